@@ -1,0 +1,1 @@
+"""The built-in types and resources, and the documents that describe them."""

@@ -1,0 +1,142 @@
+"""The resources that this server serves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from hydrofoil import _native
+
+
+@dataclass(slots=True, frozen=True)
+class Subresource:
+    """A subresource, its verbs and the kind that it takes and gives."""
+
+    name: str
+    group: str
+    version: str
+    kind: str
+    type_name: str
+    verbs: frozenset[str]
+
+
+@dataclass(slots=True, eq=False)
+class Resource:
+    """One resource at one version, as discovery and routing see it."""
+
+    group: str
+    version: str
+    plural: str
+    singular: str
+    kind: str
+    list_kind: str
+    namespaced: bool
+    verbs: tuple[str, ...]
+    short_names: tuple[str, ...]
+    categories: tuple[str, ...]
+    storage_version: tuple[str, str, str] | None
+    """Group, version and kind of `storageVersionHash`; `None` for virtual resources."""
+    native: _native.ResourceType
+    subresources: dict[str, Subresource]
+    deprecation: str
+    """The warning that each request to it gets; empty for most."""
+    raw: dict[str, Any] = field(repr=False)
+
+    @property
+    def api_version(self) -> str:
+        """`v1` or `group/version`."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def storage(self) -> tuple[str, str]:
+        """What names its shard: events of both groups share one."""
+        if self.plural == "events":
+            return ("", "events")
+        return (self.group, self.plural)
+
+
+class Catalog:
+    """All resources by group, version and plural, and the types behind them."""
+
+    def __init__(self, runtime_config: dict[str, bool] | None = None) -> None:
+        data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
+        raw = orjson.loads(data)
+        self.native = _native.Catalog(data)
+        self.paths: list[str] = raw["paths"]
+        self.checks: dict[str, list[str]] = raw["checks"]
+        self.release: str = raw["release"]
+        self.groups: dict[str, dict[str, dict[str, Resource]]] = {name: {} for name in raw["groups"]}
+        self.by_kind: dict[tuple[str, str, str], Resource] = {}
+        config = runtime_config or {}
+        for entry in raw["resources"]:
+            if _enabled(entry, config):
+                self._add(entry)
+        self.groups = {g: versions for g, versions in self.groups.items() if versions}
+
+    def _add(self, entry: dict[str, Any]) -> None:
+        group, version, plural = entry["group"], entry["version"], entry["plural"]
+        resource = Resource(
+            group=group,
+            version=version,
+            plural=plural,
+            singular=entry["singular"],
+            kind=entry["kind"],
+            list_kind=entry.get("listKind", ""),
+            namespaced=entry.get("namespaced", False),
+            verbs=tuple(entry["verbs"]),
+            short_names=tuple(entry.get("shortNames", ())),
+            categories=tuple(entry.get("categories", ())),
+            storage_version=tuple(entry["storage"]) if entry.get("storage") else None,
+            native=self.native.resource(group, version, plural),
+            subresources={s["name"]: _subresource(s) for s in entry.get("subresources", ())},
+            deprecation=_deprecation(entry),
+            raw=entry,
+        )
+        self.groups.setdefault(group, {}).setdefault(version, {})[plural] = resource
+        self.by_kind.setdefault((group, version, resource.kind), resource)
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        """The resource of a path, if it is served."""
+        return self.groups.get(group, {}).get(version, {}).get(plural)
+
+    def kind(self, group: str, version: str, kind: str, type_name: str) -> _native.ResourceType:
+        """A type that is not stored, such as an option or a review."""
+        return self.native.kind(group, version, kind, type_name)
+
+    def resources(self) -> list[Resource]:
+        """Every resource of every version."""
+        return [r for versions in self.groups.values() for rs in versions.values() for r in rs.values()]
+
+
+def _subresource(raw: dict[str, Any]) -> Subresource:
+    return Subresource(
+        raw["name"], raw.get("group", ""), raw.get("version", ""), raw["kind"], raw.get("type", ""), frozenset(raw["verbs"])
+    )
+
+
+def _enabled(entry: dict[str, Any], config: dict[str, bool]) -> bool:
+    """Whether a resource is served: the most specific key of --runtime-config decides (GR-03, GR-04)."""
+    version = f"{entry['group']}/{entry['version']}" if entry["group"] else entry["version"]
+    level = "alpha" if "alpha" in entry["version"] else "beta" if "beta" in entry["version"] else "ga"
+    for key in (f"{version}/{entry['plural']}", version, f"api/{level}", "api/all"):
+        if key in config:
+            return config[key]
+    return bool(entry.get("served"))
+
+
+def _deprecation(entry: dict[str, Any]) -> str:
+    """Upstream's warning on a deprecated kind (apiserver `pkg/endpoints/deprecation`)."""
+    life = entry.get("lifecycle", {})
+    if not life.get("deprecated"):
+        return ""
+    version = f"{entry['group']}/{entry['version']}" if entry["group"] else entry["version"]
+    text = f"{version} {entry['kind']} is deprecated in v{life['deprecated']}+"
+    if life.get("removed"):
+        text += f", unavailable in v{life['removed']}+"
+    if life.get("replacement"):
+        group, new_version, kind = life["replacement"]
+        text += f"; use {group}/{new_version} {kind}" if group else f"; use {new_version} {kind}"
+    return text

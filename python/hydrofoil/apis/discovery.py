@@ -1,0 +1,142 @@
+"""The discovery documents, old and aggregated."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import b64encode
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from hydrofoil.apis.catalog import Catalog, Resource, Subresource
+
+
+def version_key(version: str) -> tuple[int, int, int]:
+    """Sorts versions by priority: GA, beta, alpha; larger numbers first (CRD-13)."""
+    rest = version.removeprefix("v")
+    for level, word in ((1, "beta"), (2, "alpha")):
+        major, found, minor = rest.partition(word)
+        if found:
+            return (level, -int(major), -int(minor))
+    return (0, -int(rest), 0)
+
+
+def storage_hash(resource: Resource) -> str:
+    """`storageVersionHash`: what a client compares to learn of a storage migration."""
+    assert resource.storage_version is not None
+    digest = hashlib.sha256("/".join(resource.storage_version).encode()).digest()
+    return b64encode(digest[:8]).decode()
+
+
+class Discovery:
+    """Documents over a catalog, made once each."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self.aggregated = lru_cache(maxsize=8)(self._aggregated)
+        self.document = lru_cache(maxsize=256)(self._document)
+
+    def versions(self, group: str) -> list[str]:
+        """The versions of a group, the preferred one first."""
+        return sorted(self._catalog.groups[group], key=version_key)
+
+    def _document(self, path: str) -> bytes | None:
+        segments = [s for s in path.split("/") if s]
+        match segments:
+            case ["apis"]:
+                groups = [self._group(g) for g in self._catalog.groups if g]
+                return orjson.dumps({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+            case ["apis", group] if group in self._catalog.groups:
+                return orjson.dumps({"kind": "APIGroup", "apiVersion": "v1", **self._group(group)})
+            case ["api", version] if version in self._catalog.groups.get("", {}):
+                return self._list("", version)
+            case ["apis", group, version] if group and version in self._catalog.groups.get(group, {}):
+                return self._list(group, version)
+        return None
+
+    def core(self, address: str) -> bytes:
+        """`/api`."""
+        return orjson.dumps(
+            {
+                "kind": "APIVersions",
+                "versions": self.versions(""),
+                "serverAddressByClientCIDRs": [{"clientCIDR": "0.0.0.0/0", "serverAddress": address}],
+            }
+        )
+
+    def _group(self, group: str) -> dict[str, Any]:
+        versions = [{"groupVersion": f"{group}/{v}", "version": v} for v in self.versions(group)]
+        return {"name": group, "versions": versions, "preferredVersion": versions[0]}
+
+    def _list(self, group: str, version: str) -> bytes:
+        head: dict[str, Any] = {"kind": "APIResourceList"}
+        if group:
+            head["apiVersion"] = "v1"
+        head["groupVersion"] = f"{group}/{version}" if group else version
+        head["resources"] = [
+            entry for r in self._catalog.groups[group][version].values() for entry in self._entries(r)
+        ]
+        return orjson.dumps(head)
+
+    def _entries(self, r: Resource) -> list[dict[str, Any]]:
+        entry: dict[str, Any] = {"name": r.plural, "singularName": r.singular, "namespaced": r.namespaced}
+        entry |= {"kind": r.kind, "verbs": r.verbs}
+        if r.short_names:
+            entry["shortNames"] = r.short_names
+        if r.categories:
+            entry["categories"] = r.categories
+        if r.storage_version is not None:
+            entry["storageVersionHash"] = storage_hash(r)
+        return [entry, *(self._sub_entry(r, s) for s in r.subresources.values())]
+
+    @staticmethod
+    def _sub_entry(r: Resource, s: Subresource) -> dict[str, Any]:
+        entry: dict[str, Any] = {"name": f"{r.plural}/{s.name}", "singularName": "", "namespaced": r.namespaced}
+        if (s.group, s.version) != (r.group, r.version) and s.version:
+            entry |= {"group": s.group, "version": s.version}
+        return entry | {"kind": s.kind, "verbs": sorted(s.verbs)}
+
+    def _aggregated(self, core: bool, version: str) -> tuple[bytes, str]:
+        """APIGroupDiscoveryList and its ETag."""
+        groups = [g for g in self._catalog.groups if (g == "") == core]
+        items = []
+        for group in groups:
+            versions = [
+                {
+                    "version": v,
+                    "resources": [self._aggregate(r) for r in self._catalog.groups[group][v].values()],
+                    "freshness": "Current",
+                }
+                for v in self.versions(group)
+            ]
+            metadata: dict[str, Any] = {"name": group} if group else {}
+            items.append({"metadata": metadata, "versions": versions})
+        body = orjson.dumps(
+            {
+                "kind": "APIGroupDiscoveryList",
+                "apiVersion": f"apidiscovery.k8s.io/{version}",
+                "metadata": {},
+                "items": items,
+            }
+        )
+        return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
+
+    def _aggregate(self, r: Resource) -> dict[str, Any]:
+        # Upstream leaves group and version of built-in kinds empty where they are the list's own.
+        kind = {"group": "", "version": "", "kind": r.kind}
+        entry: dict[str, Any] = {"resource": r.plural, "responseKind": kind}
+        entry |= {"scope": "Namespaced" if r.namespaced else "Cluster", "singularResource": r.singular, "verbs": r.verbs}
+        if r.short_names:
+            entry["shortNames"] = r.short_names
+        if r.categories:
+            entry["categories"] = r.categories
+        if r.subresources:
+            entry["subresources"] = [self._aggregate_sub(r, s) for s in r.subresources.values()]
+        return entry
+
+    @staticmethod
+    def _aggregate_sub(r: Resource, s: Subresource) -> dict[str, Any]:
+        own = (s.group, s.version) == (r.group, r.version)
+        kind = {"group": "" if own else s.group, "version": "" if own else s.version, "kind": s.kind}
+        return {"subresource": s.name, "responseKind": kind, "verbs": sorted(s.verbs)}

@@ -1,0 +1,1 @@
+"""Loops that act on what the API shows."""

@@ -1,0 +1,75 @@
+"""Request bodies: decoded, checked against the URL, and what a strict reader objects to."""
+
+from __future__ import annotations
+
+from hydrofoil import _native, errors
+from hydrofoil._native import Draft, ResourceType
+from hydrofoil.endpoints.negotiate import body_media
+from hydrofoil.endpoints.params import WriteOptions
+from hydrofoil.endpoints.scope import Scope
+
+
+def decode(scope: Scope, native: ResourceType, data: bytes, level: str, *, media: str | None = None) -> Draft:
+    """A body as an object of a type. Raises 400 and 415."""
+    if media is None:
+        media = body_media(scope.request.headers.get("Content-Type", ""))
+    if data.strip() == b"null":
+        data = b"{}"
+    version = native.api_version.rpartition("/")[2]
+    try:
+        draft, strict = native.decode(data, media)
+    except _native.DecodeError as e:
+        what, text = e.args
+        if what == "type":
+            head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
+            raise errors.bad_request(f"{head}: {text}") from None
+        shown = data[:30].decode(errors="replace")
+        why = f"couldn't get version/kind; json parse error: {text}"
+        head = f"the object provided is unrecognized (must be of type {native.kind})"
+        raise errors.bad_request(f"{head}: {why} ({shown})") from None
+    check_type(scope, native, draft)
+    if strict and level == "Strict":
+        head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
+        raise errors.bad_request(f"{head}: strict decoding error: {', '.join(strict)}")
+    if level == "Warn":
+        scope.warnings += strict
+    return draft
+
+
+def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:
+    """Checks the kind and version of a body; what it leaves out is that of the URL."""
+    api_version, kind, *_ = draft.head()
+    if (not kind or kind == native.kind) and (not api_version or api_version == native.api_version):
+        return
+    group, _, version = api_version.rpartition("/")
+    if not version:
+        group, version = scope.resource.group, scope.resource.version
+    known = scope.registry.catalog.by_kind.get((group, version, kind))
+    if kind == native.kind and api_version and known is None:
+        raise errors.bad_request(
+            f"the API version in the data ({api_version}) does not match the expected API version ({native.api_version})"
+        )
+    if known is None:
+        text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        raise errors.bad_request(text)
+    if known.group == scope.resource.group:
+        domain = (group.partition(".")[0]) or "core"
+        text = f"converting ({version}.{kind}) to ({domain}.{native.kind}): unknown conversion"
+        raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {native.kind}: {text}')
+    raise errors.bad_request(
+        f"the API version in the data ({api_version}) does not match the expected API version ({native.api_version})"
+    )
+
+
+def check_namespace(scope: Scope, draft: Draft) -> None:
+    """The namespace of a body must be that of the URL."""
+    given = draft.head()[4]
+    if given and scope.resource.namespaced and given != scope.info.namespace:
+        raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+
+
+async def read(scope: Scope, native: ResourceType, options: WriteOptions) -> Draft:
+    """The body of a create or update."""
+    media = body_media(scope.request.headers.get("Content-Type", ""))
+    data = await scope.body()
+    return decode(scope, native, data, options.field_validation, media=media)

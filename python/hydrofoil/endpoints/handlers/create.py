@@ -1,0 +1,19 @@
+"""POST to a collection."""
+
+from __future__ import annotations
+
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.params import write_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+
+
+async def create(scope: Scope) -> Answer:
+    """Stores a new object."""
+    options = write_options(scope.params, "CreateOptions")
+    draft = await body.read(scope, scope.resource.native, options)
+    body.check_namespace(scope, draft)
+    stored = await scope.registry.create(
+        scope.resource, scope.info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+    )
+    return scope.object_answer(stored, 201)

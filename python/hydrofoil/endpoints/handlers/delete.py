@@ -1,0 +1,105 @@
+"""DELETE of an object and of a collection."""
+
+from __future__ import annotations
+
+import orjson
+
+from hydrofoil import _native, errors
+from hydrofoil.endpoints import params as query
+from hydrofoil.endpoints.handlers.list import open_list, rest
+from hydrofoil.endpoints.negotiate import body_media
+from hydrofoil.endpoints.params import list_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+from hydrofoil.errors import Cause
+from hydrofoil.registry.store import DeleteOptions
+
+POLICIES = ("Foreground", "Background", "Orphan")
+OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
+
+
+async def delete_options(scope: Scope) -> DeleteOptions:
+    """From the body, or from the query when there is none. Raises 400 and 422."""
+    data = await scope.body()
+    options = DeleteOptions()
+    dry: list[str] = []
+    if data:
+        dry = _from_body(scope, data, options)
+    else:
+        given = scope.params
+        options.grace = query.integer(given, "gracePeriodSeconds")
+        options.policy = given.get("propagationPolicy")
+        if "orphanDependents" in given:
+            options.orphan = query.truth(given, "orphanDependents")
+        if given.get("dryRun"):
+            dry = [given["dryRun"]]
+    causes: list[Cause] = []
+    if options.orphan is not None and options.policy is not None:
+        text = f'Invalid value: "{options.policy}": orphanDependents and deletionPropagation cannot be both set'
+        causes.append(("FieldValueInvalid", text, "propagationPolicy"))
+    if options.policy is not None and options.policy not in POLICIES:
+        text = f'Unsupported value: "{options.policy}": supported values: "Foreground", "Background", "Orphan", "nil"'
+        causes.append(("FieldValueNotSupported", text, "propagationPolicy"))
+    if any(d != "All" for d in dry):
+        shown = orjson.dumps(dry).decode()
+        causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
+    if causes:
+        raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
+    options.dry_run = bool(dry)
+    return options
+
+
+def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
+    media = body_media(scope.request.headers.get("Content-Type", ""))
+    native = scope.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
+    try:
+        draft, _ = native.decode(data, media)
+    except _native.DecodeError as e:
+        raise errors.bad_request(str(e.args[1])) from None
+    kind = draft.head()[1]
+    if kind and kind != "DeleteOptions":
+        raise errors.bad_request(f"decoded object cannot be converted to DeleteOptions: {kind}")
+    raw = orjson.loads(draft.json())
+    preconditions = raw.get("preconditions", {})
+    options.grace = raw.get("gracePeriodSeconds")
+    options.uid = preconditions.get("uid")
+    options.revision = preconditions.get("resourceVersion")
+    options.policy = raw.get("propagationPolicy")
+    options.orphan = raw.get("orphanDependents")
+    dry: list[str] = raw.get("dryRun", [])
+    return dry
+
+
+async def delete(scope: Scope) -> Answer:
+    """Deletes an object or begins to."""
+    options = await delete_options(scope)
+    resource, info = scope.resource, scope.info
+    stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
+    if gone and not scope.registry.traits(resource)[2]:
+        details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.thaw().head()[5]}
+        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+        body = {**status, "details": {k: v for k, v in details.items() if v}}
+        return scope.json_answer(orjson.dumps(body) + b"\n")
+    code = 202 if not gone and options.orphan is False else 200
+    return scope.object_answer(stored, code)
+
+
+async def delete_collection(scope: Scope) -> Answer:
+    """Deletes what is selected, one by one; what has gone meanwhile is passed over (SR-04)."""
+    options = await delete_options(scope)
+    listing = list_options(scope.params, watch=False)
+    cursor, _ = await open_list(scope, listing, scope.form())
+    shown: list[bytes] = []
+    form = scope.form()
+    head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
+    while batch := cursor.versions(1000):
+        for old in batch:
+            try:
+                stored, _ = await scope.registry.delete(scope.resource, old.namespace, old.name, options)
+            except errors.ApiError as e:
+                if e.code == 404:
+                    continue
+                raise
+            body = stored.body(form).rstrip(b"\n")
+            shown.append(b"{" + body[1 + head_length :] if form == "json" else body)
+    return scope.json_answer(cursor.head(rest(cursor, listing)) + b",".join(shown) + b"]}\n")

@@ -1,0 +1,56 @@
+"""PATCH of an object."""
+
+from __future__ import annotations
+
+from hydrofoil import _native, errors
+from hydrofoil._native import Draft, ResourceType, Stored
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.update import check_name
+from hydrofoil.endpoints.negotiate import patch_kind
+from hydrofoil.endpoints.params import WriteOptions, write_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+
+
+async def patch(scope: Scope) -> Answer:
+    """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""))
+    options = write_options(scope.params, "PatchOptions")
+    data = await scope.body()
+    if kind != "merge":
+        raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+    def change(old: Stored) -> Draft:
+        return merged(scope, old, data, options, scope.resource.native)
+
+    stored = await scope.registry.update(
+        scope.resource,
+        scope.info.namespace,
+        scope.info.name,
+        change,
+        subresource=scope.info.subresource,
+        dry_run=options.dry_run,
+        warnings=scope.warnings,
+    )
+    return scope.object_answer(stored)
+
+
+def merged(scope: Scope, old: Stored, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
+    """The present version with a merge patch laid over it. Raises 400 and 422."""
+    try:
+        draft, strict = old.merge_patch(native, data)
+    except _native.DecodeError as e:
+        what, text = e.args
+        if what == "syntax":
+            raise errors.bad_request(f"error decoding patch: {text}") from None
+        shown = data.decode(errors="replace")
+        causes = [("FieldValueInvalid", f'Invalid value: "{shown}": {text}', "patch")]
+        raise errors.invalid("", "", "", causes) from None
+    if strict and options.field_validation == "Strict":
+        raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
+    if options.field_validation == "Warn":
+        scope.warnings += [w for w in strict if w not in scope.warnings]
+    body.check_type(scope, native, draft)
+    check_name(scope, draft)
+    body.check_namespace(scope, draft)
+    return draft

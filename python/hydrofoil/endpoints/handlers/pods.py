@@ -1,0 +1,156 @@
+"""Operations on pods: binding to a node, and eviction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from hydrofoil import _native, errors
+from hydrofoil._native import Draft, Stored
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.params import write_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+from hydrofoil.registry.store import DeleteOptions
+
+BINDING = "io.k8s.api.core.v1.Binding"
+EVICTION = "io.k8s.api.policy.v1.Eviction"
+SUCCESS = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}\n'
+
+
+def _pods(scope: Scope) -> Resource:
+    found = scope.registry.catalog.find("", "v1", "pods")
+    assert found is not None
+    return found
+
+
+async def bind(scope: Scope) -> Answer:
+    """Assigns a pod to a node (URI-18)."""
+    options = write_options(scope.params, "CreateOptions")
+    native = scope.registry.catalog.kind("", "v1", "Binding", BINDING)
+    given = await body.read(scope, native, options)
+    body.check_namespace(scope, given)
+    name = scope.info.name or given.head()[2]
+    raw = orjson.loads(given.json())
+    target = raw.get("target", {})
+    causes = []
+    if target.get("kind", "") not in ("", "Node"):
+        text = f'Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
+        causes.append(("FieldValueNotSupported", text, "target.kind"))
+    if not target.get("name"):
+        causes.append(("FieldValueRequired", "Required value", "target.name"))
+    if causes:
+        raise errors.invalid("", "Binding", name, causes)
+
+    def change(old: Stored) -> Draft:
+        draft = old.thaw()
+        present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
+        if draft.lifecycle()[1]:
+            why = f'pod {name} is being deleted, cannot be assigned to a host'
+            raise errors.conflict("", "pods/binding", name, why)
+        if present:
+            why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
+            raise errors.conflict("", "pods/binding", name, why)
+        draft.set(["spec", "nodeName"], orjson.dumps(target["name"]))
+        for key, value in raw.get("metadata", {}).get("annotations", {}).items():
+            draft.set(["metadata", "annotations", key], orjson.dumps(value))
+        conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
+        conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
+        conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": _now()})
+        draft.set(["status", "conditions"], orjson.dumps(conditions))
+        return draft
+
+    await scope.registry.update(
+        _pods(scope),
+        scope.info.namespace,
+        name,
+        change,
+        subresource="binding",
+        dry_run=options.dry_run,
+        warnings=scope.warnings,
+    )
+    return scope.json_answer(SUCCESS, 201)
+
+
+def _now() -> str:
+    from hydrofoil.registry.strategies.base import now
+
+    return str(orjson.loads(now()))
+
+
+async def evict(scope: Scope) -> Answer:
+    """Deletes a pod unless a disruption budget forbids it (URI-17)."""
+    options = write_options(scope.params, "CreateOptions")
+    native = scope.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
+    given = await body.read(scope, native, options)
+    body.check_namespace(scope, given)
+    info = scope.info
+    named = given.head()[2]
+    if named and named != info.name:
+        raise errors.bad_request("name in URL does not match name in Eviction object")
+    pod = scope.registry.get(_pods(scope), info.namespace, info.name)
+    asked = orjson.loads(given.json()).get("deleteOptions", {})
+    await _disrupt(scope, pod, dry_run=options.dry_run)
+    preconditions = asked.get("preconditions", {})
+    await scope.registry.delete(
+        _pods(scope),
+        info.namespace,
+        info.name,
+        DeleteOptions(
+            grace=asked.get("gracePeriodSeconds"),
+            uid=preconditions.get("uid"),
+            revision=preconditions.get("resourceVersion"),
+            policy=asked.get("propagationPolicy"),
+            dry_run=options.dry_run,
+        ),
+    )
+    return scope.json_answer(SUCCESS, 201)
+
+
+async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
+    """Takes one disruption from the budget that covers a pod. Raises 429 when there is none."""
+    raw = orjson.loads(pod.json)
+    if raw.get("status", {}).get("phase") in ("Succeeded", "Failed", "Pending") or raw["metadata"].get("deletionTimestamp"):
+        return
+    budgets = scope.registry.catalog.find("policy", "v1", "poddisruptionbudgets")
+    if budgets is None:
+        return
+    labels = raw["metadata"].get("labels", {})
+    covering = [b for b in scope.registry.all(budgets, pod.namespace) if _covers(budgets, b, labels)]
+    if len(covering) > 1:
+        text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        raise errors.ApiError(500, "InternalError", f"Internal error occurred: {text}")
+    for budget in covering:
+        status = orjson.loads(budget.json).get("status", {})
+        allowed = status.get("disruptionsAllowed", 0)
+        if allowed <= 0:
+            text = "Cannot evict pod as it would violate the pod's disruption budget."
+            needed, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
+            why = f"The disruption budget {budget.name} needs {needed} healthy pods and has {healthy} currently"
+            causes = [{"reason": "DisruptionBudget", "message": why}]
+            raise errors.ApiError(429, "TooManyRequests", text, {"causes": causes})
+
+        def take(old: Stored) -> Draft:
+            draft = old.thaw()
+            left = int(draft.get(["status", "disruptionsAllowed"]) or b"0") - 1
+            draft.set(["status", "disruptionsAllowed"], b"%d" % left)
+            draft.set(["status", "disruptedPods", pod.name], orjson.dumps(_now()))
+            return draft
+
+        await scope.registry.update(
+            budgets, pod.namespace, budget.name, take, subresource="status", dry_run=dry_run, warnings=[]
+        )
+
+
+def _covers(budgets: Resource, budget: Stored, labels: dict[str, str]) -> bool:
+    from hydrofoil.endpoints.handlers.scale import selector_text
+
+    selector = orjson.loads(budget.json)["spec"].get("selector")
+    if selector is None:
+        return False
+    probe = budgets.native.empty()
+    probe.set(["metadata"], orjson.dumps({"name": "p", "labels": labels}))
+    chosen = _native.Selector(budgets.native, "", selector_text(selector), "")
+    return chosen.matches(probe.preview(0))

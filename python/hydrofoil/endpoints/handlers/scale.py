@@ -1,0 +1,123 @@
+"""The scale subresource: replicas of a workload, as autoscaling/v1 shows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil._native import Draft, ResourceType, Stored
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.patch import merged
+from hydrofoil.endpoints.handlers.update import check_name
+from hydrofoil.endpoints.negotiate import patch_kind
+from hydrofoil.endpoints.params import WriteOptions, write_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+
+SCALE = "io.k8s.api.autoscaling.v1.Scale"
+COPIED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+
+
+def scale_type(scope: Scope) -> ResourceType:
+    """The type of the subresource."""
+    return scope.registry.catalog.kind("autoscaling", "v1", "Scale", SCALE)
+
+
+def selector_text(selector: dict[str, Any]) -> str:
+    """A selector as text (`metav1.FormatLabelSelector`)."""
+    labels = selector.get("matchLabels", {}) if "matchLabels" in selector or "matchExpressions" in selector else selector
+    parts = [f"{k}={v}" for k, v in sorted(labels.items())]
+    for term in selector.get("matchExpressions", ()) if isinstance(selector, dict) else ():
+        key, operator, values = term["key"], term["operator"], ",".join(sorted(term.get("values", ())))
+        match operator:
+            case "In":
+                parts.append(f"{key} in ({values})")
+            case "NotIn":
+                parts.append(f"{key} notin ({values})")
+            case "Exists":
+                parts.append(key)
+            case _:
+                parts.append(f"!{key}")
+    return ",".join(parts)
+
+
+def shown(scope: Scope, stored: Stored) -> dict[str, Any]:
+    """A workload as a Scale."""
+    raw = orjson.loads(stored.json)
+    meta = raw["metadata"]
+    status: dict[str, Any] = {"replicas": raw.get("status", {}).get("replicas", 0)}
+    text = selector_text(raw["spec"].get("selector") or {})
+    if text:
+        status["selector"] = text
+    replicas = raw["spec"].get("replicas", 0)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {k: meta[k] for k in COPIED if k in meta},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": status,
+    }
+
+
+def answer(scope: Scope, stored: Stored) -> Answer:
+    """A Scale as an answer."""
+    return scope.json_answer(orjson.dumps(shown(scope, stored)) + b"\n")
+
+
+async def get(scope: Scope) -> Answer:
+    """The scale of a workload."""
+    return answer(scope, scope.registry.get(scope.resource, scope.info.namespace, scope.info.name))
+
+
+async def update(scope: Scope) -> Answer:
+    """Sets the replicas of a workload."""
+    options = write_options(scope.params, "UpdateOptions")
+    given = await body.read(scope, scale_type(scope), options)
+    check_name(scope, given)
+    body.check_namespace(scope, given)
+    return await _write(scope, lambda old: given, options)
+
+
+async def patch(scope: Scope) -> Answer:
+    """Sets the replicas of a workload by a patch of its Scale."""
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""))
+    options = write_options(scope.params, "PatchOptions")
+    data = await scope.body()
+    if kind != "merge":
+        raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    native = scale_type(scope)
+
+    def make(old: Stored) -> Draft:
+        present = native.decode(orjson.dumps(shown(scope, old)), "json")[0].preview(old.revision)
+        return merged(scope, present, data, options, native)
+
+    return await _write(scope, make, options)
+
+
+async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
+    def change(old: Stored) -> Draft:
+        given: Draft = make(old)
+        version = given.head()[6]
+        replicas = int(given.get(["spec", "replicas"]) or b"0")
+        if replicas < 0:
+            text = f"Invalid value: {replicas}: must be greater than or equal to 0"
+            raise errors.invalid("autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")])
+        draft = old.thaw()
+        draft.set(["spec", "replicas"], b"%d" % replicas)
+        draft.set(["metadata", "resourceVersion"], orjson.dumps(version) if version else orjson.dumps(str(old.revision)))
+        return draft
+
+    stored = await scope.registry.update(
+        scope.resource,
+        scope.info.namespace,
+        scope.info.name,
+        change,
+        dry_run=options.dry_run,
+        warnings=scope.warnings,
+    )
+    return answer(scope, stored)
+
+
+HANDLERS = {"get": get, "update": update, "patch": patch}

@@ -1,0 +1,58 @@
+"""PUT of an object or of its subresource of the same kind."""
+
+from __future__ import annotations
+
+from hydrofoil import errors
+from hydrofoil._native import Draft, Stored
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.params import WriteOptions, write_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+
+
+def check_name(scope: Scope, draft: Draft) -> None:
+    """The name of a body must be that of the URL."""
+    name = draft.head()[2]
+    if not name:
+        text = f"the name of the object ({scope.info.name} based on URL) was undeterminable: name must be provided"
+        raise errors.bad_request(text)
+    if name != scope.info.name:
+        raise errors.bad_request(
+            f"the name of the object ({name}) does not match the name on the URL ({scope.info.name})"
+        )
+
+
+async def update(scope: Scope) -> Answer:
+    """Replaces an object; some kinds are created when absent (URI-15)."""
+    options = write_options(scope.params, "UpdateOptions")
+    draft = await body.read(scope, scope.resource.native, options)
+    check_name(scope, draft)
+    body.check_namespace(scope, draft)
+    return await replace(scope, draft, options)
+
+
+async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
+    """Puts a checked body in the place of the present version."""
+    resource, info = scope.resource, scope.info
+    if not info.subresource and scope.registry.traits(resource)[0]:
+        if scope.collection.get(resource.native, info.namespace, info.name) is None:
+            stored = await scope.registry.create(
+                resource, info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+            )
+            return scope.object_answer(stored, 201)
+    source = draft.json()
+
+    def change(old: Stored) -> Draft:
+        # Each try begins from the body as it was sent.
+        return resource.native.decode(source, "json")[0]
+
+    stored = await scope.registry.update(
+        resource,
+        info.namespace,
+        info.name,
+        change,
+        subresource=info.subresource,
+        dry_run=options.dry_run,
+        warnings=scope.warnings,
+    )
+    return scope.object_answer(stored)

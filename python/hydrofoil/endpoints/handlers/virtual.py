@@ -1,0 +1,86 @@
+"""Resources that store nothing: reviews, bindings, component statuses."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil._native import Draft
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.params import write_options
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+
+USER: dict[str, Any] = {"username": "admin", "groups": ["system:masters", "system:authenticated"]}
+"""Who every caller is until there is authentication."""
+
+EVERYTHING = [
+    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
+]
+EVERY_URL = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
+ADMIN = 'RBAC: allowed by ClusterRoleBinding "cluster-admin" of ClusterRole "cluster-admin" to Group "system:masters"'
+
+
+def handles(resource: Resource) -> bool:
+    """Whether a resource is virtual."""
+    return resource.storage_version is None
+
+
+def handler(resource: Resource, verb: str) -> Callable[[Scope], Awaitable[Answer]]:
+    """The handler of a virtual resource."""
+    if resource.plural == "componentstatuses":
+        return component_get if verb == "get" else component_list
+    if resource.plural == "bindings":
+        return binding
+    return review
+
+
+async def review(scope: Scope) -> Answer:
+    """Fills the status of a review with what a cluster admin gets (URI-16)."""
+    options = write_options(scope.params, "CreateOptions")
+    draft = await body.read(scope, scope.resource.native, options)
+    body.check_namespace(scope, draft)
+    draft.set_type()
+    if causes := draft.validate():
+        causes = [c for c in causes if not c[2].startswith("metadata")]
+        if causes:
+            raise errors.invalid(scope.resource.group, scope.resource.kind, draft.head()[2], causes)
+    draft.set(["status"], orjson.dumps(_verdict(scope, draft)))
+    return scope.object_answer(draft.preview(0), 201) if False else scope.json_answer(draft.json() + b"\n", 201)
+
+
+def _verdict(scope: Scope, draft: Draft) -> dict[str, Any]:
+    spec = orjson.loads(draft.get(["spec"]) or b"{}")
+    match scope.resource.kind:
+        case "SelfSubjectReview":
+            return {"userInfo": USER}
+        case "SelfSubjectRulesReview":
+            return {"resourceRules": EVERYTHING, "nonResourceRules": EVERY_URL, "incomplete": False}
+        case "TokenReview":
+            return {"user": {}, "error": "[invalid bearer token, unknown]"}
+        case "SelfSubjectAccessReview":
+            return {"allowed": True, "reason": ADMIN if False else ""}
+    admin = "system:masters" in spec.get("groups", ())
+    return {"allowed": admin}
+
+
+async def binding(scope: Scope) -> Answer:
+    """POST of a Binding to the collection: the name is the pod's (URI-18)."""
+    from hydrofoil.endpoints.handlers.pods import bind
+
+    return await bind(scope)
+
+
+async def component_list(scope: Scope) -> Answer:
+    """No component is known."""
+    head = {"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": []}
+    return scope.json_answer(orjson.dumps(head) + b"\n")
+
+
+async def component_get(scope: Scope) -> Answer:
+    """No component is known."""
+    raise errors.not_found("", "componentstatuses", scope.info.name)

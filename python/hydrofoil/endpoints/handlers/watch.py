@@ -1,0 +1,205 @@
+"""Watches over HTTP and WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+
+import orjson
+from aiohttp import web
+
+from hydrofoil import errors
+from hydrofoil._native import Watcher
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.handlers.list import selector
+from hydrofoil.endpoints.params import ListOptions, list_options
+from hydrofoil.endpoints.scope import Scope
+from hydrofoil.storage.backend import Expired
+from hydrofoil.watch.stream import WatchStream
+
+HIGH_WATER = 256 * 1024
+"""A reader with more than this many bytes waiting is behind."""
+INITIAL_END = "k8s.io/initial-events-end"
+
+
+class TransportSink:
+    """A stream of HTTP/1.1 chunks, or of bare lines for HTTP/1.0."""
+
+    def __init__(self, transport: asyncio.Transport) -> None:
+        self._transport = transport
+
+    def write(self, data: bytes) -> None:
+        self._transport.write(data)
+
+    def paused(self) -> bool:
+        return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
+
+
+def chunk(data: bytes) -> bytes:
+    """One HTTP/1.1 chunk."""
+    return b"%x\r\n%s\r\n" % (len(data), data)
+
+
+def error_event(error: errors.ApiError) -> bytes:
+    """The ERROR event of a Status."""
+    return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
+
+
+def bookmark_maker(scope: Scope, framed: bool) -> Callable[[int, bool], bytes]:
+    """Makes BOOKMARK events: an empty object of the kind at a revision (WA-14, WA-18)."""
+    form = scope.form()
+
+    def make(revision: int, initial: bool) -> bytes:
+        draft = scope.resource.native.empty()
+        draft.set_type()
+        if initial:
+            draft.set(["metadata", "annotations"], orjson.dumps({INITIAL_END: "true"}))
+        body = draft.preview(revision).body(form).rstrip(b"\n")
+        data = b'{"type":"BOOKMARK","object":%s}\n' % body
+        return chunk(data) if framed else data
+
+    return make
+
+
+def start(options: ListOptions) -> tuple[int | None, bool]:
+    """The revision after which a watch begins (None: the state first), and whether the end of the state is marked."""
+    if options.initial_events is not None:
+        if options.initial_events:
+            return None, True
+        return options.revision or None, False
+    if not options.revision:
+        return None, True
+    return options.revision, False
+
+
+def open_watcher(scope: Scope, options: ListOptions, framed: bool) -> tuple[int, Watcher | None, bytes]:
+    """A watcher, or the ERROR event that the stream consists of."""
+    chosen = selector(scope, options.labels, options.fields)
+    token = scope.hub.token()
+    revision, _ = start(options)
+    if revision is None and options.initial_events is False:
+        revision = scope.registry.backend.revision
+    try:
+        watcher = scope.collection.watch(scope.resource.native, chosen, scope.form(), revision, token, framed)
+    except Expired as e:
+        return token, None, error_event(errors.gone(f"too old resource version: {e.asked} ({e.oldest})"))
+    return token, watcher, b""
+
+
+async def watch(scope: Scope) -> web.StreamResponse:
+    """Streams events until the time is up, the client goes or the server ends."""
+    request = scope.request
+    options = list_options(scope.params, watch=True)
+    if scope.accepted.yaml:
+        raise errors.not_acceptable(("application/json", "application/vnd.kubernetes.protobuf"))
+    if request.headers.get("Upgrade", "").lower() == "websocket":
+        return await websocket(scope, options)
+    transport = request.transport
+    chunked = request.version >= (1, 1)
+    token, watcher, error = open_watcher(scope, options, chunked)
+    if transport is None:
+        return respond.Streamed(200, close=True)
+    head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
+    head += b"Content-Type: application/json\r\n"
+    head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
+    transport.write(head)
+    if watcher is None:
+        transport.write(chunk(error) + b"0\r\n\r\n" if chunked else error)
+        return respond.Streamed(200, close=not chunked)
+    await run(scope, options, token, watcher, TransportSink(transport), framed=chunked)
+    if chunked and not transport.is_closing():
+        transport.write(b"0\r\n\r\n")
+    return respond.Streamed(200, close=not chunked or scope.hub.closing)
+
+
+async def run(
+    scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
+) -> None:
+    """Keeps a stream going to its end."""
+    make = bookmark_maker(scope, framed)
+
+    def lapped() -> bytes:
+        data = error_event(errors.gone("too old resource version"))
+        return chunk(data) if framed else data
+
+    stream = WatchStream(scope.hub, token, watcher, sink, make if options.bookmarks else None, lapped)
+    stream.initial_mark = start(options)[1]
+    seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
+    timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
+    protocol = scope.request.protocol
+    try:
+        if scope.hub.closing:
+            stream.end()
+        stream.pump()
+        while not stream.ended.done():
+            if sink.paused():
+                await protocol._drain_helper()
+                stream.pump()
+                if sink.paused():
+                    # Above our mark but under the transport's: it drains without a word.
+                    await asyncio.wait({stream.ended}, timeout=0.02)
+                continue
+            await asyncio.wait({stream.ended}, timeout=None if not sink.paused() else 0.02)
+    finally:
+        timer.cancel()
+        stream.end()
+
+
+class SocketSink:
+    """A stream of WebSocket messages, one an event."""
+
+    def __init__(self, socket: web.WebSocketResponse) -> None:
+        self._socket = socket
+        self.queue: asyncio.Queue[str] = asyncio.Queue()
+
+    def write(self, data: bytes) -> None:
+        for line in data.splitlines():
+            self.queue.put_nowait(line.decode())
+
+    def paused(self) -> bool:
+        return self.queue.qsize() > 1000
+
+
+async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
+    """The same stream, one text message an event."""
+    socket = web.WebSocketResponse(protocols=("base64.binary.k8s.io", "binary.k8s.io"))
+    token, watcher, error = open_watcher(scope, options, False)
+    await socket.prepare(scope.request)
+    if watcher is None:
+        await socket.send_str(error.decode().rstrip("\n"))
+        await socket.close()
+        return socket
+    sink = SocketSink(socket)
+    make = bookmark_maker(scope, False)
+    stream = WatchStream(
+        scope.hub,
+        token,
+        watcher,
+        sink,
+        make if options.bookmarks else None,
+        lambda: error_event(errors.gone("too old resource version")),
+    )
+    stream.initial_mark = start(options)[1]
+    seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
+    timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
+    reader = asyncio.ensure_future(socket.receive())
+    reader.add_done_callback(lambda _: stream.end())
+    try:
+        stream.pump()
+        while not stream.ended.done():
+            getter = asyncio.ensure_future(sink.queue.get())
+            await asyncio.wait({getter, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
+            if getter.done():
+                await socket.send_str(getter.result())
+                stream.pump()
+            else:
+                getter.cancel()
+        while not sink.queue.empty() and not socket.closed:
+            await socket.send_str(sink.queue.get_nowait())
+    finally:
+        timer.cancel()
+        stream.end()
+        reader.cancel()
+        await socket.close()
+    return socket

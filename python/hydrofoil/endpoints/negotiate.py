@@ -1,0 +1,109 @@
+"""Which form a client wants (apiserver `pkg/endpoints/handlers/negotiation`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hydrofoil.errors import ApiError, not_acceptable
+
+ACCEPTED = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+SERVED = ("application/json", "application/yaml")
+TRANSFORMS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
+PATCHES = {
+    "application/json-patch+json": "json",
+    "application/merge-patch+json": "merge",
+    "application/strategic-merge-patch+json": "strategic",
+    "application/apply-patch+yaml": "apply",
+}
+
+
+@dataclass(slots=True, frozen=True)
+class Accepted:
+    """A negotiated form: the media type, and the transform with its version of meta.k8s.io, if any."""
+
+    media: str
+    transform: str = ""
+    version: str = ""
+    pretty: bool = False
+
+    @property
+    def yaml(self) -> bool:
+        """Whether the body is YAML."""
+        return self.media == "application/yaml"
+
+
+PLAIN = Accepted("application/json")
+
+
+def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
+    """Clauses by falling quality, concrete types first among equals; those with bad syntax are skipped."""
+    out: list[tuple[float, int, int, str, dict[str, str]]] = []
+    for order, clause in enumerate(accept.split(",")):
+        parts = clause.strip().split(";")
+        media = parts[0].strip()
+        if "/" not in media:
+            continue
+        params: dict[str, str] = {}
+        quality = 1.0
+        for part in parts[1:]:
+            key, _, value = part.strip().partition("=")
+            if key == "q":
+                try:
+                    quality = float(value)
+                except ValueError:
+                    quality = 1.0
+            elif key:
+                params[key] = value.strip('"')
+        wild = media.count("*")
+        out.append((-quality, wild, order, media, params))
+    out.sort(key=lambda c: c[:3])
+    return [(media, params) for *_, media, params in out]
+
+
+def _fits(media: str, served: str) -> bool:
+    return media in (served, "*/*") or (media.endswith("/*") and served.startswith(media[:-1]))
+
+
+@lru_cache(maxsize=512)
+def negotiate(accept: str) -> Accepted:
+    """The form of an answer. Raises 406 when no clause can be met (MT-02, MT-08, MT-10)."""
+    if not accept.strip():
+        return PLAIN
+    clauses = _clauses(accept)
+    if not any(_fits(media, served) for media, _ in clauses for served in ACCEPTED):
+        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(ACCEPTED)}"
+        raise ApiError(406, "NotAcceptable", text, {})
+    for media, params in clauses:
+        for served in SERVED:
+            if not _fits(media, served):
+                continue
+            transform = params.get("as", "")
+            if transform and (
+                transform not in TRANSFORMS
+                or params.get("g") != "meta.k8s.io"
+                or params.get("v") not in ("v1", "v1beta1")
+            ):
+                continue
+            pretty = params.get("pretty") == "1"
+            return Accepted(served, transform, params.get("v", "") if transform else "", pretty)
+    raise not_acceptable(ACCEPTED)
+
+
+def body_media(content_type: str) -> str:
+    """`json` or `yaml` of a request body. Raises 415 (MT-04, MT-07)."""
+    media = content_type.partition(";")[0].strip()
+    if media in ("", "application/json"):
+        return "json"
+    if media == "application/yaml":
+        return "yaml"
+    text = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(ACCEPTED)
+    raise ApiError(415, "UnsupportedMediaType", text)
+
+
+def patch_kind(content_type: str) -> str:
+    """The kind of a patch. Raises 415 (UP-04); only the text before `;` counts, spaces included."""
+    kind = PATCHES.get(content_type.partition(";")[0])
+    if kind is None:
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    return kind

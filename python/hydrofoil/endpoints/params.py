@@ -1,0 +1,184 @@
+"""Query parameters, checked as upstream checks them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from hydrofoil import _native
+from hydrofoil.errors import Cause, bad_request, invalid
+
+Params = dict[str, str]
+
+
+def parse(query: str) -> Params:
+    """The first value of each parameter."""
+    out: Params = {}
+    if query:
+        for key, value in parse_qsl(query, keep_blank_values=True):
+            out.setdefault(key, value)
+    return out
+
+
+def truth(params: Params, name: str) -> bool:
+    """Whether a boolean parameter holds: anything but `false` and `0`, empty included."""
+    value = params.get(name)
+    return value is not None and value not in ("false", "0", "False", "FALSE", "F", "f")
+
+
+def integer(params: Params, name: str) -> int | None:
+    """A number, None when absent. Raises 400 with Go's text."""
+    value = params.get(name)
+    if value is None:
+        return None
+    digits = value[1:] if value[:1] in ("-", "+") else value
+    if not (digits.isascii() and digits.isdigit()):
+        raise bad_request(f'strconv.ParseInt: parsing "{value}": invalid syntax')
+    number = int(value)
+    if not -(2**63) <= number < 2**63:
+        raise bad_request(f'strconv.ParseInt: parsing "{value}": value out of range')
+    return number
+
+
+@dataclass(slots=True)
+class ListOptions:
+    """What a list or watch is asked for."""
+
+    labels: str
+    fields: str
+    limit: int
+    token: str
+    revision: int | None
+    match: str
+    watch: bool
+    bookmarks: bool
+    initial_events: bool | None
+    timeout: int | None
+
+
+def list_options(params: Params, *, watch: bool) -> ListOptions:
+    """Reads and checks ListOptions (RV-15 to RV-26, WA-21, WA-24)."""
+    options = ListOptions(
+        labels=params.get("labelSelector", ""),
+        fields=params.get("fieldSelector", ""),
+        limit=integer(params, "limit") or 0,
+        token=params.get("continue", ""),
+        revision=None,
+        match=params.get("resourceVersionMatch", ""),
+        watch=watch,
+        bookmarks=truth(params, "allowWatchBookmarks"),
+        initial_events=truth(params, "sendInitialEvents") if "sendInitialEvents" in params else None,
+        timeout=integer(params, "timeoutSeconds"),
+    )
+    version = params.get("resourceVersion", "")
+    causes = _watch_causes(options, version) if watch else _list_causes(options, version)
+    if causes:
+        raise invalid("meta.k8s.io", "ListOptions", "", causes)
+    if version:
+        options.revision = revision(version)
+    if not watch and options.token and options.revision:
+        raise bad_request("specifying resource version is not allowed when using continue")
+    return options
+
+
+def revision(version: str) -> int:
+    """A resource version of a request. Raises 400."""
+    if version.isascii() and version.isdigit() and int(version) < 2**64:
+        return int(version)
+    what = "value out of range" if version.isascii() and version.isdigit() else "invalid syntax"
+    text = f'Invalid value: "{version}": strconv.ParseUint: parsing "{version}": {what}'
+    raise bad_request(f"invalid resource version: resourceVersion: {text}")
+
+
+_MATCH = "resourceVersionMatch"
+
+
+def _forbidden(field: str, why: str) -> Cause:
+    return ("FieldValueForbidden", f"Forbidden: {why}", field)
+
+
+def _unknown_match(match: str) -> Cause:
+    text = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
+    return ("FieldValueNotSupported", text, _MATCH)
+
+
+def _list_causes(options: ListOptions, version: str) -> list[Cause]:
+    causes: list[Cause] = []
+    match = options.match
+    if options.initial_events is not None:
+        causes.append(_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+    if not match:
+        return causes
+    if not version:
+        why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+        causes.append(_forbidden(_MATCH, why))
+    if options.token:
+        causes.append(_forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
+    if match not in ("Exact", "NotOlderThan"):
+        causes.append(_unknown_match(match))
+    if match == "Exact" and version == "0":
+        causes.append(_forbidden(_MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    return causes
+
+
+def _watch_causes(options: ListOptions, version: str) -> list[Cause]:
+    causes: list[Cause] = []
+    match = options.match
+    if options.initial_events is not None and match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        causes.append(_forbidden(_MATCH, why))
+    if match:
+        if options.initial_events is None:
+            why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            causes.append(_forbidden(_MATCH, why))
+        if match != "NotOlderThan":
+            text = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
+            causes.append(("FieldValueNotSupported", text, _MATCH))
+        if options.token:
+            causes.append(_forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
+    return causes
+
+
+@dataclass(slots=True)
+class WriteOptions:
+    """What a write is asked for."""
+
+    dry_run: bool
+    field_manager: str
+    field_validation: str
+
+
+_LEVELS = ("", "Ignore", "Strict", "Warn")
+
+
+def write_options(params: Params, kind: str) -> WriteOptions:
+    """Reads and checks Create-, Update- or PatchOptions (DRY-06, DRY-07, FV-10)."""
+    causes: list[Cause] = []
+    dry_run = params.get("dryRun", "")
+    if dry_run not in ("", "All"):
+        causes.append(("FieldValueNotSupported", f'Unsupported value: ["{dry_run}"]: supported values: "All"', "dryRun"))
+    manager = params.get("fieldManager", "")
+    if len(manager.encode()) > 128:
+        causes.append(("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
+    bad = next((i for i, c in enumerate(manager) if not c.isprintable()), None)
+    if bad is not None:
+        text = f'Invalid value: "{manager}": should only contain printable characters'
+        causes.append(("FieldValueInvalid", text, "fieldManager"))
+    level = params.get("fieldValidation", "")
+    if level not in _LEVELS:
+        text = f'Unsupported value: "{level}": supported values: "", "Ignore", "Strict", "Warn"'
+        causes.append(("FieldValueNotSupported", text, "fieldValidation"))
+    if causes:
+        raise invalid("meta.k8s.io", kind, "", causes)
+    return WriteOptions(dry_run == "All", manager, level or "Warn")
+
+
+def timeout(params: Params) -> float | None:
+    """`?timeout=` in seconds. Raises 400."""
+    text = params.get("timeout")
+    if not text:
+        return None
+    seconds = _native.duration(text)
+    if seconds is None:
+        raise bad_request(f'invalid timeout specified in the request URL - time: invalid duration "{text}"')
+    return seconds if seconds > 0 else None

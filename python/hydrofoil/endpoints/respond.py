@@ -1,0 +1,189 @@
+"""Answers, written to the transport in as few pieces as they have."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from aiohttp import web
+from aiohttp.abc import AbstractStreamWriter
+
+from hydrofoil import _native
+from hydrofoil.endpoints.negotiate import PLAIN, Accepted
+from hydrofoil.errors import ApiError
+
+GZIP_ABOVE = 131_072
+"""Bodies above this many bytes are compressed for who accepts gzip (CP-01)."""
+PIECE = 128 * 1024
+"""Large bodies are written in pieces of about this size, each after the last was taken."""
+
+_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+
+
+class _Clock:
+    """The Date header, made once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def line(self) -> bytes:
+        now = int(time.time())
+        if now != self._second:
+            self._second = now
+            self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
+        return self._line
+
+
+CLOCK = _Clock()
+
+
+class Answer(web.StreamResponse):
+    """A complete answer: head and body go out in one write, past aiohttp's response machinery."""
+
+    def __init__(self, status: int, body: bytes, head: bytes, *, close: bool = False) -> None:
+        super().__init__(status=status)
+        self.payload = body
+        self._head = head
+        self._closes = close
+
+    @property
+    def keep_alive(self) -> bool | None:
+        return not self._closes
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Writes everything."""
+        transport = request.transport
+        if transport is None:
+            self._closes = True
+            return None
+        if request.version < (1, 1) and request.headers.get("Connection", "").lower() != "keep-alive":
+            self._closes = True
+        elif request.headers.get("Connection", "").lower() == "close":
+            self._closes = True
+        body = b"" if request.method == "HEAD" else self.payload
+        extra = b"Connection: close\r\n" if self._closes else b""
+        head = b"%s%s%s%sContent-Length: %d\r\n\r\n" % (
+            _LINES.get(self.status) or b"HTTP/1.1 %d \r\n" % self.status,
+            self._head,
+            CLOCK.line(),
+            extra,
+            len(self.payload),
+        )
+        if len(body) <= PIECE:
+            transport.write(head + body)
+            return None
+        transport.write(head)
+        view = memoryview(body)
+        for at in range(0, len(body), PIECE):
+            transport.write(view[at : at + PIECE])
+            await request.protocol._drain_helper()
+        return None
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Nothing is left to write."""
+
+
+class Streamed(web.StreamResponse):
+    """An answer whose body has been written by its maker already."""
+
+    def __init__(self, status: int, *, close: bool) -> None:
+        super().__init__(status=status)
+        self._closes = close
+
+    @property
+    def keep_alive(self) -> bool | None:
+        return not self._closes
+
+    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
+        """Nothing is left to write."""
+        return None
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        """Nothing is left to write."""
+
+
+def header_lines(headers: dict[str, str], warnings: list[str]) -> bytes:
+    """Header lines, a Warning line for each warning."""
+    lines = [f"{k}: {v}\r\n" for k, v in headers.items()]
+    lines += [f"Warning: {w}\r\n" for w in warning_values(warnings)]
+    return "".join(lines).encode()
+
+
+def warning_values(warnings: list[str]) -> list[str]:
+    """RFC 9110 warning values, each once; long ones are cut when all are over 4096 (apiserver `filters/warning.go`)."""
+    texts = list(dict.fromkeys("".join(c for c in w if c.isprintable()) for w in warnings))
+    total = sum(map(len, texts))
+    out: list[str] = []
+    used = 0
+    for text in texts:
+        if total > 4096 and len(text) > 256:
+            text = text[:253] + "..."
+        if used + len(text) > 4096:
+            break
+        used += len(text)
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        out.append(f'299 - "{escaped}"')
+    return out
+
+
+def wants_gzip(request: web.BaseRequest) -> bool:
+    """Whether the client accepts gzip, as upstream reads the header: the bare token."""
+    value = request.headers.get("Accept-Encoding")
+    return value is not None and "gzip" in [t.strip() for t in value.split(",")]
+
+
+def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
+    """A JSON body in the negotiated media type."""
+    if accepted.yaml:
+        return _native.json_to_yaml(data)
+    if pretty:
+        return _native.pretty(data) + b"\n"
+    return data if data.endswith(b"\n") else data + b"\n"
+
+
+def answer(
+    request: web.BaseRequest,
+    status: int,
+    body: bytes,
+    content_type: str,
+    common: bytes,
+    *,
+    close: bool = False,
+) -> Answer:
+    """An answer with its head; large bodies are compressed for who accepts it."""
+    head = b"%sContent-Type: %s\r\n" % (common, content_type.encode())
+    if len(body) > GZIP_ABOVE and wants_gzip(request):
+        packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+        body = packer.compress(body) + packer.flush()
+        head += b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+    return Answer(status, body, head, close=close)
+
+
+def status_body(error: ApiError) -> bytes:
+    """The Status of an error as JSON."""
+    return orjson.dumps(error.status())
+
+
+def error_answer(request: web.BaseRequest, error: ApiError, accepted: Accepted | None, common: bytes) -> Answer:
+    """The one writer of failures: in the negotiated type, indented JSON when negotiation itself failed."""
+    body = status_body(error)
+    if accepted is None:
+        body = _native.pretty(body) + b"\n"
+        accepted = PLAIN
+    else:
+        body = encode(body, accepted, pretty=False)
+    if error.retry_after:
+        common += b"Retry-After: %d\r\n" % error.retry_after
+    if error.code == 403:
+        common += b"X-Content-Type-Options: nosniff\r\n"
+    return answer(request, error.code, body, accepted.media, common)
+
+
+def dumps(value: Any) -> bytes:
+    """A small document as JSON."""
+    return orjson.dumps(value)

@@ -1,0 +1,107 @@
+"""What a handler needs to know: the resource, the request and the answer's form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.negotiate import Accepted
+from hydrofoil.endpoints.params import Params
+from hydrofoil.endpoints.request_info import RequestInfo
+from hydrofoil.errors import ApiError, bad_request
+from hydrofoil.storage.backend import Collection
+
+if TYPE_CHECKING:
+    from hydrofoil._native import Stored
+    from hydrofoil.registry.store import Registry
+    from hydrofoil.watch.hub import Hub
+
+MAX_BODY = 3 * 1024 * 1024
+"""The largest request body, in bytes."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """One request on one resource."""
+
+    request: web.BaseRequest
+    info: RequestInfo
+    params: Params
+    resource: Resource
+    registry: Registry
+    hub: Hub
+    common: bytes
+    """Header lines that every answer carries."""
+    accepted: Accepted
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def collection(self) -> Collection:
+        """The objects of the resource."""
+        return self.registry.collection(self.resource)
+
+    def form(self) -> str:
+        """The native form of an answer that shows one object."""
+        accepted = self.accepted
+        if accepted.transform == "Table":
+            include = self.params.get("includeObject", "") or "Metadata"
+            if include not in ("None", "Metadata", "Object"):
+                text = f'unrecognized includeObject value: "{include}"'
+                raise bad_request(f"Unable to convert to Table as requested: {text}")
+            return f"table:{accepted.version}:{include}"
+        if accepted.transform:
+            return f"metadata:{accepted.version}"
+        return "json"
+
+    def pretty(self) -> bool:
+        """Whether a person reads the answer (curl, Wget and browsers count as persons)."""
+        given = self.params.get("pretty")
+        if given is not None:
+            return given in ("true", "1")
+        if self.accepted.pretty:
+            return True
+        agent = self.request.headers.get("User-Agent", "")
+        return agent.startswith(("curl", "Wget", "Mozilla/5.0"))
+
+    def object_answer(self, stored: Stored, status: int = 200) -> respond.Answer:
+        """An answer that shows one object."""
+        if self.accepted.transform == "PartialObjectMetadataList":
+            text = (
+                "you requested PartialObjectMetadataList, but the requested object is not a list "
+                f"(*{self.resource.group or 'core'}.{self.resource.kind})"
+            )
+            raise ApiError(406, "NotAcceptable", text)
+        body = stored.body(self.form())
+        return self.json_answer(body, status)
+
+    def json_answer(self, body: bytes, status: int = 200) -> respond.Answer:
+        """An answer of JSON text, in the negotiated media type."""
+        pretty = self.pretty()
+        if self.accepted.yaml or pretty:
+            body = respond.encode(body, self.accepted, pretty=pretty)
+        common = self.common
+        if self.warnings:
+            common += respond.header_lines({}, self.warnings)
+        return respond.answer(self.request, status, body, self.accepted.media, common)
+
+    async def body(self) -> bytes:
+        """The request body. Raises 413."""
+        length = self.request.content_length
+        if length is not None and length > MAX_BODY:
+            raise too_large()
+        # aiohttp has the body of a small request in its buffer by now; a large one arrives in pieces.
+        data = bytearray()
+        async for piece in self.request.content.iter_any():
+            data += piece
+            if len(data) > MAX_BODY:
+                raise too_large()
+        return bytes(data)
+
+
+def too_large() -> ApiError:
+    """413 of a body over the limit."""
+    return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")

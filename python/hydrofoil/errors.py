@@ -1,0 +1,139 @@
+"""The one exception above storage: a metav1.Status."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Cause = tuple[str, str, str]
+"""Reason, message, field."""
+
+
+class ApiError(Exception):
+    """An answer that is a failure Status.
+
+    `details` follows metav1.StatusDetails; `retry_after` is in seconds and becomes a header too.
+    """
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: dict[str, Any] | None = None,
+        *,
+        retry_after: int = 0,
+        continue_token: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+        self.retry_after = retry_after
+        self.continue_token = continue_token
+
+    def status(self) -> dict[str, Any]:
+        """The Status as it stands in a body (apimachinery `api/errors`)."""
+        metadata = {"continue": self.continue_token} if self.continue_token else {}
+        out: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Failure"}
+        out["message"] = self.message
+        if self.reason:
+            out["reason"] = self.reason
+        details = self.details
+        if self.retry_after:
+            details = {**(details or {}), "retryAfterSeconds": self.retry_after}
+        if details is not None:
+            out["details"] = details
+        out["code"] = self.code
+        return out
+
+
+def qualified(group: str, resource: str) -> str:
+    """`deployments.apps`; `pods` in the core group."""
+    return f"{resource}.{group}" if group else resource
+
+
+def _details(group: str, kind: str, name: str) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    if name:
+        out["name"] = name
+    if group:
+        out["group"] = group
+    out["kind"] = kind
+    return out
+
+
+def bad_request(message: str) -> ApiError:
+    """400 with a free text."""
+    return ApiError(400, "BadRequest", message)
+
+
+def not_found(group: str, resource: str, name: str) -> ApiError:
+    """404 of an object."""
+    return ApiError(404, "NotFound", f'{qualified(group, resource)} "{name}" not found', _details(group, resource, name))
+
+
+def no_such_resource() -> ApiError:
+    """404 of a path under a known group."""
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def method_not_allowed() -> ApiError:
+    """405 of a built-in resource."""
+    return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
+
+
+def forbidden(group: str, resource: str, name: str, why: str, causes: Sequence[dict[str, str]] = ()) -> ApiError:
+    """403 for another reason than authorization."""
+    details = _details(group, resource, name)
+    if causes:
+        details["causes"] = list(causes)
+    subject = f'{qualified(group, resource)} "{name}"' if name else qualified(group, resource)
+    return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details)
+
+
+def already_exists(group: str, resource: str, name: str, prefix: str = "") -> ApiError:
+    """409 of a name that is taken."""
+    text = f'{prefix}{qualified(group, resource)} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", text, _details(group, resource, name))
+
+
+def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
+    """409 of a precondition that does not hold."""
+    text = f'Operation cannot be fulfilled on {qualified(group, resource)} "{name}": {why}'
+    return ApiError(409, "Conflict", text, _details(group, resource, name))
+
+
+MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiError:
+    """422 with its causes; a message that several share is told once."""
+    texts = list(dict.fromkeys(f"{field}: {message}" for _, message, field in causes))
+    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    details: dict[str, Any] = {}
+    if name:
+        details["name"] = name
+    if group:
+        details["group"] = group
+    details["kind"] = kind
+    details["causes"] = [{"reason": r, "message": m, "field": f} for r, m, f in causes]
+    return ApiError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {joined}', details)
+
+
+def not_acceptable(accepted: Sequence[str]) -> ApiError:
+    """406 of an Accept that no transform or type fits."""
+    return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {', '.join(accepted)}")
+
+
+def gone(message: str, continue_token: str = "") -> ApiError:
+    """410 of a version out of the history."""
+    return ApiError(410, "Expired", message, continue_token=continue_token)
+
+
+def too_large_version(asked: int, current: int) -> ApiError:
+    """504 of a version that has not been reached."""
+    text = f"Timeout: Too large resource version: {asked}, current: {current}"
+    causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+    return ApiError(504, "Timeout", text, {"causes": causes}, retry_after=1)

@@ -1,0 +1,274 @@
+"""The one pipeline of every kind: create, update, delete (apiserver `registry/generic/registry/store.go`)."""
+
+from __future__ import annotations
+
+import os
+import random
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil._native import Draft, ResourceType, Selector, Stored
+from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.registry.namespaces import Namespaces
+from hydrofoil.registry.strategies.base import Strategy, strategies
+from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
+
+NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+NAME_TRIES = 8
+
+
+def generate_name(base: str) -> str:
+    """A name under a prefix (apiserver `pkg/storage/names`)."""
+    return base[:58] + "".join(random.choices(NAME_LETTERS, k=5))
+
+
+def new_uid() -> str:
+    """A random uid."""
+    return str(uuid.UUID(bytes=os.urandom(16), version=4))
+
+
+@dataclass(slots=True)
+class DeleteOptions:
+    """metav1.DeleteOptions, checked."""
+
+    grace: int | None = None
+    uid: str | None = None
+    revision: str | None = None
+    policy: str | None = None
+    orphan: bool | None = None
+    dry_run: bool = False
+
+
+class Registry:
+    """What happens to objects between the request and the store."""
+
+    def __init__(self, catalog: Catalog, backend: Backend) -> None:
+        self.catalog = catalog
+        self.backend = backend
+        self._collections: dict[tuple[str, str], Collection] = {}
+        self._traits: dict[int, tuple[bool, bool, bool, bool]] = {}
+        self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
+        self.namespaces = Namespaces(self)
+
+    def collection(self, resource: Resource) -> Collection:
+        """The objects of a resource."""
+        found = self._collections.get(resource.storage)
+        if found is None:
+            found = self._collections[resource.storage] = self.backend.collection(resource.native, resource.storage)
+        return found
+
+    def get(self, resource: Resource, namespace: str, name: str) -> Stored:
+        """The present version of an object. Raises 404."""
+        stored = self.collection(resource).get(resource.native, namespace, name)
+        if stored is None:
+            raise errors.not_found(resource.group, resource.plural, name)
+        return stored
+
+    def traits(self, resource: Resource) -> tuple[bool, bool, bool, bool]:
+        """Create on update, unconditional update, returns the deleted object, graceful deletion."""
+        found = self._traits.get(id(resource))
+        if found is None:
+            found = self._traits[id(resource)] = resource.native.traits()
+        return found
+
+    def strategy(self, resource: Resource) -> Strategy:
+        """What the kind does differently."""
+        return self.strategies.get(resource.storage) or self.strategies[("", "")]
+
+    def all(self, resource: Resource, namespace: str = "") -> list[Stored]:
+        """Every object, for loops inside the server."""
+        everything = Selector(resource.native, namespace, "", "")
+        cursor = self.collection(resource).list(resource.native, everything, "json", 0, 0, "")
+        return cursor.versions(2**31)
+
+    async def create(
+        self, resource: Resource, namespace: str, draft: Draft, *, dry_run: bool = False, warnings: list[str]
+    ) -> Stored:
+        """Stores a new object, or shows what would be stored."""
+        _, _, name, base, _, _, version = draft.head()
+        if version:
+            raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
+        if resource.namespaced:
+            self.namespaces.check(resource, namespace, name or base)
+        if twice := draft.dedup_owners():
+            warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        strategy = self.strategy(resource)
+        for attempt in range(NAME_TRIES):
+            made = generate_name(base) if not name and base else name
+            draft.begin_create(namespace, made, new_uid())
+            undo = await strategy.before_create(resource, draft, dry_run=dry_run)
+            try:
+                if causes := draft.validate():
+                    raise errors.invalid(resource.group, resource.kind, made, causes)
+                warnings += draft.warnings()
+                if dry_run:
+                    if self.collection(resource).get(resource.native, namespace, made) is not None:
+                        raise Exists
+                    undo()
+                    return draft.preview(0)
+                stored = await self.collection(resource).create(draft)
+            except Exists:
+                undo()
+                if made == name:
+                    raise self._exists(resource, namespace, name) from None
+                if attempt == NAME_TRIES - 1:
+                    break
+                continue
+            except BaseException:
+                undo()
+                raise
+            await strategy.after_create(resource, stored)
+            return stored
+        error = errors.already_exists(resource.group, resource.plural, made)
+        error.message += ", the server was not able to generate a unique name for the object"
+        error.retry_after = 1
+        raise error
+
+    def _exists(self, resource: Resource, namespace: str, name: str) -> errors.ApiError:
+        old = self.collection(resource).get(resource.native, namespace, name)
+        terminating = old is not None and old.thaw().lifecycle()[1]
+        prefix = "object is being deleted: " if terminating else ""
+        return errors.already_exists(resource.group, resource.plural, name, prefix)
+
+    async def update(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        change: Callable[[Stored], Awaitable[Draft] | Draft],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        warnings: list[str],
+    ) -> Stored:
+        """Replaces an object by what `change` makes of the present version; again when another write came between.
+
+        A draft with a resourceVersion must match the present one: that conflict is the caller's.
+        """
+        collection = self.collection(resource)
+        while True:
+            old = self.get(resource, namespace, name)
+            draft = change(old)
+            if not isinstance(draft, Draft):
+                draft = await draft
+            given = draft.head()[6]
+            self._check_version(resource, name, old, draft)
+            if twice := draft.dedup_owners():
+                warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+            draft.begin_update(old, subresource)
+            strategy = self.strategy(resource)
+            undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
+            try:
+                if causes := draft.validate(old, subresource):
+                    raise errors.invalid(resource.group, resource.kind, name, causes)
+                kind_warnings = draft.warnings(old, subresource)
+                if dry_run:
+                    undo()
+                    warnings += kind_warnings
+                    return draft.preview(old.revision)
+                if strategy.gone(draft):
+                    deleted = await collection.delete(old)
+                    await strategy.after_delete(resource, old)
+                    return draft.preview(deleted.revision)
+                stored = await collection.update(old, draft)
+            except Conflict:
+                undo()
+                if given:
+                    raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED) from None
+                continue
+            except Missing:
+                undo()
+                raise errors.not_found(resource.group, resource.plural, name) from None
+            except BaseException:
+                undo()
+                raise
+            warnings += kind_warnings
+            await strategy.after_update(resource, old, stored)
+            return stored
+
+    def _check_version(self, resource: Resource, name: str, old: Stored, draft: Draft) -> None:
+        uid, version = draft.head()[5:7]
+        if version:
+            if not (version.isascii() and version.isdigit()):
+                raise errors.bad_request(f'invalid resource version: strconv.ParseUint: parsing "{version}": invalid syntax')
+            if int(version) == 0:
+                version = ""
+        if uid:
+            present = old.thaw().head()[5]
+            if uid != present:
+                why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
+                raise errors.conflict(resource.group, resource.plural, name, why)
+        if not version:
+            if not self.traits(resource)[1]:
+                cause = ("FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion")
+                raise errors.invalid(resource.group, resource.kind, name, [cause])
+        elif int(version) != old.revision:
+            raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
+
+    async def delete(
+        self, resource: Resource, namespace: str, name: str, options: DeleteOptions
+    ) -> tuple[Stored, bool]:
+        """Deletes an object or begins to: the object, and whether it is gone (DEL-01 to DEL-07)."""
+        collection = self.collection(resource)
+        strategy = self.strategy(resource)
+        while True:
+            old = self.get(resource, namespace, name)
+            draft = old.thaw()
+            self._check_preconditions(resource, name, old, draft, options)
+            strategy.before_delete(resource, old, draft)
+            changed = strategy.begin_delete(draft, options)
+            try:
+                if not changed:
+                    if strategy.gone(draft) or not draft.lifecycle()[1]:
+                        if options.dry_run:
+                            return old, True
+                        gone = await collection.delete(old)
+                        await strategy.after_delete(resource, old)
+                        return gone, True
+                    return old, False
+                if options.dry_run:
+                    return draft.preview(old.revision), False
+                stored = await collection.update(old, draft)
+                return stored, False
+            except Conflict:
+                continue
+            except Missing:
+                raise errors.not_found(resource.group, resource.plural, name) from None
+
+    @staticmethod
+    def _check_preconditions(
+        resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions
+    ) -> None:
+        uid = draft.head()[5]
+        if options.uid is not None and options.uid != uid:
+            why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
+            raise errors.conflict(
+                resource.group, resource.kind, name, why + "The object might have been deleted and then recreated"
+            )
+        if options.revision is not None and options.revision != str(old.revision):
+            why = f"the ResourceVersion in the precondition ({options.revision}) does not match the "
+            why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
+            raise errors.conflict(resource.group, resource.kind, name, why)
+
+
+DUPLICATE_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "
+    "and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+)
+
+
+def read(draft: Draft, *path: str) -> object:
+    """A value of a draft as plain Python data."""
+    data = draft.get(list(path))
+    return None if data is None else orjson.loads(data)
+
+
+def empty(kind: ResourceType) -> Draft:
+    """A new object of a kind."""
+    draft = kind.empty()
+    draft.set_type()
+    return draft

@@ -1,0 +1,115 @@
+"""What a kind may do differently in the generic pipeline."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+import orjson
+
+if TYPE_CHECKING:
+    from hydrofoil._native import Draft, Stored
+    from hydrofoil.apis.catalog import Resource
+    from hydrofoil.registry.store import DeleteOptions, Registry
+
+ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+Undo = Callable[[], None]
+
+
+def nothing() -> None:
+    """Nothing to undo."""
+
+
+def now(seconds: int = 0) -> bytes:
+    """A time from now as JSON."""
+    moment = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=seconds)
+    return orjson.dumps(moment.strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+
+class Strategy:
+    """The common behaviour; the few kinds that differ override a step."""
+
+    def __init__(self, registry: Registry) -> None:
+        self.registry = registry
+
+    async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
+        """Fills what is allocated. The answer gives it back when the create fails."""
+        return nothing
+
+    async def after_create(self, resource: Resource, stored: Stored) -> None:
+        """Acts on a new object."""
+
+    async def before_update(
+        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
+    ) -> Undo:
+        """Fills what is allocated. The answer gives it back when the update fails."""
+        return nothing
+
+    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
+        """Acts on a changed object."""
+
+    async def after_delete(self, resource: Resource, old: Stored) -> None:
+        """Acts on an object that is gone."""
+
+    def before_delete(self, resource: Resource, old: Stored, draft: Draft) -> None:
+        """Refuses a deletion."""
+
+    def gone(self, draft: Draft) -> bool:
+        """Whether an object that is being deleted may now be removed."""
+        _, deleted, grace, finalizers = draft.lifecycle()
+        return bool(deleted) and not finalizers and grace in (None, 0)
+
+    def grace_period(self, draft: Draft, options: DeleteOptions) -> int | None:
+        """The grace of a deletion in seconds; None for kinds that know none."""
+        return None
+
+    def begin_delete(self, draft: Draft, options: DeleteOptions) -> bool:
+        """Marks an object as being deleted. False when nothing has to be written: it goes, or waits already."""
+        generation, deleted, grace, finalizers = draft.lifecycle()
+        wanted = policy_finalizers(finalizers, options)
+        period = self.grace_period(draft, options)
+        if period is not None and deleted and options.grace is None:
+            period = grace
+        waits = bool(period)
+        if not wanted and not waits:
+            if finalizers and wanted != finalizers:
+                draft.set(["metadata", "finalizers"], None)
+            return False
+        changed = wanted != finalizers
+        if changed:
+            draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
+        if not deleted or (waits and grace is not None and period is not None and period < grace):
+            if generation > 0 and not deleted:
+                draft.set(["metadata", "generation"], b"%d" % (generation + 1))
+            draft.set(["metadata", "deletionTimestamp"], now(period or 0))
+            draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % (period or 0))
+            changed = True
+        elif not waits and grace:
+            draft.set(["metadata", "deletionGracePeriodSeconds"], b"0")
+            draft.set(["metadata", "deletionTimestamp"], now())
+            changed = True
+        return changed
+
+
+def policy_finalizers(finalizers: list[str], options: DeleteOptions) -> list[str]:
+    """The finalizers that a propagation policy leaves (store.go `deletionFinalizersForGarbageCollection`)."""
+    if options.policy is None and options.orphan is None:
+        return finalizers
+    orphan = options.orphan is True or options.policy == "Orphan"
+    foreground = options.policy == "Foreground"
+    kept = [f for f in finalizers if f not in (ORPHAN, FOREGROUND)]
+    if orphan:
+        kept.append(ORPHAN)
+    if foreground:
+        kept.append(FOREGROUND)
+    return kept
+
+
+def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
+    """The strategies of all kinds; `("", "")` is the common one."""
+    found: dict[tuple[str, str], Strategy] = {("", ""): Strategy(registry)}
+    for module in ("core",):
+        found.update(import_module(f"hydrofoil.registry.strategies.{module}").strategies(registry))
+    return found

@@ -1,0 +1,219 @@
+"""The composition root: which parts there are, and what happens to a request in which order."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import itertools
+import logging
+import os
+import uuid
+from collections.abc import Awaitable, Callable
+from time import perf_counter
+
+from aiohttp import web
+
+from hydrofoil import errors
+from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.endpoints import params as query
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.handlers import subresources, virtual
+from hydrofoil.endpoints.handlers.create import create
+from hydrofoil.endpoints.handlers.delete import delete, delete_collection
+from hydrofoil.endpoints.handlers.get import get
+from hydrofoil.endpoints.handlers.list import list_
+from hydrofoil.endpoints.handlers.patch import patch
+from hydrofoil.endpoints.handlers.update import update
+from hydrofoil.endpoints.handlers.watch import watch
+from hydrofoil.endpoints.negotiate import PATCHES, negotiate
+from hydrofoil.endpoints.request_info import RequestInfo, parse
+from hydrofoil.endpoints.scope import Scope
+from hydrofoil.errors import ApiError
+from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategies.services import ServiceStrategy
+from hydrofoil.server.config import Config
+from hydrofoil.server.documents import Documents, accepted_or_plain
+from hydrofoil.server.health import Health
+from hydrofoil.server.metrics import Metrics
+from hydrofoil.storage.memory import MemoryBackend
+from hydrofoil.watch.hub import Hub
+
+LOG = logging.getLogger("hydrofoil")
+Handler = Callable[[Scope], Awaitable[web.StreamResponse]]
+
+COLLECTION: dict[str, tuple[str, Handler]] = {
+    "GET": ("list", list_),
+    "POST": ("create", create),
+    "DELETE": ("deletecollection", delete_collection),
+}
+ITEM: dict[str, tuple[str, Handler]] = {
+    "GET": ("get", get),
+    "PUT": ("update", update),
+    "PATCH": ("patch", patch),
+    "DELETE": ("delete", delete),
+}
+SUBRESOURCE = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+
+
+class App:
+    """A server without its sockets."""
+
+    def __init__(self, config: Config, address: str) -> None:
+        self.config = config
+        self.catalog = Catalog(config.runtime_config)
+        self.backend = MemoryBackend(
+            window=config.history_window, events=config.history_events, memory=config.history_bytes
+        )
+        self.registry = Registry(self.catalog, self.backend)
+        services = self.registry.strategies["", "services"]
+        assert isinstance(services, ServiceStrategy)
+        services.network = ipaddress.ip_network(config.service_cluster_ip_range)
+        services.ports = config.service_node_port_range
+        self.hub = Hub(self.backend)
+        self.backend.wake = self.hub.wake
+        self.health = Health(self.catalog.checks)
+        self.metrics = Metrics()
+        self.metrics.watch_store(self.registry)
+        self.documents = Documents(self.registry, self.health, self.metrics, address)
+        self.pf_headers = b""
+        self._audit = itertools.count()
+        self._audit_prefix = str(uuid.UUID(bytes=os.urandom(16), version=4))[:24]
+        self.open_requests = 0
+        self.idle = asyncio.Event()
+        self.idle.set()
+
+    def flow_control(self) -> None:
+        """Names the flow schema and priority level that every caller has, by uid, once they exist."""
+        lines = []
+        for header, plural in (("FlowSchema", "flowschemas"), ("PriorityLevel", "prioritylevelconfigurations")):
+            resource = self.catalog.find("flowcontrol.apiserver.k8s.io", "v1", plural)
+            if resource is not None:
+                stored = self.registry.collection(resource).get(resource.native, "", "exempt")
+                if stored is not None:
+                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.thaw().head()[5]}\r\n")
+        self.pf_headers = "".join(lines).encode()
+
+    def common(self, request: web.BaseRequest) -> bytes:
+        """The header lines of every answer."""
+        audit = request.headers.get("Audit-ID")
+        if audit is None or not audit.isprintable() or len(audit) > 64:
+            audit = f"{self._audit_prefix}{next(self._audit) & 0xFFFFFFFFFFFF:012x}"
+        return b"Audit-Id: %s\r\nCache-Control: no-cache, private\r\n%s" % (audit.encode(), self.pf_headers)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answers one request; every failure becomes a Status."""
+        common = self.common(request)
+        self.open_requests += 1
+        self.idle.clear()
+        try:
+            return await self._route(request, common)
+        except ApiError as e:
+            accepted = accepted_or_plain(request.headers.get("Accept", ""))
+            return respond.error_answer(request, e, accepted, common)
+        except (ConnectionError, asyncio.CancelledError):
+            raise
+        except Exception as e:
+            LOG.exception("request failed: %s %s", request.method, request.path)
+            text = f"Internal error occurred: {type(e).__name__}"
+            error = ApiError(500, "InternalError", text, {"causes": [{"message": type(e).__name__}]})
+            return respond.error_answer(request, error, accepted_or_plain(""), common)
+        finally:
+            self.open_requests -= 1
+            if not self.open_requests:
+                self.idle.set()
+
+    async def _route(self, request: web.BaseRequest, common: bytes) -> web.StreamResponse:
+        path, _, raw_query = request.raw_path.partition("?")
+        info = parse(path)
+        if info is None or info.group not in self.catalog.groups:
+            return self.documents.answer(request, path, raw_query, common)
+        resource = self._resource(info)
+        params = query.parse(raw_query)
+        verb, handler = self._handler(request.method, info, params, resource)
+        if info.watch_prefix and info.name:
+            # The old form of a watch of one object.
+            params["fieldSelector"] = f"metadata.name={info.name}"
+            info.name = ""
+        accepted = negotiate(request.headers.get("Accept", ""))
+        scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted)
+        if resource.deprecation and verb != "watch":
+            scope.warnings.append(resource.deprecation)
+        started = perf_counter()
+        code = 500
+        try:
+            answer = await self._deadline(scope, verb, handler)
+            code = answer.status
+            return answer
+        except ApiError as e:
+            code = e.code
+            raise
+        finally:
+            self._observe(scope, verb, code, perf_counter() - started)
+
+    async def _deadline(self, scope: Scope, verb: str, handler: Handler) -> web.StreamResponse:
+        seconds = query.timeout(scope.params) if "timeout" in scope.params else None
+        if seconds is None or verb == "watch":
+            return await handler(scope)
+        try:
+            async with asyncio.timeout(seconds):
+                return await handler(scope)
+        except TimeoutError:
+            text = "Timeout: request did not complete within the allotted timeout"
+            raise ApiError(504, "Timeout", text, {}) from None
+
+    def _resource(self, info: RequestInfo) -> Resource:
+        resource = self.catalog.find(info.group, info.version, info.resource)
+        if resource is None or len(info.rest) and info.subresource != "proxy":
+            raise errors.no_such_resource()
+        if info.subresource and info.subresource not in resource.subresources:
+            raise errors.no_such_resource()
+        if resource.namespaced:
+            # Across namespaces there are only collections.
+            if not info.namespace and info.name:
+                raise errors.no_such_resource()
+        elif info.namespace:
+            raise errors.no_such_resource()
+        return resource
+
+    @staticmethod
+    def _handler(
+        method: str, info: RequestInfo, params: query.Params, resource: Resource
+    ) -> tuple[str, Handler]:
+        if info.subresource:
+            sub = resource.subresources[info.subresource]
+            verb = SUBRESOURCE.get(method, "")
+            if verb not in sub.verbs:
+                raise errors.method_not_allowed()
+            return verb, subresources.handler(resource, sub, verb)
+        if info.watch_prefix:
+            if method != "GET" or "watch" not in resource.verbs:
+                raise errors.method_not_allowed()
+            return "watch", watch
+        verb, handler = (ITEM if info.name else COLLECTION).get(method, ("", get))
+        if verb not in resource.verbs:
+            raise errors.method_not_allowed()
+        if verb == "list" and query.truth(params, "watch"):
+            if "watch" not in resource.verbs:
+                raise errors.method_not_allowed()
+            return "watch", watch
+        if resource.namespaced and not info.namespace and verb in ("create", "deletecollection"):
+            if not virtual.handles(resource):
+                raise errors.method_not_allowed()
+        if virtual.handles(resource):
+            return verb, virtual.handler(resource, verb)
+        return verb, handler
+
+    def _observe(self, scope: Scope, verb: str, code: int, seconds: float) -> None:
+        info, resource = scope.info, scope.resource
+        where = "resource" if info.name else "namespace" if info.namespace else "cluster"
+        name = verb.upper()
+        if verb == "patch" and PATCHES.get(scope.request.headers.get("Content-Type", "")) == "apply":
+            name = "APPLY"
+        dry_run = scope.params.get("dryRun", "")
+        labels = (name, dry_run, resource.group, resource.version, resource.plural, info.subresource, where)
+        self.metrics.observe((*labels, "apiserver", str(code)), seconds)
+        if resource.deprecation:
+            removed = resource.raw.get("lifecycle", {}).get("removed", "")
+            self.metrics.deprecated.labels(
+                resource.group, resource.version, resource.plural, info.subresource, removed
+            ).set(1)

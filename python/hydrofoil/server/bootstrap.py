@@ -1,0 +1,71 @@
+"""The objects that are there before the first request."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import socket
+import uuid
+from importlib.resources import files
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil.endpoints.request_info import parse
+from hydrofoil.registry.store import Registry
+
+FILL = {"<address>": "127.0.0.1"}
+
+
+def fill(value: Any, places: dict[str, Any]) -> Any:
+    """Puts values of this machine where the data has placeholders."""
+    if isinstance(value, dict):
+        return {k: fill(v, places) for k, v in value.items()}
+    if isinstance(value, list):
+        return [fill(v, places) for v in value]
+    if isinstance(value, str) and value.startswith("<"):
+        return places.get(value, value)
+    return value
+
+
+def places(port: int) -> dict[str, Any]:
+    """What the placeholders of the data stand for."""
+    now = datetime.datetime.now(datetime.UTC)
+    return {
+        "<address>": "127.0.0.1",
+        "<port>": port,
+        "<date>": now.strftime("%Y-%m-%d"),
+        # Six decimals do for both kinds of time: the coarser one drops them.
+        "<time>": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "<host>": socket.gethostname(),
+        "<id>": hashlib.sha256(socket.gethostname().encode()).hexdigest()[:26],
+        "<uid>": str(uuid.uuid4()),
+    }
+
+
+async def load(registry: Registry, port: int) -> None:
+    """Creates every object of the package data that the server has a resource for."""
+    data = files("hydrofoil.apis") / "data" / "bootstrap.json"
+    objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
+    filled = places(port)
+    # Namespaces come first: what lives in them needs them.
+    for path in sorted(objects, key=lambda p: p != "/api/v1/namespaces"):
+        info = parse(path)
+        resource = info and registry.catalog.find(info.group, info.version, info.resource)
+        if not info or not resource:
+            continue
+        for obj in objects[path]:
+            body = fill(obj, filled)
+            draft, _ = resource.native.decode(orjson.dumps(body), "json")
+            namespace = body["metadata"].get("namespace", "")
+            try:
+                stored = await registry.create(resource, namespace, draft, warnings=[])
+            except errors.ApiError as e:
+                raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
+            if "status" in body and "status" in resource.subresources:
+                draft = stored.thaw()
+                draft.set(["status"], orjson.dumps(body["status"]))
+                await registry.update(
+                    resource, namespace, stored.name, lambda old, d=draft: d, subresource="status", warnings=[]
+                )

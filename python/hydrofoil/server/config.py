@@ -1,0 +1,35 @@
+"""The settings of a server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Config:
+    """What the command line decides; names follow kube-apiserver's flags."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    tls_cert_file: str = ""
+    tls_private_key_file: str = ""
+    kubeconfig: str = ""
+    controllers: str = "*"
+    runtime_config: dict[str, bool] = field(default_factory=dict)
+    feature_gates: dict[str, bool] = field(default_factory=dict)
+    service_cluster_ip_range: str = "10.0.0.0/24"
+    service_node_port_range: tuple[int, int] = (30000, 32767)
+    service_account_issuer: str = ""
+    history_window: float = 300.0
+    """How long past versions stay readable, in seconds (upstream: --etcd-compaction-interval)."""
+    history_events: int = 200_000
+    history_bytes: int = 256 << 20
+    log_format: str = "text"
+    verbosity: int = 0
+
+    def controls(self, name: str) -> bool:
+        """Whether a controller runs: `*`, a list of names, `-name` to leave one out."""
+        words = [w.strip() for w in self.controllers.split(",") if w.strip()]
+        if f"-{name}" in words:
+            return False
+        return name in words or "*" in words

@@ -1,0 +1,211 @@
+"""Everything that is no resource: discovery, OpenAPI, version, health, metrics."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import platform
+import sys
+from email.utils import formatdate
+from functools import lru_cache
+from importlib.resources import files
+from time import time
+
+import orjson
+from aiohttp import web
+
+from hydrofoil import __version__
+from hydrofoil.apis.discovery import Discovery
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.negotiate import Accepted, negotiate
+from hydrofoil.endpoints.params import parse
+from hydrofoil.errors import ApiError, no_such_resource
+from hydrofoil.registry.store import Registry
+from hydrofoil.server.health import TEXT, Health
+from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
+
+OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
+V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+
+
+class Documents:
+    """Answers by path."""
+
+    def __init__(self, registry: Registry, health: Health, metrics: Metrics, address: str) -> None:
+        self._catalog = registry.catalog
+        self._discovery = Discovery(registry.catalog)
+        self._health = health
+        self._metrics = metrics
+        self.address = address
+        minor = self._catalog.release.removeprefix("v").split(".")[1]
+        self._version = {
+            "major": "1",
+            "minor": minor,
+            "emulationMajor": "1",
+            "emulationMinor": minor,
+            "minCompatibilityMajor": "1",
+            "minCompatibilityMinor": str(int(minor) - 1),
+            "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
+            "gitCommit": "",
+            "gitTreeState": "clean",
+            "buildDate": "1970-01-01T00:00:00Z",
+            "goVersion": f"python{sys.version_info.major}.{sys.version_info.minor}",
+            "compiler": "rustc",
+            "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
+        }
+
+    def answer(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+        """The answer to a path that names no resource. Raises 404 and 405."""
+        head = path.split("/")[1] if path.startswith("/") else ""
+        if "//" in path:
+            return self._missing(request, common)
+        trimmed = path.rstrip("/") or "/"
+        if head in ("healthz", "livez", "readyz"):
+            return self._healthy(request, trimmed, query, common)
+        if trimmed == "/metrics":
+            return respond.answer(request, 200, self._metrics.text(), CONTENT_TYPE, common)
+        if trimmed == "/version":
+            body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
+            return respond.answer(request, 200, body, "application/json", common)
+        if trimmed.startswith("/openapi"):
+            return self._openapi(request, trimmed, query, common)
+        if trimmed == "/":
+            return respond.answer(request, 200, self._root(), "application/json", common)
+        if head in ("api", "apis"):
+            return self._discover(request, trimmed, query, common)
+        return self._missing(request, common)
+
+    @staticmethod
+    def _missing(request: web.BaseRequest, common: bytes) -> respond.Answer:
+        common += b"X-Content-Type-Options: nosniff\r\n"
+        return respond.answer(request, 404, b"404 page not found\n", TEXT, common)
+
+    def _healthy(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+        _, endpoint, *name = path.split("/", 2)
+        found = self._health.check(endpoint, name[0] if name else "", query)
+        if found is None:
+            return self._missing(request, common)
+        status, text = found
+        common += b"X-Content-Type-Options: nosniff\r\n"
+        return respond.answer(request, status, text.encode(), TEXT, common)
+
+    def _root(self) -> bytes:
+        paths = {"/api", "/apis", "/apis/", "/healthz", "/livez", "/readyz", *self._catalog.paths}
+        for endpoint, checks in self._catalog.checks.items():
+            paths.update(f"/{endpoint}/{check}" for check in checks)
+        for group, versions in self._catalog.groups.items():
+            if group:
+                paths.add(f"/apis/{group}")
+            paths.update(f"/apis/{group}/{v}" if group else f"/api/{v}" for v in versions)
+        return orjson.dumps({"paths": sorted(paths)}, option=orjson.OPT_INDENT_2)
+
+    def _discover(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+        if request.method != "GET":
+            raise ApiError(
+                405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
+            )
+        accept = request.headers.get("Accept", "")
+        if path in ("/api", "/apis"):
+            version = aggregated_version(accept)
+            if version:
+                return self._aggregate(request, path == "/api", version, common)
+        body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
+        if body is None:
+            segments = path.split("/")
+            if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
+                return self._missing(request, common)
+            raise no_such_resource()
+        if path in ("/api", "/apis"):
+            common += b"Vary: Accept\r\nCache-Control: public\r\n" if False else b""
+        accepted = negotiate(plain_clauses(accept))
+        pretty = parse(query).get("pretty") in ("1", "true")
+        return respond.answer(
+            request, 200, respond.encode(body, accepted, pretty=pretty), accepted.media, common
+        )
+
+    def _aggregate(self, request: web.BaseRequest, core: bool, version: str, common: bytes) -> respond.Answer:
+        body, etag = self._discovery.aggregated(core, version)
+        common = common.replace(b"Cache-Control: no-cache, private\r\n", b"")
+        common += f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n".encode()
+        if etag in request.headers.get("If-None-Match", ""):
+            return respond.Answer(304, b"", common)
+        media = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+        return respond.answer(request, 200, body, media, common)
+
+    def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+        accept = request.headers.get("Accept", "") or "*/*"
+        if path == "/openapi/v2":
+            if not any(t in accept for t in ("json", "*/*")):
+                raise ApiError(406, "NotAcceptable", "406: Not Acceptable", {})
+            body, etag = openapi_document("v2")
+            common += f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
+            if etag in request.headers.get("If-None-Match", ""):
+                return respond.Answer(304, b"", common)
+            return respond.answer(request, 200, body, "application/json", common)
+        if path == "/openapi/v3":
+            return respond.answer(request, 200, openapi_index(), "application/json", common)
+        name = path.removeprefix("/openapi/v3/")
+        try:
+            body, etag = openapi_document("v3/" + name.replace("/", "_"))
+        except FileNotFoundError:
+            return self._missing(request, common)
+        given = parse(query).get("hash")
+        if given is not None and given != etag:
+            common += f"Location: /openapi/v3/{name}?hash={etag}\r\n".encode()
+            return respond.answer(request, 301, b"", "application/json", common)
+        common += f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
+        if given:
+            common = common.replace(b"Cache-Control: no-cache, private\r\n", b"")
+            expires = formatdate(time() + 365 * 86400, usegmt=True)
+            common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
+        if etag in request.headers.get("If-None-Match", ""):
+            return respond.Answer(304, b"", common)
+        return respond.answer(request, 200, body, "application/json", common)
+
+
+@lru_cache(maxsize=256)
+def aggregated_version(accept: str) -> str:
+    """The version of aggregated discovery that the first fitting clause asks for; empty for the old documents."""
+    for clause in accept.split(","):
+        media, *rest = (p.strip() for p in clause.split(";"))
+        params = dict(p.split("=", 1) for p in rest if "=" in p)
+        if media != "application/json":
+            continue
+        if params.get("as") == "APIGroupDiscoveryList" and params.get("g") == "apidiscovery.k8s.io":
+            if params.get("v") in ("v2", "v2beta1"):
+                return params["v"]
+            continue
+        return ""
+    return ""
+
+
+def plain_clauses(accept: str) -> str:
+    """An Accept header without the clauses that only aggregated discovery could meet."""
+    return ",".join(c for c in accept.split(",") if "as=APIGroupDiscoveryList" not in c) or "application/json"
+
+
+@lru_cache(maxsize=128)
+def openapi_document(name: str) -> tuple[bytes, str]:
+    """A packed OpenAPI document and its hash. Raises FileNotFoundError."""
+    body = gzip.decompress((OPENAPI / f"{name}.json.gz").read_bytes())
+    return body, hashlib.sha512(body).hexdigest().upper()
+
+
+@lru_cache(maxsize=1)
+def openapi_index() -> bytes:
+    """`/openapi/v3`: the documents and the URL of each, which names its content."""
+    paths = {}
+    for entry in sorted((OPENAPI / "v3").iterdir(), key=lambda e: e.name):
+        stem = entry.name.removesuffix(".json.gz")
+        name = stem.replace("_", "/")
+        paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={openapi_document('v3/' + stem)[1]}"}
+    return orjson.dumps({"paths": paths})
+
+
+def accepted_or_plain(accept: str) -> Accepted | None:
+    """The form of an error: None when negotiation fails."""
+    try:
+        accepted = negotiate(accept)
+    except ApiError:
+        return None
+    return Accepted(accepted.media)

@@ -1,0 +1,94 @@
+"""`/metrics`, under upstream's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+if TYPE_CHECKING:
+    from hydrofoil.registry.store import Registry
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+_REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component", "code")
+_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+
+
+class Metrics:
+    """Counts of requests and watches, and sizes of the store."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter(
+            "apiserver_request_total",
+            "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, "
+            "scope, component, and HTTP response code.",
+            _REQUEST,
+            registry=self.registry,
+        )
+        self.seconds = Histogram(
+            "apiserver_request_duration_seconds",
+            "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, "
+            "subresource, scope and component.",
+            _REQUEST[:-1],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self.watches = Gauge(
+            "apiserver_longrunning_requests",
+            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, "
+            "scope and component. Not all requests are tracked this way.",
+            ("verb", "group", "version", "resource", "subresource", "scope", "component"),
+            registry=self.registry,
+        )
+        self.deprecated = Gauge(
+            "apiserver_requested_deprecated_apis",
+            "[STABLE] Gauge of deprecated APIs that have been requested, broken out by API group, version, resource, "
+            "subresource, and removed_release.",
+            ("group", "version", "resource", "subresource", "removed_release"),
+            registry=self.registry,
+        )
+        self._children: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
+
+    def watch_store(self, registry: Registry) -> None:
+        """Shows the sizes of a store from now on."""
+        self.registry.register(_StoreSizes(registry))
+
+    def observe(self, labels: tuple[str, ...], seconds: float) -> None:
+        """Counts one answered request."""
+        found = self._children.get(labels)
+        if found is None:
+            found = self._children[labels] = (self.requests.labels(*labels), self.seconds.labels(*labels[:-1]))
+        found[0].inc()
+        found[1].observe(seconds)
+
+    def text(self) -> bytes:
+        """The exposition."""
+        return generate_latest(self.registry)
+
+
+class _StoreSizes(Collector):
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterable[Metric]:
+        objects = GaugeMetricFamily(
+            "apiserver_resource_objects",
+            "[ALPHA] Number of stored objects at the time of last check split by kind.",
+            labels=("group", "resource"),
+        )
+        size = GaugeMetricFamily(
+            "apiserver_resource_size_estimate_bytes",
+            "[ALPHA] Estimated size of stored objects in database. Estimate is based on sum of last observed sizes.",
+            labels=("group", "resource"),
+        )
+        for resource in self._registry.catalog.resources():
+            if "list" in resource.verbs and resource.storage == (resource.group, resource.plural):
+                count, held, _ = self._registry.collection(resource).size()
+                objects.add_metric((resource.group, resource.plural), count)
+                size.add_metric((resource.group, resource.plural), held)
+        yield objects
+        yield size

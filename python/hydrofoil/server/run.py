@@ -1,0 +1,158 @@
+"""From settings to a serving process and back to nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import signal
+import socket
+import ssl
+import sys
+from pathlib import Path
+
+from aiohttp import web
+
+from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.garbage import GarbageCollector
+from hydrofoil.controllers.namespace import NamespaceController
+from hydrofoil.server import bootstrap
+from hydrofoil.server.app import App
+from hydrofoil.server.config import Config
+
+LOG = logging.getLogger("hydrofoil")
+DRAIN_SECONDS = 4.0
+"""How long open requests may take to finish after a signal."""
+IDLE_SECONDS = 75.0
+MAX_HEADER = 64 * 1024
+
+
+class StartError(Exception):
+    """A server that cannot start, with the one line that says why."""
+
+
+class Server:
+    """An app behind a listening socket."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.controllers: list[Controller] = []
+        self._server: asyncio.Server | None = None
+        self._web: web.Server | None = None
+
+    async def start(self) -> str:
+        """Binds, loads what is there from the start, serves. Gives the URL. Raises StartError."""
+        config = self.config
+        context = self._tls()
+        listener = self._bind()
+        host, port = listener.getsockname()[:2]
+        shown = f"[{host}]" if ":" in host else host
+        self.url = f"{'https' if context else 'http'}://{shown}:{port}"
+        self.app = App(config, f"{shown}:{port}")
+        await bootstrap.load(self.app.registry, port)
+        self.app.flow_control()
+        self._web = web.Server(
+            self.app.handle,
+            access_log=None,
+            keepalive_timeout=IDLE_SECONDS,
+            max_line_size=MAX_HEADER,
+            max_field_size=MAX_HEADER,
+            auto_decompress=False,
+        )
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(self._web, sock=listener, ssl=context, backlog=4096)
+        if config.controls("namespace"):
+            self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
+        if config.controls("garbagecollector"):
+            self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
+        for controller in self.controllers:
+            controller.start()
+        if config.kubeconfig:
+            write_kubeconfig(Path(config.kubeconfig), self.url, config.tls_cert_file)
+        return self.url
+
+    def _bind(self) -> socket.socket:
+        host, port = self.config.host, self.config.port
+        try:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            listener = socket.create_server((host, port), family=family, backlog=4096)
+        except (OSError, OverflowError) as e:
+            reason = e.strerror if isinstance(e, OSError) else str(e)
+            raise StartError(f"cannot listen on {host}:{port}: {reason}") from None
+        listener.setblocking(False)
+        return listener
+
+    def _tls(self) -> ssl.SSLContext | None:
+        cert, key = self.config.tls_cert_file, self.config.tls_private_key_file
+        if not cert and not key:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(cert, key or None)
+        except (OSError, ssl.SSLError) as e:
+            raise StartError(f"cannot use the TLS certificate: {e}") from None
+        return context
+
+    async def stop(self) -> None:
+        """Readiness fails, watches end, open requests finish, connections close."""
+        self.app.health.shutting_down = True
+        for controller in self.controllers:
+            await controller.stop()
+        if self._server is not None:
+            self._server.close()
+        self.app.hub.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                await self.app.idle.wait()
+        if self._web is not None:
+            self._web.pre_shutdown()
+            await self._web.shutdown(0.2)
+
+
+def write_kubeconfig(path: Path, url: str, ca_file: str) -> None:
+    """A kubeconfig that kubectl can use at once."""
+    ca = f"    certificate-authority: {Path(ca_file).resolve()}\n" if ca_file else ""
+    text = (
+        "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
+        f"    server: {url}\n{ca}"
+        "users:\n- name: admin\n  user:\n    token: admin\n"
+        "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
+        "current-context: hydrofoil\n"
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o600)
+
+
+async def serve(config: Config) -> None:
+    """Serves until a signal comes."""
+    server = Server(config)
+    url = await server.start()
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    # What was made so far lives as long as the process: the collector need not look at it again.
+    gc.collect()
+    gc.freeze()
+    if config.kubeconfig:
+        sys.stdout.write(f"kubeconfig {Path(config.kubeconfig).resolve()}\n")
+    sys.stdout.write(f"serving on {url}\n")
+    sys.stdout.flush()
+    await stopping.wait()
+    await server.stop()
+
+
+def run(config: Config) -> int:
+    """Serves; the exit code."""
+    import uvloop
+
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(serve(config))
+    except StartError as e:
+        sys.stderr.write(f"hydrofoil: {e}\n")
+        return 2
+    return 0

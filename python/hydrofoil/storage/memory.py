@@ -1,0 +1,110 @@
+"""The default backend: the native tree itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from hydrofoil import _native
+from hydrofoil._native import Draft, ListCursor, ResourceType, Selector, Stored, Watcher
+from hydrofoil.storage.backend import Conflict, Exists, Expired, Future, Missing
+
+EPOCH = 1_767_225_600
+"""2026-01-01: revisions start at the seconds since then."""
+WRAP = 60_000_000
+"""Revisions of a new server stay below this, so that a client's absurdly large one is told from an old one."""
+
+
+def first_revision() -> int:
+    """Where a new store starts to count, so that versions from before a restart have expired."""
+    return (int(time.time()) - EPOCH) % WRAP
+
+
+class MemoryBackend:
+    """Objects in this process, gone with it.
+
+    `wake` is called when a write left watchers waiting; it may be called often and must be cheap.
+    """
+
+    def __init__(self, *, window: float = 300.0, events: int = 200_000, memory: int = 256 << 20) -> None:
+        self._store = _native.Store(first_revision(), window, events, memory)
+        self._collections: dict[tuple[str, str], MemoryCollection] = {}
+        self.wake: Callable[[], None] = lambda: None
+
+    def collection(self, resource: ResourceType, name: tuple[str, str]) -> MemoryCollection:
+        found = self._collections.get(name)
+        if found is None:
+            found = self._collections[name] = MemoryCollection(self, self._store.shard(resource))
+        return found
+
+    @property
+    def revision(self) -> int:
+        return self._store.revision
+
+    def take_woken(self) -> list[int]:
+        return self._store.take_woken()
+
+    def written(self) -> None:
+        """Passes the word on after a write."""
+        if self._store.has_woken():
+            self.wake()
+
+
+class MemoryCollection:
+    """One shard of the native store."""
+
+    def __init__(self, backend: MemoryBackend, shard: _native.Shard) -> None:
+        self._backend = backend
+        self._shard = shard
+
+    async def create(self, draft: Draft) -> Stored:
+        try:
+            stored = self._shard.create(draft)
+        except _native.ExistsError:
+            raise Exists from None
+        self._backend.written()
+        return stored
+
+    async def update(self, old: Stored, draft: Draft) -> Stored:
+        try:
+            stored = self._shard.update(old, draft)
+        except _native.MissingError:
+            raise Missing from None
+        except _native.ConflictError:
+            raise Conflict from None
+        self._backend.written()
+        return stored
+
+    async def delete(self, old: Stored) -> Stored:
+        try:
+            stored = self._shard.delete(old)
+        except _native.MissingError:
+            raise Missing from None
+        except _native.ConflictError:
+            raise Conflict from None
+        self._backend.written()
+        return stored
+
+    def get(self, resource: ResourceType, namespace: str, name: str) -> Stored | None:
+        return self._shard.get(resource, namespace, name)
+
+    def list(
+        self, resource: ResourceType, selector: Selector, form: str, limit: int, revision: int, start: str
+    ) -> ListCursor:
+        try:
+            return self._shard.list(resource, selector, form, limit, revision, start)
+        except _native.ExpiredError as e:
+            raise Expired(*e.args) from None
+        except _native.FutureError as e:
+            raise Future(*e.args) from None
+
+    def watch(
+        self, resource: ResourceType, selector: Selector, form: str, revision: int | None, token: int, framed: bool
+    ) -> Watcher:
+        try:
+            return self._shard.watch(resource, selector, form, revision, token, framed)
+        except _native.ExpiredError as e:
+            raise Expired(*e.args) from None
+
+    def size(self) -> tuple[int, int, int]:
+        return self._shard.size()

@@ -1,0 +1,76 @@
+"""One watch: events from a cursor to a transport."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from hydrofoil import _native
+
+if TYPE_CHECKING:
+    from hydrofoil.watch.hub import Hub
+
+PIECE = 64 * 1024
+NOTHING, MORE, INITIAL_END, LAPPED = range(4)
+
+
+class Sink(Protocol):
+    """Where frames go: a transport, or a WebSocket."""
+
+    def write(self, data: bytes) -> None:
+        """Writes a piece of the stream."""
+
+    def paused(self) -> bool:
+        """Whether the reader is behind, so that nothing more should be written now."""
+
+
+class WatchStream:
+    """Drains a watcher while its reader keeps up; the cursor stands still while it does not."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        token: int,
+        watcher: _native.Watcher,
+        sink: Sink,
+        marks: Callable[[int, bool], bytes] | None,
+        lapped: Callable[[], bytes],
+    ) -> None:
+        self._hub = hub
+        self._token = token
+        self._watcher = watcher
+        self._sink = sink
+        self._marks = marks
+        self._lapped = lapped
+        self.initial_mark = False
+        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        hub.add(token, self)
+
+    def pump(self) -> None:
+        """Writes what waits, until nothing does or the reader is behind."""
+        if self.ended.done():
+            return
+        while not self._sink.paused():
+            data, left = self._watcher.drain(PIECE)
+            if data is not None:
+                self._sink.write(data)
+            if left == NOTHING:
+                return
+            if left == INITIAL_END and self._marks is not None and self.initial_mark:
+                self._sink.write(self._marks(self._watcher.seen, True))
+            elif left == LAPPED:
+                self._sink.write(self._lapped())
+                self.end()
+                return
+
+    def bookmark(self) -> None:
+        """Tells the reader how far it is."""
+        if self._marks is not None and not self.ended.done() and not self._sink.paused():
+            self._sink.write(self._marks(self._watcher.seen, False))
+
+    def end(self) -> None:
+        """Ends the stream; its handler writes the end of the body."""
+        self._hub.remove(self._token)
+        if not self.ended.done():
+            self.ended.set_result(None)

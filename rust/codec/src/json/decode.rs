@@ -1,0 +1,446 @@
+//! From JSON text to a value, by a schema (sigs.k8s.io/json: case-sensitive, integers kept).
+
+use hydrofoil_types::{Arena, Map, Schema, Shape, SmolStr, TypeDef, Value};
+
+use super::lex::{Lexer, MAX_DEPTH, Number};
+use super::special;
+use crate::{DecodeError, Decoded};
+
+/// How many strict errors are told (upstream's limit).
+const MAX_STRICT: usize = 100;
+
+/// Decodes a body of a known type.
+pub fn decode(schema: &Schema, text: &[u8]) -> Result<Decoded, DecodeError> {
+    let mut d = Decoder::new(text, Some(&schema.arena));
+    let value = d.typed_root(schema)?;
+    d.finish(value)
+}
+
+/// Decodes any JSON. Duplicate members are told, the last one stands.
+pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
+    let mut d = Decoder::new(text, None);
+    let value = d.any(0)?;
+    d.finish(value)
+}
+
+pub(super) struct Decoder<'a> {
+    pub(super) lex: Lexer<'a>,
+    arena: Option<&'a Arena>,
+    path: Vec<Step>,
+    strict: Vec<String>,
+    type_error: Option<String>,
+    owner: Option<&'a str>,
+}
+
+enum Step {
+    Field(SmolStr),
+    Key(SmolStr),
+    Index(usize),
+}
+
+impl<'a> Decoder<'a> {
+    fn new(text: &'a [u8], arena: Option<&'a Arena>) -> Self {
+        Self { lex: Lexer::new(text), arena, path: Vec::new(), strict: Vec::new(), type_error: None, owner: None }
+    }
+
+    fn finish(mut self, value: Value) -> Result<Decoded, DecodeError> {
+        if self.lex.peek().is_some() {
+            return Err(self.lex.unexpected("after top-level value"));
+        }
+        match self.type_error {
+            Some(message) => Err(DecodeError::Type(message)),
+            None => Ok(Decoded { value, strict: self.strict }),
+        }
+    }
+
+    fn typed_root(&mut self, schema: &'a Schema) -> Result<Value, DecodeError> {
+        let def = schema.arena.get(schema.root);
+        self.owner = Some(def.go_name());
+        match self.lex.peek() {
+            Some(b'{') => self.strukt(def, 0),
+            _ => self.mismatch(&Shape::Type(schema.root), 0),
+        }
+    }
+
+    /// A value of a shape. `None` is null: the caller knows what that means in its place.
+    pub(super) fn value(&mut self, shape: &Shape, depth: usize) -> Result<Option<Value>, DecodeError> {
+        if depth > MAX_DEPTH {
+            return Err(DecodeError::Syntax("exceeded max depth".to_owned()));
+        }
+        let Some(byte) = self.lex.peek() else { return Err(Lexer::eof()) };
+        if byte == b'n' && !matches!(shape, Shape::Any) {
+            self.lex.literal("null")?;
+            return Ok(None);
+        }
+        Ok(Some(match (shape, byte) {
+            (Shape::Str, b'"') => Value::Str(self.lex.string()?),
+            (Shape::Bytes, b'"') => {
+                let text = self.lex.string()?;
+                match special::bytes(&text) {
+                    Ok(canonical) => Value::Str(canonical),
+                    Err(message) => self.refuse(message),
+                }
+            }
+            (Shape::Bool, b't') => {
+                self.lex.literal("true")?;
+                Value::Bool(true)
+            }
+            (Shape::Bool, b'f') => {
+                self.lex.literal("false")?;
+                Value::Bool(false)
+            }
+            (Shape::Int32 | Shape::Int64, b'-' | b'0'..=b'9') => {
+                let (span, number) = self.lex.number()?;
+                match number {
+                    Number::Int(n) if *shape == Shape::Int64 || i32::try_from(n).is_ok() => Value::Int(n),
+                    _ => {
+                        let message = self.mismatch_text(&format!("number {span}"), shape);
+                        self.refuse(message)
+                    }
+                }
+            }
+            (Shape::Double, b'-' | b'0'..=b'9') => self.lex.number()?.1.value(),
+            (Shape::List(item), b'[') => self.list(item, depth)?,
+            (Shape::Map(value), b'{') => self.map(value, depth)?,
+            (Shape::Any, _) => self.any(depth)?,
+            (Shape::Type(id), _) => {
+                let arena = self.arena.expect("a type stands in an arena");
+                let def = arena.get(*id);
+                match def.special {
+                    Some(kind) => special::decode(self, arena, kind, shape, depth)?,
+                    None if byte == b'{' => {
+                        let outer = self.owner.replace(def.go_name());
+                        let value = self.strukt(def, depth);
+                        self.owner = outer;
+                        value?
+                    }
+                    None => self.mismatch(shape, depth)?,
+                }
+            }
+            _ => self.mismatch(shape, depth)?,
+        }))
+    }
+
+    fn strukt(&mut self, def: &'a TypeDef, depth: usize) -> Result<Value, DecodeError> {
+        let mut seen = vec![false; def.fields.len()];
+        let mut unknown: Vec<SmolStr> = Vec::new();
+        let mut members: Vec<(SmolStr, Value)> = Vec::with_capacity(def.fields.len().min(8));
+        let mut hint = 0;
+        self.members(|d, key| {
+            let Some((i, field)) = def.field(&key, hint) else {
+                let twice = unknown.contains(&key);
+                if !twice && unknown.len() < MAX_STRICT {
+                    unknown.push(key.clone());
+                }
+                d.path.push(Step::Field(key));
+                if !twice {
+                    d.note("unknown");
+                }
+                d.path.pop();
+                return d.skip(depth + 1);
+            };
+            hint = i + 1;
+            d.path.push(Step::Field(key));
+            if seen[i] {
+                d.note("duplicate");
+            }
+            let value = d.value(&field.shape, depth + 1)?;
+            d.path.pop();
+            // A second object or map is decoded into the first, as Go does; anything else replaces it.
+            match (value, seen[i]) {
+                (Some(value), false) => members.push((field.name.clone(), value)),
+                (Some(value), true) => match members.iter_mut().find(|(k, _)| *k == field.name) {
+                    Some((_, old)) => overlay(old, value),
+                    None => members.push((field.name.clone(), value)),
+                },
+                (None, true) if field.ptr => members.retain(|(k, _)| *k != field.name),
+                (None, _) => {}
+            }
+            seen[i] = true;
+            Ok(())
+        })?;
+        Ok(Value::Object(Map::from_unique(members)))
+    }
+
+    fn list(&mut self, item: &Shape, depth: usize) -> Result<Value, DecodeError> {
+        let mut items = Vec::new();
+        self.items(|d, i| {
+            d.path.push(Step::Index(i));
+            let value = d.value(item, depth + 1)?;
+            d.path.pop();
+            items.push(value.unwrap_or_else(|| d.zero(item)));
+            Ok(())
+        })?;
+        Ok(Value::Array(items))
+    }
+
+    fn map(&mut self, shape: &Shape, depth: usize) -> Result<Value, DecodeError> {
+        let mut members: Vec<(SmolStr, Value)> = Vec::new();
+        self.members(|d, key| {
+            d.path.push(Step::Key(key.clone()));
+            let value = d.value(shape, depth + 1)?.unwrap_or_else(|| d.zero(shape));
+            d.path.pop();
+            members.push((key, value));
+            Ok(())
+        })?;
+        self.unique(&mut members);
+        Ok(Value::Object(Map::from_unique(members)))
+    }
+
+    /// Sorts the members and keeps the last of each key, telling the others.
+    fn unique(&mut self, members: &mut Vec<(SmolStr, Value)>) {
+        if members.is_sorted_by(|a, b| a.0 < b.0) {
+            return;
+        }
+        members.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut twice = Vec::new();
+        for i in (1..members.len()).rev() {
+            if members[i - 1].0 == members[i].0 {
+                twice.push(members[i].0.clone());
+                let last = std::mem::take(&mut members[i].1);
+                members[i - 1].1 = last;
+                members.remove(i);
+            }
+        }
+        twice.reverse();
+        for key in twice {
+            self.path.push(Step::Key(key));
+            self.note("duplicate");
+            self.path.pop();
+        }
+    }
+
+    /// Any JSON value; members keep their order.
+    pub(super) fn any(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        if depth > MAX_DEPTH {
+            return Err(DecodeError::Syntax("exceeded max depth".to_owned()));
+        }
+        Ok(match self.lex.peek() {
+            None => return Err(Lexer::eof()),
+            Some(b'"') => Value::Str(self.lex.string()?),
+            Some(b't') => {
+                self.lex.literal("true")?;
+                Value::Bool(true)
+            }
+            Some(b'f') => {
+                self.lex.literal("false")?;
+                Value::Bool(false)
+            }
+            Some(b'n') => {
+                self.lex.literal("null")?;
+                Value::Null
+            }
+            Some(b'-' | b'0'..=b'9') => self.lex.number()?.1.value(),
+            Some(b'[') => {
+                let mut items = Vec::new();
+                self.items(|d, i| {
+                    d.path.push(Step::Index(i));
+                    items.push(d.any(depth + 1)?);
+                    d.path.pop();
+                    Ok(())
+                })?;
+                Value::Array(items)
+            }
+            Some(b'{') => {
+                let mut members: Vec<(SmolStr, Value)> = Vec::new();
+                self.members(|d, key| {
+                    d.path.push(Step::Field(key.clone()));
+                    let value = d.any(depth + 1)?;
+                    d.path.pop();
+                    members.push((key, value));
+                    Ok(())
+                })?;
+                if distinct(&members) {
+                    return Ok(Value::Object(Map::from_unique(members)));
+                }
+                self.unique(&mut members);
+                Value::Object(Map::from_unique(members))
+            }
+            Some(_) => return Err(self.lex.unexpected("looking for beginning of value")),
+        })
+    }
+
+    fn members(
+        &mut self,
+        mut each: impl FnMut(&mut Self, SmolStr) -> Result<(), DecodeError>,
+    ) -> Result<(), DecodeError> {
+        self.lex.at += 1;
+        if self.lex.peek() == Some(b'}') {
+            self.lex.at += 1;
+            return Ok(());
+        }
+        loop {
+            if self.lex.peek() != Some(b'"') {
+                return Err(self.lex.unexpected("looking for beginning of object key string"));
+            }
+            let key = self.lex.string()?;
+            if self.lex.peek() != Some(b':') {
+                return Err(self.lex.unexpected("after object key"));
+            }
+            self.lex.at += 1;
+            each(self, key)?;
+            match self.lex.peek() {
+                Some(b',') => self.lex.at += 1,
+                Some(b'}') => {
+                    self.lex.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.lex.unexpected("after object key:value pair")),
+            }
+        }
+    }
+
+    fn items(&mut self, mut each: impl FnMut(&mut Self, usize) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
+        self.lex.at += 1;
+        if self.lex.peek() == Some(b']') {
+            self.lex.at += 1;
+            return Ok(());
+        }
+        for i in 0.. {
+            each(self, i)?;
+            match self.lex.peek() {
+                Some(b',') => self.lex.at += 1,
+                Some(b']') => {
+                    self.lex.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.lex.unexpected("after array element")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads past a value that has no place.
+    fn skip(&mut self, depth: usize) -> Result<(), DecodeError> {
+        let strict = std::mem::take(&mut self.strict);
+        let skipped = self.any(depth);
+        self.strict = strict;
+        skipped.map(|_| ())
+    }
+
+    fn zero(&self, shape: &Shape) -> Value {
+        match shape {
+            Shape::Str => Value::str(""),
+            Shape::Int32 | Shape::Int64 => Value::Int(0),
+            Shape::Bool => Value::Bool(false),
+            Shape::Double => Value::Float(0.0),
+            Shape::Bytes | Shape::List(_) | Shape::Map(_) | Shape::Any => Value::Null,
+            Shape::Type(id) => match self.arena.map(|a| a.get(*id).special) {
+                Some(None) => Value::object(),
+                Some(Some(kind)) => special::zero(kind),
+                None => Value::Null,
+            },
+        }
+    }
+
+    /// Notes a strict error about the field the path leads to.
+    fn note(&mut self, what: &str) {
+        if self.strict.len() < MAX_STRICT {
+            let text = format!("{what} field \"{}\"", self.dotted());
+            if !self.strict.contains(&text) {
+                self.strict.push(text);
+            }
+        }
+    }
+
+    fn dotted(&self) -> String {
+        let mut out = String::new();
+        for step in &self.path {
+            match step {
+                Step::Field(name) | Step::Key(name) => {
+                    if !out.is_empty() {
+                        out.push('.');
+                    }
+                    out.push_str(name);
+                }
+                Step::Index(i) => {
+                    out.push_str(&format!("[{i}]"));
+                }
+            }
+        }
+        out
+    }
+
+    /// Keeps the first type error; Go reads on, so that a syntax error further down wins.
+    pub(super) fn refuse(&mut self, message: String) -> Value {
+        self.type_error.get_or_insert(message);
+        Value::Null
+    }
+
+    pub(super) fn mismatch(&mut self, shape: &Shape, depth: usize) -> Result<Value, DecodeError> {
+        let found = match self.lex.peek() {
+            Some(b'"') => "string",
+            Some(b't' | b'f') => "bool",
+            Some(b'[') => "array",
+            Some(b'{') => "object",
+            _ => "number",
+        };
+        self.skip(depth)?;
+        let message = self.mismatch_text(found, shape);
+        Ok(self.refuse(message))
+    }
+
+    fn mismatch_text(&self, found: &str, shape: &Shape) -> String {
+        let target = self.go_type(shape);
+        let fields: Vec<&str> = self
+            .path
+            .iter()
+            .filter_map(|s| match s {
+                Step::Field(name) => Some(name.as_str()),
+                Step::Key(_) | Step::Index(_) => None,
+            })
+            .collect();
+        if fields.is_empty() {
+            return format!("json: cannot unmarshal {found} into Go value of type {target}");
+        }
+        let owner = self.owner.unwrap_or("");
+        format!("json: cannot unmarshal {found} into Go struct field {owner}.{} of type {target}", fields.join("."))
+    }
+
+    fn go_type(&self, shape: &Shape) -> String {
+        match shape {
+            Shape::Str => "string".to_owned(),
+            Shape::Int32 => "int32".to_owned(),
+            Shape::Int64 => "int64".to_owned(),
+            Shape::Bool => "bool".to_owned(),
+            Shape::Double => "float64".to_owned(),
+            Shape::Bytes => "[]uint8".to_owned(),
+            Shape::Any => "interface {}".to_owned(),
+            Shape::List(item) => format!("[]{}", self.go_type(item)),
+            Shape::Map(value) => format!("map[string]{}", self.go_type(value)),
+            Shape::Type(id) => match self.arena {
+                Some(arena) => {
+                    let name = &arena.get(*id).name;
+                    let mut parts = name.rsplit('.');
+                    let last = parts.next().unwrap_or("");
+                    format!("{}.{last}", parts.next().unwrap_or(""))
+                }
+                None => String::new(),
+            },
+        }
+    }
+}
+
+/// Lays a repeated member over the earlier one.
+fn overlay(old: &mut Value, new: Value) {
+    match (old, new) {
+        (Value::Object(old), Value::Object(new)) => {
+            for (key, value) in new {
+                match old.get_mut(&key) {
+                    Some(slot) => overlay(slot, value),
+                    None => old.push(key, value),
+                }
+            }
+        }
+        (old, new) => *old = new,
+    }
+}
+
+fn distinct(members: &[(SmolStr, Value)]) -> bool {
+    if members.len() <= 16 {
+        return members.iter().enumerate().all(|(i, (k, _))| members[..i].iter().all(|(o, _)| o != k));
+    }
+    let mut keys: Vec<&SmolStr> = members.iter().map(|(k, _)| k).collect();
+    keys.sort();
+    keys.windows(2).all(|w| w[0] != w[1])
+}

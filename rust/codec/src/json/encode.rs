@@ -1,0 +1,276 @@
+//! From a value to canonical JSON: Go's field order, omissions and escapes.
+
+use hydrofoil_types::{Arena, Field, Map, Schema, Shape, Special, TypeDef, Value, Zero};
+
+use super::special;
+
+/// JSON that is ready for the store: everything but the resource version.
+#[derive(Debug)]
+pub struct Stored {
+    /// The object with an empty resource version.
+    pub json: Vec<u8>,
+    /// Where the digits of the resource version belong.
+    pub rv_at: usize,
+}
+
+/// The canonical JSON of an object, without a final newline.
+pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
+    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: None };
+    w.strukt(schema.root(), value.as_object());
+    w.out
+}
+
+/// The canonical JSON of an object with a gap for its resource version.
+///
+/// # Panics
+/// When the type has no `metadata`: such types are not stored.
+pub fn encode_stored(schema: &Schema, value: &Value) -> Stored {
+    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: Some(0) };
+    w.strukt(schema.root(), value.as_object());
+    Stored { json: w.out, rv_at: w.rv_at.filter(|at| *at > 0).expect("a stored object has metadata") }
+}
+
+/// The JSON of a value without a schema, members in their order.
+pub fn encode_any(value: &Value) -> Vec<u8> {
+    let mut w = Writer { out: Vec::with_capacity(256), arena: None, rv_at: None };
+    w.any(value);
+    w.out
+}
+
+struct Writer<'a> {
+    out: Vec<u8>,
+    arena: Option<&'a Arena>,
+    /// `Some(0)` while the place of the resource version is still to come.
+    rv_at: Option<usize>,
+}
+
+impl Writer<'_> {
+    fn strukt(&mut self, def: &TypeDef, members: Option<&Map>) {
+        self.out.push(b'{');
+        let mut first = true;
+        let is_meta = self.rv_at == Some(0) && def.name == "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+        let mut hint = 0;
+        for field in &def.fields {
+            if is_meta && field.name == "resourceVersion" {
+                self.member(&mut first, "resourceVersion");
+                self.out.push(b'"');
+                self.rv_at = Some(self.out.len());
+                self.out.push(b'"');
+                continue;
+            }
+            // Decoded members mostly stand in Go's order: the next one is the first guess.
+            let value = members.and_then(|m| match m.iter().as_slice().get(hint) {
+                Some((k, v)) if *k == field.name => {
+                    hint += 1;
+                    Some(v)
+                }
+                _ => m.get(&field.name),
+            });
+            self.field(&mut first, field, value.filter(|v| !matches!(v, Value::Null)));
+        }
+        self.out.push(b'}');
+    }
+
+    fn field(&mut self, first: &mut bool, field: &Field, value: Option<&Value>) {
+        let zero = match self.arena {
+            Some(arena) => arena.zero(&field.shape),
+            None => Zero::Null,
+        };
+        match value {
+            None if field.ptr => {
+                if !field.omitempty {
+                    self.member(first, &field.name);
+                    self.out.extend_from_slice(b"null");
+                }
+            }
+            None => {
+                // Go's omitempty leaves structs in; only omitzero drops them.
+                let by_struct = matches!(field.shape, Shape::Type(_));
+                if field.omitzero || (field.omitempty && !by_struct) {
+                    return;
+                }
+                self.member(first, &field.name);
+                match zero {
+                    Zero::Null => self.out.extend_from_slice(b"null"),
+                    Zero::Struct => {
+                        if let (Shape::Type(id), Some(arena)) = (&field.shape, self.arena) {
+                            self.strukt(arena.get(*id), None);
+                        }
+                    }
+                    Zero::Scalar => self.scalar_zero(&field.shape),
+                }
+            }
+            Some(value) => {
+                let drops = field.omitempty && !field.ptr && !matches!(field.shape, Shape::Type(_));
+                if drops && value.is_zero() {
+                    return;
+                }
+                self.member(first, &field.name);
+                self.value(&field.shape, value);
+            }
+        }
+    }
+
+    fn scalar_zero(&mut self, shape: &Shape) {
+        let text: &[u8] = match shape {
+            Shape::Int32 | Shape::Int64 | Shape::Double => b"0",
+            Shape::Bool => b"false",
+            Shape::Type(id) => match self.arena.and_then(|a| a.get(*id).special) {
+                Some(Special::Quantity) => b"\"0\"",
+                Some(Special::Duration) => b"\"0s\"",
+                _ => b"0",
+            },
+            _ => b"\"\"",
+        };
+        self.out.extend_from_slice(text);
+    }
+
+    fn member(&mut self, first: &mut bool, name: &str) {
+        if !std::mem::take(first) {
+            self.out.push(b',');
+        }
+        write_string(&mut self.out, name);
+        self.out.push(b':');
+    }
+
+    fn value(&mut self, shape: &Shape, value: &Value) {
+        match (shape, value) {
+            (Shape::List(item), Value::Array(items)) => {
+                self.out.push(b'[');
+                for (i, v) in items.iter().enumerate() {
+                    if i > 0 {
+                        self.out.push(b',');
+                    }
+                    self.value(item, v);
+                }
+                self.out.push(b']');
+            }
+            (Shape::Map(of), Value::Object(map)) => self.map(of, map),
+            (Shape::Type(id), _) => {
+                let Some(arena) = self.arena else { return self.any(value) };
+                let def = arena.get(*id);
+                match (def.special, value) {
+                    (None, Value::Object(map)) => self.strukt(def, Some(map)),
+                    (None, Value::Null) => self.strukt(def, None),
+                    (Some(Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings), _) => {
+                        let props = Shape::Type(special::props(arena));
+                        match value {
+                            Value::Object(_) => self.value(&props, value),
+                            Value::Array(_) if def.special == Some(Special::SchemaOrArray) => {
+                                self.value(&Shape::List(Box::new(props)), value);
+                            }
+                            _ => self.any(value),
+                        }
+                    }
+                    _ => self.any(value),
+                }
+            }
+            _ => self.any(value),
+        }
+    }
+
+    fn map(&mut self, of: &Shape, map: &Map) {
+        self.out.push(b'{');
+        let mut first = true;
+        if map.iter().is_sorted_by(|a, b| a.0 < b.0) {
+            for (k, v) in map {
+                self.member(&mut first, k);
+                self.value(of, v);
+            }
+        } else {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            for (k, v) in members {
+                self.member(&mut first, k);
+                self.value(of, v);
+            }
+        }
+        self.out.push(b'}');
+    }
+
+    fn any(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.out.extend_from_slice(b"null"),
+            Value::Bool(true) => self.out.extend_from_slice(b"true"),
+            Value::Bool(false) => self.out.extend_from_slice(b"false"),
+            Value::Int(n) => self.out.extend_from_slice(itoa::Buffer::new().format(*n).as_bytes()),
+            Value::Float(f) => write_float(&mut self.out, *f),
+            Value::Str(s) => write_string(&mut self.out, s),
+            Value::Array(items) => {
+                self.out.push(b'[');
+                for (i, v) in items.iter().enumerate() {
+                    if i > 0 {
+                        self.out.push(b',');
+                    }
+                    self.any(v);
+                }
+                self.out.push(b']');
+            }
+            Value::Object(map) => {
+                self.out.push(b'{');
+                let mut first = true;
+                for (k, v) in map {
+                    self.member(&mut first, k);
+                    self.any(v);
+                }
+                self.out.push(b'}');
+            }
+        }
+    }
+}
+
+/// A number as Go writes it: plain within 1e-6 and 1e21, else with an exponent of two digits.
+fn write_float(out: &mut Vec<u8>, f: f64) {
+    let size = f.abs();
+    if size == 0.0 || (1e-6..1e21).contains(&size) {
+        out.extend_from_slice(format!("{f}").as_bytes());
+        return;
+    }
+    let text = format!("{f:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |d| ('-', d));
+    out.extend_from_slice(format!("{mantissa}e{sign}{digits:0>2}").as_bytes());
+}
+
+/// A string with its quotes, escaped as Go's encoder does (HTML characters included).
+pub fn write_string(out: &mut Vec<u8>, text: &str) {
+    const HEX: &[u8; 16] = b"0123456789abcdef";
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for (i, &byte) in bytes.iter().enumerate() {
+        let escaped = match byte {
+            b'"' | b'\\' | 0..=0x1f | b'<' | b'>' | b'&' => true,
+            // U+2028 and U+2029 are e2 80 a8 and e2 80 a9.
+            0xe2 => bytes[i + 1] == 0x80 && matches!(bytes[i + 2], 0xa8 | 0xa9),
+            _ => false,
+        };
+        if !escaped {
+            continue;
+        }
+        out.extend_from_slice(&bytes[start..i]);
+        start = i + 1;
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            8 => out.extend_from_slice(b"\\b"),
+            12 => out.extend_from_slice(b"\\f"),
+            0xe2 => {
+                out.extend_from_slice(if bytes[i + 2] == 0xa8 { b"\\u2028" } else { b"\\u2029" });
+                start = i + 3;
+            }
+            _ => out.extend_from_slice(&[
+                b'\\',
+                b'u',
+                b'0',
+                b'0',
+                HEX[usize::from(byte >> 4)],
+                HEX[usize::from(byte & 15)],
+            ]),
+        }
+    }
+    out.extend_from_slice(&bytes[start..]);
+    out.push(b'"');
+}

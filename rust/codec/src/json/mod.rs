@@ -1,0 +1,11 @@
+//! JSON: by a schema or free of one, with Go's rules and texts.
+
+mod decode;
+mod encode;
+mod indent;
+mod lex;
+mod special;
+
+pub use decode::{decode, parse};
+pub use indent::indent;
+pub use encode::{Stored, encode, encode_any, encode_stored, write_string};

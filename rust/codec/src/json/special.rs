@@ -1,0 +1,90 @@
+//! JSON of types that write themselves otherwise than a struct.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hydrofoil_types::{Arena, Quantity, Shape, SmolStr, Special, Timestamp, TypeId, Value};
+
+use super::decode::Decoder;
+use crate::DecodeError;
+
+/// Base64 in canonical form, or Go's error.
+pub(super) fn bytes(text: &SmolStr) -> Result<SmolStr, String> {
+    let clean: Option<String> =
+        text.contains(['\r', '\n']).then(|| text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect());
+    let checked = clean.as_deref().unwrap_or(text);
+    match STANDARD.decode(checked) {
+        Ok(_) => Ok(clean.map_or_else(|| text.clone(), SmolStr::from)),
+        Err(e) => {
+            let at = match e {
+                base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+                _ => checked.len(),
+            };
+            Err(format!("illegal base64 data at input byte {at}"))
+        }
+    }
+}
+
+/// What null or nothing means for a special type that is no pointer.
+pub(super) fn zero(kind: Special) -> Value {
+    match kind {
+        Special::Quantity => Value::str("0"),
+        Special::IntOrString => Value::Int(0),
+        Special::Duration => Value::str("0s"),
+        _ => Value::Null,
+    }
+}
+
+/// A special value; the cursor stands on its first byte, which is not null.
+pub(super) fn decode<'a>(
+    d: &mut Decoder<'a>,
+    arena: &'a Arena,
+    kind: Special,
+    shape: &Shape,
+    depth: usize,
+) -> Result<Value, DecodeError> {
+    let first = d.lex.peek().unwrap_or(0);
+    Ok(match (kind, first) {
+        (Special::Raw, _) => d.any(depth)?,
+        (Special::Quantity, b'"' | b'-' | b'0'..=b'9') => {
+            let text = if first == b'"' { d.lex.string()? } else { SmolStr::new(d.lex.number()?.0) };
+            match Quantity::parse(text.trim()) {
+                Ok(q) => Value::from(q.to_string()),
+                Err(message) => d.refuse(message.to_owned()),
+            }
+        }
+        (Special::Time | Special::MicroTime, b'"') => {
+            let text = d.lex.string()?;
+            let micro = kind == Special::MicroTime;
+            match Timestamp::parse(&text).filter(|_| !micro || six_decimals(&text)) {
+                Some(t) => Value::from(if micro { t.rfc3339_micro() } else { t.rfc3339() }),
+                None => {
+                    let form = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
+                    d.refuse(format!("parsing time {text:?} as {form:?}: cannot parse {text:?} as \"2006\""))
+                }
+            }
+        }
+        (Special::Duration, b'"') => Value::Str(d.lex.string()?),
+        (Special::IntOrString, b'"') => Value::Str(d.lex.string()?),
+        (Special::IntOrString, b'-' | b'0'..=b'9') => d.value(&Shape::Int32, depth)?.unwrap_or_default(),
+        (Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings, b'{') => {
+            d.value(&Shape::Type(props(arena)), depth)?.unwrap_or_default()
+        }
+        (Special::SchemaOrBool, b't' | b'f') => d.value(&Shape::Bool, depth)?.unwrap_or_default(),
+        (Special::SchemaOrArray, b'[') => {
+            d.value(&Shape::List(Box::new(Shape::Type(props(arena)))), depth)?.unwrap_or_default()
+        }
+        (Special::SchemaOrStrings, b'[') => d.value(&Shape::List(Box::new(Shape::Str)), depth)?.unwrap_or_default(),
+        _ => d.mismatch(shape, depth)?,
+    })
+}
+
+/// The type of a JSON schema, which the three either-or types refer to.
+pub(super) fn props(arena: &Arena) -> TypeId {
+    arena
+        .find("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
+        .expect("the catalog has JSONSchemaProps where it has its either-or types")
+}
+
+fn six_decimals(text: &str) -> bool {
+    text.as_bytes().get(19) == Some(&b'.') && text[20..].bytes().take_while(u8::is_ascii_digit).count() == 6
+}

@@ -1,0 +1,7 @@
+//! Decoding and encoding of API objects.
+
+pub mod error;
+pub mod json;
+pub mod yaml;
+
+pub use error::{DecodeError, Decoded};

@@ -1,0 +1,223 @@
+//! From YAML to a value (sigs.k8s.io/yaml: the first document, converted to JSON).
+
+use hydrofoil_types::{Map, SmolStr, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
+
+use crate::{DecodeError, Decoded};
+
+const MAX_DEPTH: usize = 200;
+/// Aliases may make a body this many times larger, no more: a "billion laughs" stops here.
+const MAX_NODES: usize = 1_000_000;
+
+/// Reads the first document.
+pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
+    let text =
+        std::str::from_utf8(text).map_err(|_| DecodeError::Syntax("yaml: invalid leading UTF-8 octet".to_owned()))?;
+    let mut reader =
+        Reader { parser: Parser::new_from_str(text), anchors: FxHashMap::default(), strict: Vec::new(), nodes: 0 };
+    loop {
+        let (event, span) = reader.event()?;
+        match event {
+            Event::StreamEnd => return Ok(Decoded { value: Value::Null, strict: reader.strict }),
+            Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
+            event => {
+                let value = reader.node(event, span, 0)?;
+                return Ok(Decoded { value, strict: reader.strict });
+            }
+        }
+    }
+}
+
+struct Reader<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    anchors: FxHashMap<usize, (Value, usize)>,
+    strict: Vec<String>,
+    nodes: usize,
+}
+
+fn syntax(line: usize, what: &str) -> DecodeError {
+    DecodeError::Syntax(format!("error converting YAML to JSON: yaml: line {line}: {what}"))
+}
+
+impl<'a> Reader<'a> {
+    fn event(&mut self) -> Result<(Event<'a>, Span), DecodeError> {
+        match self.parser.next_event() {
+            Some(Ok(pair)) => Ok(pair),
+            Some(Err(e)) => Err(syntax(e.marker().line(), e.info())),
+            None => Err(syntax(0, "unexpected end")),
+        }
+    }
+
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Value, DecodeError> {
+        let line = span.start.line();
+        if depth > MAX_DEPTH {
+            return Err(syntax(line, "exceeded max depth"));
+        }
+        let from = self.nodes;
+        self.nodes += 1;
+        let (anchor, value) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let texted = tag.is_some_and(|t| t.suffix == "str") || style != ScalarStyle::Plain;
+                (anchor, if texted { Value::from(text.as_ref()) } else { plain(&text) })
+            }
+            Event::SequenceStart(anchor, _) => {
+                let mut items = Vec::new();
+                loop {
+                    match self.event()? {
+                        (Event::SequenceEnd, _) => break,
+                        (event, span) => items.push(self.node(event, span, depth + 1)?),
+                    }
+                }
+                (anchor, Value::Array(items))
+            }
+            Event::MappingStart(anchor, _) => (anchor, self.mapping(depth)?),
+            Event::Alias(id) => {
+                let Some((value, size)) = self.anchors.get(&id).cloned() else {
+                    return Err(syntax(line, "unknown anchor"));
+                };
+                self.nodes += size;
+                if self.nodes > MAX_NODES {
+                    return Err(syntax(line, "document contains excessive aliasing"));
+                }
+                return Ok(value);
+            }
+            _ => return Err(syntax(line, "did not find expected node content")),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, (value.clone(), self.nodes - from));
+        }
+        Ok(value)
+    }
+
+    fn mapping(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        let mut members: Vec<(SmolStr, Value)> = Vec::new();
+        let mut merged: Vec<Value> = Vec::new();
+        let mut seen: FxHashSet<SmolStr> = FxHashSet::default();
+        loop {
+            let (event, span) = self.event()?;
+            if event == Event::MappingEnd {
+                break;
+            }
+            let line = span.start.line();
+            let merge = matches!(&event, Event::Scalar(t, ScalarStyle::Plain, _, _) if t == "<<");
+            let key = match self.node(event, span, depth + 1)? {
+                Value::Str(s) => s,
+                Value::Bool(b) => SmolStr::new(if b { "true" } else { "false" }),
+                Value::Int(n) => n.to_string().into(),
+                Value::Float(f) => f.to_string().into(),
+                _ => return Err(syntax(line, "invalid map key")),
+            };
+            let (event, span) = self.event()?;
+            let value = self.node(event, span, depth + 1)?;
+            if merge {
+                merged.push(value);
+                continue;
+            }
+            if seen.insert(key.clone()) {
+                members.push((key, value));
+            } else {
+                self.strict.push(format!("line {line}: key {key:?} already set in map"));
+                if let Some((_, old)) = members.iter_mut().find(|(k, _)| *k == key) {
+                    *old = value;
+                }
+            }
+        }
+        for source in merged {
+            let sources = if let Value::Array(a) = source { a } else { vec![source] };
+            for map in sources.into_iter().filter_map(|s| if let Value::Object(m) = s { Some(m) } else { None }) {
+                members.extend(map.into_iter().filter(|(k, _)| seen.insert(k.clone())));
+            }
+        }
+        Ok(Value::Object(Map::from_unique(members)))
+    }
+}
+
+/// The value of a plain scalar by the rules of YAML 1.1.
+fn plain(text: &str) -> Value {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
+        "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "y" | "Y" => return Value::Bool(true),
+        "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" | "n" | "N" => {
+            return Value::Bool(false);
+        }
+        _ => {}
+    }
+    number(text).unwrap_or_else(|| Value::from(text))
+}
+
+fn number(text: &str) -> Option<Value> {
+    if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) {
+        return None;
+    }
+    let clean = text.replace('_', "");
+    let (sign, digits) = match clean.as_bytes()[0] {
+        b'-' => (-1, &clean[1..]),
+        b'+' => (1, &clean[1..]),
+        _ => (1, &clean[..]),
+    };
+    let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(|n| Value::Int(sign * n));
+    if let Some(hex) = digits.strip_prefix("0x") {
+        return radix(hex, 16);
+    }
+    if let Some(binary) = digits.strip_prefix("0b") {
+        return radix(binary, 2);
+    }
+    if let Some(octal) = digits.strip_prefix("0o") {
+        return radix(octal, 8);
+    }
+    if digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()) {
+        if let Some(value) = radix(&digits[1..], 8) {
+            return Some(value);
+        }
+    }
+    if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
+        return clean
+            .trim_start_matches('+')
+            .parse()
+            .ok()
+            .map(Value::Int)
+            .or_else(|| clean.parse().ok().map(Value::Float));
+    }
+    let float = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+        && digits.bytes().any(|b| b.is_ascii_digit())
+        && digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'e' | b'E' | b'+' | b'-'));
+    float.then(|| clean.parse().ok().map(Value::Float)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use hydrofoil_types::Value;
+
+    fn read(text: &str) -> Value {
+        super::parse(text.as_bytes()).unwrap().value
+    }
+
+    #[test]
+    fn reads_scalars_as_yaml_1_1() {
+        let v = read("a: yes\nb: \"yes\"\nc: 0x10\nd: 010\ne: 1.5\nf: ~\ng: 1.2.3\nh: 12e03\n");
+        assert_eq!(v.bool_at(&["a"]), Some(true));
+        assert_eq!(v.str_at(&["b"]), "yes");
+        assert_eq!(v.int_at(&["c"]), Some(16));
+        assert_eq!(v.int_at(&["d"]), Some(8));
+        assert_eq!(v.get("f"), Some(&Value::Null));
+        assert_eq!(v.str_at(&["g"]), "1.2.3");
+    }
+
+    #[test]
+    fn bounds_aliases() {
+        let mut text = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
+        for i in 1..9 {
+            let refs = vec![format!("*a{}", i - 1); 10].join(",");
+            text.push_str(&format!("a{i}: &a{i} [{refs}]\n"));
+        }
+        assert!(super::parse(text.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn tells_duplicate_keys() {
+        let d = super::parse(b"a: 1\na: 2\n").unwrap();
+        assert_eq!(d.strict, ["line 2: key \"a\" already set in map"]);
+        assert_eq!(d.value.int_at(&["a"]), Some(2));
+    }
+}

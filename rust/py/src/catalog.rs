@@ -1,0 +1,170 @@
+//! The catalog and the types it describes.
+
+use std::sync::Arc;
+
+use hydrofoil_codec::{json, yaml};
+use hydrofoil_schema::{Kind, selectable};
+use hydrofoil_store::FieldTarget;
+use hydrofoil_types as types;
+use parking_lot::Mutex;
+use pyo3::exceptions::{PyKeyError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::draft::Draft;
+use crate::error::decode_error;
+
+/// The built-in types and resources.
+#[pyclass(frozen)]
+pub(crate) struct Catalog {
+    inner: types::Catalog,
+}
+
+#[pymethods]
+impl Catalog {
+    #[new]
+    fn new(data: &[u8]) -> PyResult<Self> {
+        let inner = types::Catalog::parse(data).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok(Self { inner })
+    }
+
+    /// The type of a resource.
+    fn resource(&self, group: &str, version: &str, plural: &str) -> PyResult<ResourceType> {
+        let found = self.inner.resource(group, version, plural);
+        let resource = found.ok_or_else(|| PyKeyError::new_err(plural.to_owned()))?;
+        let schema = self.inner.schema(&resource.type_name).ok_or_else(|| PyKeyError::new_err(plural.to_owned()))?;
+        Ok(ResourceType::new(Arc::clone(resource), schema))
+    }
+
+    /// A type that is not stored, such as an option or a review: by group, version, kind and type name.
+    fn kind(&self, group: &str, version: &str, kind: &str, type_name: &str) -> PyResult<ResourceType> {
+        let schema = self.inner.schema(type_name).ok_or_else(|| PyKeyError::new_err(type_name.to_owned()))?;
+        let resource = types::Resource {
+            group: group.into(),
+            version: version.into(),
+            plural: types::SmolStr::default(),
+            kind: kind.into(),
+            type_name: type_name.into(),
+            list_kind: types::SmolStr::default(),
+            namespaced: false,
+            columns: Vec::new(),
+            field_selectors: Vec::new(),
+        };
+        Ok(ResourceType::new(Arc::new(resource), schema))
+    }
+}
+
+/// What is known of one resource, shared by all that handle its objects.
+#[derive(Debug)]
+pub(crate) struct Typed {
+    pub(crate) resource: Arc<types::Resource>,
+    pub(crate) schema: types::Schema,
+    pub(crate) kind: Kind,
+    /// `v1` or `group/version`.
+    pub(crate) api_version: types::SmolStr,
+    /// The length of `{"kind":"K","apiVersion":"V",`.
+    pub(crate) head: usize,
+}
+
+/// One resource at one version: decodes bodies and resolves field labels.
+#[pyclass(frozen)]
+pub(crate) struct ResourceType {
+    pub(crate) typed: Arc<Typed>,
+}
+
+impl ResourceType {
+    fn new(resource: Arc<types::Resource>, schema: types::Schema) -> Self {
+        let api_version = if resource.group.is_empty() {
+            resource.version.clone()
+        } else {
+            format!("{}/{}", resource.group, resource.version).into()
+        };
+        let kind = Kind {
+            group: resource.group.clone(),
+            version: resource.version.clone(),
+            kind: resource.kind.clone(),
+            plural: resource.plural.clone(),
+            namespaced: resource.namespaced,
+        };
+        let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
+        Self { typed: Arc::new(Typed { resource, schema, kind, api_version, head }) }
+    }
+}
+
+#[pymethods]
+impl ResourceType {
+    /// Decodes a body; `media` is `json` or `yaml`. Gives the draft and what a strict reader objects to.
+    fn decode(&self, body: &[u8], media: &str) -> PyResult<(Draft, Vec<String>)> {
+        let (value, strict) = self.typed.decode(body, media)?;
+        Ok((Draft::new(Arc::clone(&self.typed), value), strict))
+    }
+
+    /// An empty object of this type.
+    fn empty(&self) -> Draft {
+        Draft::new(Arc::clone(&self.typed), types::Value::object())
+    }
+
+    #[getter]
+    fn kind(&self) -> &str {
+        &self.typed.kind.kind
+    }
+
+    #[getter]
+    fn api_version(&self) -> &str {
+        &self.typed.api_version
+    }
+
+    /// What differs by kind in the generic flows, by upstream's names of strategy methods.
+    fn traits(&self) -> (bool, bool, bool, bool) {
+        let t = hydrofoil_schema::traits(&self.typed.kind);
+        (t.allow_create_on_update, t.allow_unconditional_update, t.returns_deleted_object, t.graceful_delete)
+    }
+}
+
+impl Typed {
+    pub(crate) fn decode(&self, body: &[u8], media: &str) -> PyResult<(types::Value, Vec<String>)> {
+        let decoded = if media == "yaml" {
+            let generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
+            let text = json::encode_any(&generic.value);
+            let mut decoded = json::decode(&self.schema, &text).map_err(|e| decode_error(&e))?;
+            decoded.strict.splice(0..0, generic.strict);
+            decoded
+        } else {
+            json::decode(&self.schema, body).map_err(|e| decode_error(&e))?
+        };
+        Ok((decoded.value, decoded.strict))
+    }
+
+    /// The target of a field label, or the kind's text that it has none.
+    pub(crate) fn field_target(&self, label: &str) -> Result<FieldTarget, String> {
+        let own = &self.resource.field_selectors;
+        match label {
+            "metadata.name" => return Ok(FieldTarget::Name),
+            // Kinds with labels of their own know the namespace only where they have one.
+            "metadata.namespace" if own.is_empty() || self.kind.namespaced => return Ok(FieldTarget::Namespace),
+            _ => {}
+        }
+        own.iter().position(|l| l == label).map(FieldTarget::Index).ok_or_else(|| {
+            selectable::unknown(&self.kind.group, &self.kind.version, &self.kind.kind, !own.is_empty(), label)
+        })
+    }
+
+    /// A value as the store takes it.
+    pub(crate) fn stored_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
+        let encoded = json::encode_stored(&self.schema, value);
+        let meta = types::MetaView::of(value);
+        let mut labels: Vec<_> = meta.labels().map(|(k, v)| (k.clone(), types::SmolStr::new(v))).collect();
+        labels.sort();
+        let own = &self.resource.field_selectors;
+        let fields = own.iter().map(|l| selectable::value(&self.kind.kind, l, value)).collect();
+        hydrofoil_store::Draft {
+            json: encoded.json,
+            rv_at: encoded.rv_at,
+            head: self.head,
+            labels: labels.into_boxed_slice(),
+            fields,
+        }
+    }
+}
+
+/// A lock around a value that Python may hold in several places.
+pub(crate) type Cell = Mutex<types::Value>;

@@ -1,0 +1,209 @@
+//! An object while it is being written.
+
+use std::sync::Arc;
+
+use hydrofoil_codec::json;
+use hydrofoil_schema::{Request, default, prepare, validate, warn};
+use hydrofoil_types::{MetaView, Timestamp, Value};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::catalog::{Cell, Typed};
+use crate::error::decode_error;
+use crate::stored::Stored;
+
+/// A mutable object of a known type, in loose form.
+#[pyclass(frozen)]
+pub(crate) struct Draft {
+    pub(crate) typed: Arc<Typed>,
+    pub(crate) value: Cell,
+}
+
+impl Draft {
+    pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
+        Self { typed, value: Cell::new(value) }
+    }
+
+    fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
+        old.map(|o| o.value(&self.typed)).transpose()
+    }
+}
+
+/// `apiVersion`, `kind`, name, generateName, namespace, uid, resourceVersion.
+type Head = (String, String, String, String, String, String, String);
+/// Reason, message, field.
+type CauseTuple = (&'static str, String, String);
+
+#[pymethods]
+impl Draft {
+    /// The members that decide where the object belongs.
+    fn head(&self) -> Head {
+        let value = self.value.lock();
+        let m = MetaView::of(&value);
+        (
+            value.str_at(&["apiVersion"]).to_owned(),
+            value.str_at(&["kind"]).to_owned(),
+            m.name().to_owned(),
+            m.generate_name().to_owned(),
+            m.namespace().to_owned(),
+            m.uid().to_owned(),
+            m.resource_version().to_owned(),
+        )
+    }
+
+    /// Generation, deletionTimestamp, deletionGracePeriodSeconds, finalizers.
+    fn lifecycle(&self) -> (i64, String, Option<i64>, Vec<String>) {
+        let value = self.value.lock();
+        let m = MetaView::of(&value);
+        (
+            m.generation(),
+            m.deletion_timestamp().to_owned(),
+            m.get("deletionGracePeriodSeconds").and_then(Value::as_int),
+            m.finalizers().map(str::to_owned).collect(),
+        )
+    }
+
+    /// The value at a path of member names as JSON, `None` when absent.
+    fn get<'py>(&self, py: Python<'py>, path: Vec<String>) -> Option<Bound<'py, PyBytes>> {
+        let value = self.value.lock();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        value.at(&path).filter(|v| !matches!(v, Value::Null)).map(|v| PyBytes::new(py, &json::encode_any(v)))
+    }
+
+    /// Sets the value at a path from JSON; `None` takes it out.
+    fn set(&self, path: Vec<String>, data: Option<&[u8]>) -> PyResult<()> {
+        let parsed = data.map(json::parse).transpose().map_err(|e| decode_error(&e))?;
+        let Some((last, parents)) = path.split_last() else { return Ok(()) };
+        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+        let mut value = self.value.lock();
+        if parsed.is_none() && value.at(&parents).is_none() {
+            return Ok(());
+        }
+        let map = value.object_at_mut(&parents);
+        match parsed {
+            Some(parsed) => map.set(last.as_str(), parsed.value),
+            None => drop(map.remove(last)),
+        }
+        Ok(())
+    }
+
+    /// Sets `kind` and `apiVersion` to those of the type.
+    fn set_type(&self) {
+        let mut value = self.value.lock();
+        let map = value.object_at_mut(&[]);
+        map.set("kind", self.typed.kind.kind.clone());
+        map.set("apiVersion", self.typed.api_version.clone());
+    }
+
+    /// Fills system metadata, defaults and what the strategy prepares, for a create.
+    fn begin_create(&self, namespace: &str, name: &str, uid: &str) {
+        self.set_type();
+        let mut value = self.value.lock();
+        let meta = value.object_at_mut(&["metadata"]);
+        for gone in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
+            meta.remove(gone);
+        }
+        if namespace.is_empty() {
+            meta.remove("namespace");
+        } else {
+            meta.set("namespace", namespace);
+        }
+        if !name.is_empty() {
+            meta.set("name", name);
+        }
+        meta.set("uid", uid);
+        meta.set("creationTimestamp", Timestamp::now().rfc3339());
+        default::apply(&self.typed.kind, &mut value);
+        prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
+    }
+
+    /// Takes over what an update may not change, and what the strategy prepares.
+    fn begin_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
+        self.set_type();
+        let old = old.value(&self.typed)?;
+        let mut value = self.value.lock();
+        default::apply(&self.typed.kind, &mut value);
+        let before = MetaView::of(&old);
+        let meta = value.object_at_mut(&["metadata"]);
+        for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"] {
+            let given = meta.get(kept).cloned();
+            match (before.get(kept), given) {
+                // A changed creation or deletion time is refused by validation; only an absent one is filled.
+                (Some(was), Some(now)) if kept != "generation" && *was != now => {}
+                (Some(was), _) => meta.set(kept, was.clone()),
+                (None, _) => drop(meta.remove(kept)),
+            }
+        }
+        if meta.str("uid").is_empty() {
+            meta.set("uid", before.uid());
+        }
+        meta.remove("selfLink");
+        prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
+        Ok(())
+    }
+
+    /// Drops owners named twice; gives the uids that were.
+    fn dedup_owners(&self) -> Vec<String> {
+        let mut value = self.value.lock();
+        let Some(owners) = value.get_mut("metadata").and_then(|m| m.get_mut("ownerReferences")).and_then(Value::as_array_mut)
+        else {
+            return Vec::new();
+        };
+        let mut seen: Vec<Value> = Vec::new();
+        let mut twice = Vec::new();
+        owners.retain(|owner| {
+            let again = seen.contains(owner);
+            if again {
+                twice.push(owner.str_at(&["uid"]).to_owned());
+            } else {
+                seen.push(owner.clone());
+            }
+            !again
+        });
+        twice
+    }
+
+    /// Applies the kind's defaults.
+    fn default(&self) {
+        default::apply(&self.typed.kind, &mut self.value.lock());
+    }
+
+    /// The causes for which the object is refused.
+    #[pyo3(signature = (old=None, subresource=""))]
+    fn validate(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
+        let old = self.old_value(old)?;
+        let value = self.value.lock();
+        let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
+        let causes = match old {
+            Some(_) => validate::update(&request, &value),
+            None => validate::create(&request, &value),
+        };
+        Ok(causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect())
+    }
+
+    /// What the kind warns about.
+    #[pyo3(signature = (old=None, subresource=""))]
+    fn warnings(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
+        let old = self.old_value(old)?;
+        let value = self.value.lock();
+        let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
+        Ok(match old {
+            Some(_) => warn::update(&request, &value),
+            None => warn::create(&request, &value),
+        })
+    }
+
+    /// The canonical JSON, with the resource version it carries.
+    fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &json::encode(&self.typed.schema, &self.value.lock()))
+    }
+
+    /// A version that is shown but not stored: what a dry run answers.
+    fn preview(&self, revision: u64) -> Stored {
+        let value = self.value.lock();
+        let meta = MetaView::of(&value);
+        let key = crate::stored::key(meta.namespace(), meta.name());
+        let draft = self.typed.stored_draft(&value);
+        Stored::preview(&self.typed, &key, revision, draft)
+    }
+}

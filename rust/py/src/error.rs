@@ -1,0 +1,31 @@
+//! The one map from the engine's errors to Python's.
+
+use hydrofoil_store::StoreError;
+use pyo3::PyErr;
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+
+create_exception!(_native, DecodeError, PyException, "A body is no object of its type: kind of error, message.");
+create_exception!(_native, ExistsError, PyException, "An object of that key exists.");
+create_exception!(_native, MissingError, PyException, "No object of that key exists.");
+create_exception!(_native, ConflictError, PyException, "The object stands at another revision: the current one.");
+create_exception!(_native, ExpiredError, PyException, "The history no longer reaches back so far: asked, oldest.");
+create_exception!(_native, FutureError, PyException, "The revision has not been reached: asked, current.");
+
+pub(crate) fn store_error(error: StoreError) -> PyErr {
+    match error {
+        StoreError::Exists => ExistsError::new_err(()),
+        StoreError::NotFound => MissingError::new_err(()),
+        StoreError::Conflict { current } => ConflictError::new_err(current),
+        StoreError::Expired { asked, oldest } => ExpiredError::new_err((asked, oldest)),
+        StoreError::Future { asked, current } => FutureError::new_err((asked, current)),
+    }
+}
+
+pub(crate) fn decode_error(error: &hydrofoil_codec::DecodeError) -> PyErr {
+    let kind = match error {
+        hydrofoil_codec::DecodeError::Syntax(_) => "syntax",
+        hydrofoil_codec::DecodeError::Type(_) => "type",
+    };
+    DecodeError::new_err((kind, error.to_string()))
+}

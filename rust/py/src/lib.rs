@@ -1,0 +1,42 @@
+//! The Python binding: it converts and calls, nothing else.
+
+mod catalog;
+mod draft;
+mod error;
+mod list;
+mod render;
+mod selector;
+mod shard;
+mod stored;
+mod text;
+mod watch;
+
+/// The module `hydrofoil._native`.
+#[pyo3::pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::catalog::{Catalog, ResourceType};
+    #[pymodule_export]
+    use crate::draft::Draft;
+    #[pymodule_export]
+    use crate::error::{ConflictError, DecodeError, ExistsError, ExpiredError, FutureError, MissingError};
+    #[pymodule_export]
+    use crate::list::ListCursor;
+    #[pymodule_export]
+    use crate::selector::Selector;
+    #[pymodule_export]
+    use crate::shard::{Shard, Store};
+    #[pymodule_export]
+    use crate::stored::Stored;
+    #[pymodule_export]
+    use crate::text::{decode_continue, duration, encode_continue, json_to_yaml, pretty, yaml_to_json};
+    #[pymodule_export]
+    use crate::watch::Watcher;
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })
+    }
+}

@@ -1,0 +1,140 @@
+//! The forms in which a version is shown.
+
+use hydrofoil_codec::json;
+use hydrofoil_schema::table;
+use hydrofoil_store::Version;
+use hydrofoil_types::{Map, Value};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::catalog::Typed;
+use crate::error::decode_error;
+
+/// A form of an object or of an item of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Form {
+    /// The object itself.
+    Json,
+    /// `PartialObjectMetadata` of a version of meta.k8s.io.
+    Metadata(String),
+    /// A row of a `Table` of a version of meta.k8s.io.
+    Table {
+        /// The version of meta.k8s.io.
+        version: String,
+        /// What a row carries: `None`, `Metadata` or `Object`.
+        include: String,
+    },
+}
+
+impl Form {
+    pub(crate) fn parse(text: &str) -> PyResult<Self> {
+        let parts: Vec<&str> = text.split(':').collect();
+        match parts[..] {
+            ["json"] => Ok(Self::Json),
+            ["metadata", version] => Ok(Self::Metadata(version.to_owned())),
+            ["table", version, include] => {
+                Ok(Self::Table { version: version.to_owned(), include: include.to_owned() })
+            }
+            _ => Err(PyValueError::new_err(text.to_owned())),
+        }
+    }
+}
+
+/// Writes a version in a form: whole, or as a row or item of a list.
+pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<()> {
+    match form {
+        Form::Json if whole => out.extend_from_slice(version.json()),
+        Form::Json => {
+            out.push(b'{');
+            out.extend_from_slice(version.item());
+        }
+        Form::Metadata(meta_version) => metadata(version, meta_version, out)?,
+        Form::Table { version: meta_version, include } => {
+            if whole {
+                out.extend_from_slice(table_head(typed, meta_version, &version.revision().to_string(), "").as_slice());
+                row(typed, version, meta_version, include, out)?;
+                out.extend_from_slice(b"]}");
+            } else {
+                row(typed, version, meta_version, include, out)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A table up to its first row. `rest` holds further members of its metadata, each with its comma before it.
+pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest: &str) -> Vec<u8> {
+    let columns = Value::Array(table::columns(&typed.resource));
+    let mut out = format!(
+        r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{meta_version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"columnDefinitions":"#
+    )
+    .into_bytes();
+    out.extend_from_slice(&json::encode_any(&columns));
+    out.extend_from_slice(br#","rows":["#);
+    out
+}
+
+fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<()> {
+    let value = json::decode(&typed.schema, version.json()).map_err(|e| decode_error(&e))?.value;
+    let row = table::row(&typed.resource, &value);
+    let mut shown = Map::new();
+    shown.push("cells", Value::Array(row.cells));
+    if !row.conditions.is_empty() {
+        shown.push("conditions", Value::Array(row.conditions));
+    }
+    out.extend_from_slice(&json::encode_any(&Value::Object(shown)));
+    if include == "None" {
+        // Upstream writes the unset extension as null.
+        out.pop();
+        out.extend_from_slice(br#","object":null}"#);
+        return Ok(());
+    }
+    out.pop();
+    out.extend_from_slice(br#","object":"#);
+    if include == "Object" {
+        out.extend_from_slice(version.json());
+    } else {
+        metadata(version, meta_version, out)?;
+    }
+    out.push(b'}');
+    Ok(())
+}
+
+/// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
+fn metadata(version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
+    out.extend_from_slice(
+        format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
+    );
+    let start = r#""metadata":"#.len();
+    let item = &version.item()[start..];
+    let end = object_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
+    out.extend_from_slice(&item[..end]);
+    out.push(b'}');
+    Ok(())
+}
+
+/// Where the object that `text` begins with ends.
+fn object_end(text: &[u8]) -> Option<usize> {
+    let mut depth = 0usize;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at += 1;
+                while *text.get(at)? != b'"' {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+            }
+            b'{' => depth += 1,
+            b'}' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}

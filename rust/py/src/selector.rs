@@ -1,0 +1,49 @@
+//! Label and field selectors of one request.
+
+use std::sync::Arc;
+
+use hydrofoil_store as store;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::catalog::ResourceType;
+use crate::stored::Stored;
+
+/// What a list or watch selects.
+#[pyclass(frozen)]
+pub(crate) struct Selector {
+    pub(crate) inner: Arc<store::Filter>,
+}
+
+#[pymethods]
+impl Selector {
+    /// Parses the selectors; the error's text is upstream's. `namespace` is empty for all of them.
+    #[new]
+    fn new(resource: &ResourceType, namespace: &str, labels: &str, fields: &str) -> PyResult<Self> {
+        let selector = store::Selector {
+            namespace: (!namespace.is_empty()).then(|| Arc::from(namespace)),
+            labels: store::LabelSelector::parse(labels).map_err(PyValueError::new_err)?,
+            fields: store::FieldSelector::parse(fields, |l| resource.typed.field_target(l))
+                .map_err(PyValueError::new_err)?,
+        };
+        let identity = Arc::from(format!("{namespace}\0{labels}\0{fields}"));
+        Ok(Self { inner: Arc::new(store::Filter { selector, identity }) })
+    }
+
+    /// Whether it selects an object.
+    fn matches(&self, stored: &Stored) -> bool {
+        self.inner.selector.matches(&stored.version)
+    }
+
+    /// Whether it selects all objects of its namespace.
+    #[getter]
+    fn plain(&self) -> bool {
+        self.inner.selector.is_plain()
+    }
+
+    /// The name that `metadata.name=` requires.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.inner.selector.fields.required(store::FieldTarget::Name)
+    }
+}

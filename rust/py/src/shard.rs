@@ -1,0 +1,145 @@
+//! The store and its shards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hydrofoil_store as store;
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+
+use crate::catalog::ResourceType;
+use crate::draft::Draft;
+use crate::error::store_error;
+use crate::list::ListCursor;
+use crate::render::Form;
+use crate::selector::Selector;
+use crate::stored::{Stored, key};
+use crate::watch::{Batches, Watcher};
+
+/// All objects of a server.
+#[pyclass(frozen)]
+pub(crate) struct Store {
+    inner: Arc<store::Store>,
+}
+
+#[pymethods]
+impl Store {
+    /// An empty store: the revision before the first write, and the bounds of each history.
+    #[new]
+    fn new(start: u64, window: f64, events: usize, bytes: usize) -> Self {
+        let limits = store::Limits { window: Duration::from_secs_f64(window.max(0.0)), events, bytes };
+        Self { inner: Arc::new(store::Store::new(start, limits)) }
+    }
+
+    /// The shard of a resource, whose objects are of the given type.
+    fn shard(&self, resource: &ResourceType) -> Shard {
+        let kind = &resource.typed.kind;
+        let name = format!("{}/{}", kind.group, kind.plural);
+        Shard { inner: self.inner.shard(&name), batches: Arc::new(Mutex::new(Batches::default())) }
+    }
+
+    /// Whether watchers wait to be drained.
+    fn has_woken(&self) -> bool {
+        self.inner.has_woken()
+    }
+
+    /// The tokens of the watchers that wait to be drained.
+    fn take_woken(&self) -> Vec<u64> {
+        self.inner.take_woken()
+    }
+
+    /// The latest revision.
+    #[getter]
+    fn revision(&self) -> u64 {
+        self.inner.revision()
+    }
+}
+
+/// The objects of one resource.
+#[pyclass(frozen)]
+pub(crate) struct Shard {
+    pub(crate) inner: Arc<store::Shard>,
+    batches: Arc<Mutex<Batches>>,
+}
+
+#[pymethods]
+impl Shard {
+    /// Stores a new object.
+    fn create(&self, draft: &Draft) -> PyResult<Stored> {
+        let value = draft.value.lock();
+        let meta = hydrofoil_types::MetaView::of(&value);
+        let key = key(meta.namespace(), meta.name());
+        let version = self.inner.create(&key, draft.typed.stored_draft(&value)).map_err(store_error)?;
+        Ok(Stored { typed: Arc::clone(&draft.typed), version })
+    }
+
+    /// Replaces `old`, which must be the present version. An object that does not change is not written.
+    fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
+        let new = draft.typed.stored_draft(&draft.value.lock());
+        let typed = Arc::clone(&draft.typed);
+        if old.version.same_content(&new) {
+            return Ok(Stored { typed, version: Arc::clone(&old.version) });
+        }
+        let version =
+            self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
+        Ok(Stored { typed, version })
+    }
+
+    /// Takes out `old`, which must be the present version.
+    fn delete(&self, old: &Stored) -> PyResult<Stored> {
+        let version = self.inner.delete(old.version.key(), old.version.revision()).map_err(store_error)?;
+        Ok(Stored { typed: Arc::clone(&old.typed), version })
+    }
+
+    /// The present version of an object.
+    fn get(&self, resource: &ResourceType, namespace: &str, name: &str) -> Option<Stored> {
+        let version = self.inner.get(&key(namespace, name))?;
+        Some(Stored { typed: Arc::clone(&resource.typed), version })
+    }
+
+    /// A list. `revision` 0 is the present state; `start` is the key of a continue token.
+    #[pyo3(signature = (resource, selector, form, limit=0, revision=0, start=""))]
+    fn list(
+        &self,
+        resource: &ResourceType,
+        selector: &Selector,
+        form: &str,
+        limit: usize,
+        revision: u64,
+        start: &str,
+    ) -> PyResult<ListCursor> {
+        let snapshot =
+            if revision == 0 { self.inner.snapshot() } else { self.inner.snapshot_at(revision).map_err(store_error)? };
+        let page = store::Page::new(snapshot, selector.inner.selector.clone(), start, limit);
+        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, page))
+    }
+
+    /// A watch from after a revision, or with the present state first when `revision` is `None`.
+    #[pyo3(signature = (resource, selector, form, revision, token, framed))]
+    fn watch(
+        &self,
+        resource: &ResourceType,
+        selector: &Selector,
+        form: &str,
+        revision: Option<u64>,
+        token: u64,
+        framed: bool,
+    ) -> PyResult<Watcher> {
+        let start = revision.map_or(store::WatchStart::State, store::WatchStart::After);
+        let id = self.inner.watch(Arc::clone(&selector.inner), start, token).map_err(store_error)?;
+        Ok(Watcher {
+            shard: Arc::clone(&self.inner),
+            batches: Arc::clone(&self.batches),
+            typed: Arc::clone(&resource.typed),
+            form: Form::parse(form)?,
+            id,
+            framed,
+        })
+    }
+
+    /// How many objects, their bytes, and how many watchers there are.
+    fn size(&self) -> (usize, usize, usize) {
+        let (objects, bytes) = self.inner.size();
+        (objects, bytes, self.inner.watchers())
+    }
+}

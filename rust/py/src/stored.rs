@@ -1,0 +1,95 @@
+//! A committed version of an object.
+
+use std::sync::Arc;
+
+use hydrofoil_codec::json;
+use hydrofoil_merge::json_merge;
+use hydrofoil_store::{Draft as StoreDraft, Version};
+use hydrofoil_types::Value;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::catalog::{ResourceType, Typed};
+use crate::draft::Draft;
+use crate::error::decode_error;
+use crate::render::{Form, render};
+
+/// One immutable version of one object.
+#[pyclass(frozen)]
+pub(crate) struct Stored {
+    pub(crate) typed: Arc<Typed>,
+    pub(crate) version: Arc<Version>,
+}
+
+/// The key of an object in its shard.
+pub(crate) fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+impl Stored {
+    /// A version that no store holds.
+    pub(crate) fn preview(typed: &Arc<Typed>, key: &str, revision: u64, draft: StoreDraft) -> Self {
+        Self { typed: Arc::clone(typed), version: Arc::new(Version::detached(key, revision, draft)) }
+    }
+
+    /// The object in loose form.
+    pub(crate) fn value(&self, typed: &Typed) -> PyResult<Value> {
+        json::decode(&typed.schema, self.version.json()).map(|d| d.value).map_err(|e| decode_error(&e))
+    }
+}
+
+#[pymethods]
+impl Stored {
+    #[getter]
+    fn namespace(&self) -> &str {
+        self.version.namespace()
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.version.name()
+    }
+
+    #[getter]
+    fn revision(&self) -> u64 {
+        self.version.revision()
+    }
+
+    /// The canonical JSON without a final newline.
+    #[getter]
+    fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.version.json())
+    }
+
+    /// The body of an answer in a form: `json`, `table:v1:Metadata`, `metadata:v1`, ...
+    fn body<'py>(&self, py: Python<'py>, form: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let form = Form::parse(form)?;
+        if form == Form::Json {
+            let json = self.version.json();
+            return PyBytes::new_with(py, json.len() + 1, |out| {
+                out[..json.len()].copy_from_slice(json);
+                out[json.len()] = b'\n';
+                Ok(())
+            });
+        }
+        let mut out = Vec::new();
+        render(&self.typed, &form, &self.version, true, &mut out)?;
+        out.push(b'\n');
+        Ok(PyBytes::new(py, &out))
+    }
+
+    /// The same object for change.
+    fn thaw(&self) -> PyResult<Draft> {
+        Ok(Draft::new(Arc::clone(&self.typed), self.value(&self.typed)?))
+    }
+
+    /// The object with a JSON merge patch laid over it, decoded as a body would be.
+    fn merge_patch(&self, resource: &ResourceType, patch: &[u8]) -> PyResult<(Draft, Vec<String>)> {
+        let patch = json::parse(patch).map_err(|e| decode_error(&e))?;
+        let mut value = json::parse(self.version.json()).map_err(|e| decode_error(&e))?.value;
+        json_merge(&mut value, patch.value);
+        let (value, mut strict) = resource.typed.decode(&json::encode_any(&value), "json")?;
+        strict.splice(0..0, patch.strict);
+        Ok((Draft::new(Arc::clone(&resource.typed), value), strict))
+    }
+}

@@ -1,0 +1,148 @@
+//! Watchers, and the batches that those of one kind share.
+
+use std::sync::Arc;
+
+use hydrofoil_store as store;
+use hydrofoil_store::{Drained, Frame, WatcherId};
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::catalog::Typed;
+use crate::render::{Form, render};
+
+/// How many batches a shard remembers: watchers stand at few different cursors at a time.
+const KEPT: usize = 8;
+
+/// What one drain from one cursor gave, for all watchers that stand there.
+struct Batch {
+    from: u64,
+    filter: Arc<str>,
+    form: Form,
+    api_version: hydrofoil_types::SmolStr,
+    framed: bool,
+    max: usize,
+    bytes: Option<Py<PyBytes>>,
+    next: u64,
+    seen: u64,
+}
+
+/// The latest batches of a shard.
+#[derive(Default)]
+pub(crate) struct Batches(Vec<Batch>);
+
+/// A cursor into the events of a resource.
+#[pyclass(frozen)]
+pub(crate) struct Watcher {
+    pub(crate) shard: Arc<store::Shard>,
+    pub(crate) batches: Arc<Mutex<Batches>>,
+    pub(crate) typed: Arc<Typed>,
+    pub(crate) form: Form,
+    pub(crate) id: WatcherId,
+    pub(crate) framed: bool,
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        self.shard.unwatch(self.id);
+    }
+}
+
+#[pymethods]
+impl Watcher {
+    /// Waiting events as one piece of the stream of about `max` bytes, and what is left:
+    /// 0 nothing, 1 more, 2 the initial state is complete, 3 the history has passed the cursor by.
+    fn drain<'py>(&self, py: Python<'py>, max: usize) -> PyResult<(Option<Bound<'py, PyBytes>>, u8)> {
+        let cursor = self.shard.cursor(self.id);
+        if let Some((from, filter)) = &cursor {
+            let batches = self.batches.lock();
+            let found = batches.0.iter().find(|b| {
+                b.from == *from
+                    && b.max == max
+                    && b.framed == self.framed
+                    && b.filter == filter.identity
+                    && b.form == self.form
+                    && b.api_version == self.typed.api_version
+            });
+            if let Some(batch) = found.filter(|b| b.next > *from) {
+                self.shard.advance(self.id, batch.next, batch.seen);
+                let left = u8::from(batch.next < self.shard.end());
+                return Ok((batch.bytes.as_ref().map(|b| b.bind(py).clone()), left));
+            }
+        }
+        let mut out = Vec::with_capacity(4096);
+        if self.framed {
+            out.extend_from_slice(CHUNK_HEAD);
+        }
+        let start = out.len();
+        let mut failed = None;
+        // The columns of a table stand in the first event of a stream only; that one is never shared.
+        let (left, next, seen) = self.shard.drain(self.id, |frame| {
+            if let Err(e) = self.event(frame, &mut out) {
+                failed = Some(e);
+                return false;
+            }
+            out.len() < max
+        });
+        if let Some(e) = failed {
+            return Err(e);
+        }
+        let bytes = (out.len() > start).then(|| {
+            if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) }
+        });
+        if let (Some((from, filter)), Drained::All | Drained::More) = (cursor, left) {
+            let mut batches = self.batches.lock();
+            if batches.0.len() >= KEPT {
+                batches.0.remove(0);
+            }
+            batches.0.push(Batch {
+                from,
+                filter: Arc::clone(&filter.identity),
+                form: self.form.clone(),
+                api_version: self.typed.api_version.clone(),
+                framed: self.framed,
+                max,
+                bytes: bytes.as_ref().map(|b| b.clone().unbind()),
+                next,
+                seen,
+            });
+        }
+        let left = match left {
+            Drained::All => 0,
+            Drained::More => 1,
+            Drained::InitialEnd => 2,
+            Drained::Lapped => 3,
+        };
+        Ok((bytes, left))
+    }
+
+    /// The revision up to which everything was told, for a bookmark.
+    #[getter]
+    fn seen(&self) -> u64 {
+        self.shard.seen(self.id)
+    }
+}
+
+impl Watcher {
+    fn event(&self, frame: &Frame, out: &mut Vec<u8>) -> PyResult<()> {
+        out.extend_from_slice(br#"{"type":""#);
+        out.extend_from_slice(frame.kind.wire().as_bytes());
+        out.extend_from_slice(br#"","object":"#);
+        render(&self.typed, &self.form, &frame.version, true, out)?;
+        out.extend_from_slice(b"}\n");
+        Ok(())
+    }
+}
+
+/// Room for the length of a chunk, written when it is known.
+const CHUNK_HEAD: &[u8] = b"00000000\r\n";
+
+/// Frames a buffer that begins with room for its head as one HTTP/1.1 chunk.
+fn frame_chunk(out: &mut Vec<u8>) -> &[u8] {
+    let length = out.len() - CHUNK_HEAD.len();
+    let head = format!("{length:x}\r\n");
+    out.extend_from_slice(b"\r\n");
+    let start = CHUNK_HEAD.len() - head.len();
+    out[start..CHUNK_HEAD.len()].copy_from_slice(head.as_bytes());
+    &out[start..]
+}

@@ -1,0 +1,191 @@
+//! Pods and the pod templates of every workload.
+
+use hydrofoil_types::{Quantity, SmolStr, Value};
+
+use super::core::{fill_list, resource_list};
+use super::image::is_latest;
+use super::{probe, volume};
+use crate::read::{Read, Write};
+
+const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
+/// Defaults of a pod template field.
+pub(super) fn template(holder: &mut Value, key: &str) {
+    holder.within(key, |template| spec(template.make("spec")));
+}
+
+/// `SetObjectDefaults_Pod`.
+pub(super) fn pod(object: &mut Value) {
+    let pod = object.make("spec");
+    // SetDefaults_Pod runs before the defaults of its parts.
+    for key in ["containers", "initContainers"] {
+        pod.each(key, |container| {
+            container.within("resources", |resources| {
+                if let Some(limits) = resources.get("limits").and_then(Value::as_object).cloned() {
+                    fill_list(resources, "requests", &limits);
+                }
+            });
+        });
+    }
+    pod_level(pod);
+    pod.unset("enableServiceLinks", true);
+    if pod.b("hostNetwork") {
+        for key in ["containers", "initContainers"] {
+            pod.each(key, host_ports);
+        }
+    }
+    spec(pod);
+    object.within("status", |s| {
+        for key in ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"] {
+            s.each(key, |c| resource_list(c, "allocatedResources"));
+        }
+    });
+}
+
+fn host_ports(container: &mut Value) {
+    container.each("ports", |port| {
+        if port.zero("hostPort") {
+            let number = port.i("containerPort");
+            port.put("hostPort", number);
+        }
+    });
+}
+
+fn supported(name: &str) -> bool {
+    matches!(name, "cpu" | "memory") || name.starts_with("hugepages-")
+}
+
+/// `defaultHugePagePodLimits` and `defaultPodRequests`.
+fn pod_level(spec: &mut Value) {
+    let Some(resources) = spec.opt("resources") else { return };
+    let has = |key: &str| resources.get(key).and_then(Value::as_object).is_some_and(|m| !m.is_empty());
+    if !has("limits") && !has("requests") {
+        return;
+    }
+    let limits: Vec<_> = aggregate(spec, "limits")
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("hugepages-") && resources.sub("requests").get(name).is_none())
+        .collect();
+    let mut requests: Vec<_> =
+        aggregate(spec, "requests").into_iter().filter(|(n, _)| matches!(n.as_str(), "cpu" | "memory")).collect();
+    let Some(resources) = spec.get_mut("resources") else { return };
+    if !limits.is_empty() {
+        fill_list(resources, "limits", &hydrofoil_types::Map::from_unique(limits));
+    }
+    let Some(limits) = resources.get("limits").and_then(Value::as_object).filter(|m| !m.is_empty()) else { return };
+    for (name, amount) in limits {
+        if supported(name) && !requests.iter().any(|(n, _)| n == name) {
+            requests.push((name.clone(), amount.clone()));
+        }
+    }
+    if !requests.is_empty() {
+        fill_list(resources, "requests", &hydrofoil_types::Map::from_unique(requests));
+    }
+}
+
+/// `AggregateContainerRequests` and `-Limits` of component-helpers: the sum of the containers and
+/// sidecars, or what an init container needs beside the sidecars before it, if that is more.
+fn aggregate(spec: &Value, key: &str) -> Vec<(SmolStr, Value)> {
+    let mut sum: Vec<(SmolStr, Quantity)> = Vec::new();
+    for container in spec.list("containers") {
+        each_amount(container, key, |n, q| add(&mut sum, n, q));
+    }
+    let mut sidecars: Vec<(SmolStr, Quantity)> = Vec::new();
+    let mut peak: Vec<(SmolStr, Quantity)> = Vec::new();
+    for container in spec.list("initContainers") {
+        if container.s("restartPolicy") == "Always" {
+            each_amount(container, key, |n, q| {
+                add(&mut sum, n, q);
+                add(&mut sidecars, n, q);
+            });
+            for (n, q) in &sidecars {
+                most(&mut peak, n, *q);
+            }
+        } else {
+            let mut here = sidecars.clone();
+            each_amount(container, key, |n, q| add(&mut here, n, q));
+            for (n, q) in &here {
+                most(&mut peak, n, *q);
+            }
+        }
+    }
+    for (n, q) in &peak {
+        most(&mut sum, n, *q);
+    }
+    sum.into_iter().map(|(n, q)| (n, Value::from(q.to_string()))).collect()
+}
+
+fn each_amount(container: &Value, key: &str, mut f: impl FnMut(&SmolStr, Quantity)) {
+    for (name, amount) in container.sub("resources").entries(key) {
+        if let Some(quantity) = amount.as_str().and_then(|t| Quantity::parse(t).ok()) {
+            f(name, quantity);
+        }
+    }
+}
+
+fn add(list: &mut Vec<(SmolStr, Quantity)>, name: &SmolStr, amount: Quantity) {
+    match list.iter_mut().find(|(n, _)| n == name) {
+        Some((_, sum)) => *sum = sum.with_nano(sum.nano().saturating_add(amount.nano())),
+        None => list.push((name.clone(), amount)),
+    }
+}
+
+fn most(list: &mut Vec<(SmolStr, Quantity)>, name: &SmolStr, amount: Quantity) {
+    match list.iter_mut().find(|(n, _)| n == name) {
+        Some((_, max)) if max.nano() < amount.nano() => *max = amount,
+        Some(_) => {}
+        None => list.push((name.clone(), amount)),
+    }
+}
+
+/// `SetDefaults_PodSpec` and of all within.
+pub(super) fn spec(spec: &mut Value) {
+    // The conversion to the internal type joins the two names of one field.
+    let account = match spec.s("serviceAccountName") {
+        "" => spec.s("serviceAccount"),
+        name => name,
+    };
+    if !account.is_empty() {
+        let account = account.to_owned();
+        spec.put("serviceAccount", account.as_str());
+        spec.put("serviceAccountName", account);
+    }
+    spec.fill("dnsPolicy", "ClusterFirst");
+    spec.fill("restartPolicy", "Always");
+    spec.fill("schedulerName", "default-scheduler");
+    spec.unset("terminationGracePeriodSeconds", 30);
+    spec.unset("securityContext", Value::object());
+    for key in CONTAINERS {
+        spec.each(key, container);
+    }
+    spec.each("volumes", volume::volume);
+    resource_list(spec, "overhead");
+    spec.within("resources", |r| {
+        resource_list(r, "limits");
+        resource_list(r, "requests");
+    });
+}
+
+fn container(container: &mut Value) {
+    if container.zero("imagePullPolicy") {
+        let policy = if is_latest(container.s("image")) { "Always" } else { "IfNotPresent" };
+        container.put("imagePullPolicy", policy);
+    }
+    container.fill("terminationMessagePath", "/dev/termination-log");
+    container.fill("terminationMessagePolicy", "File");
+    container.each("ports", |port| port.fill("protocol", "TCP"));
+    container.each("env", |env| {
+        env.within("valueFrom", |from| {
+            from.within("fieldRef", |r| r.fill("apiVersion", "v1"));
+            from.within("fileKeyRef", |r| r.unset("optional", false));
+        });
+    });
+    container.within("resources", |r| {
+        resource_list(r, "limits");
+        resource_list(r, "requests");
+    });
+    for key in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        container.within(key, probe::probe);
+    }
+    container.within("lifecycle", probe::lifecycle);
+}

@@ -1,0 +1,18 @@
+//! Defaults, validation, conversion and tables of API objects.
+//!
+//! Every function here takes a decoded object in loose form (see
+//! [`hydrofoil_types::Value`]) and follows the strategy of its kind in
+//! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
+
+pub mod default;
+mod kind;
+pub mod prepare;
+mod read;
+pub mod selectable;
+mod strategy;
+pub mod table;
+pub mod validate;
+pub mod warn;
+
+pub use kind::{Kind, Request};
+pub use strategy::{NameRule, Traits, traits};

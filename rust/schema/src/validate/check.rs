@@ -1,0 +1,107 @@
+//! Short forms of the checks that every kind makes.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::format::Format;
+
+pub(crate) const IMMUTABLE: &str = "field is immutable";
+pub(crate) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
+
+/// More ways to add causes.
+pub(crate) trait Check {
+    /// `Invalid` for each thing that is wrong with a text.
+    fn format(&mut self, path: &Path<'_>, text: &str, format: Format);
+    /// `Required value` without detail.
+    fn need(&mut self, path: &Path<'_>);
+    /// `Unsupported value` of a text.
+    fn unsupported(&mut self, path: &Path<'_>, text: &str, supported: &[&str]);
+    /// `Unsupported value` unless the text is one of the supported.
+    fn one_of(&mut self, path: &Path<'_>, text: &str, supported: &[&str]);
+    /// As `one_of`, but an empty text is `Required`.
+    fn one_of_required(&mut self, path: &Path<'_>, text: &str, supported: &[&str]);
+    /// `Invalid value` of a number.
+    fn invalid_int(&mut self, path: &Path<'_>, number: i64, detail: &str);
+    /// A number that may not be negative.
+    fn not_negative(&mut self, path: &Path<'_>, number: i64);
+    /// A number between two bounds, with upstream's text for ranges.
+    fn range(&mut self, path: &Path<'_>, number: i64, low: i64, high: i64);
+    /// A port number.
+    fn port(&mut self, path: &Path<'_>, number: i64);
+    /// `Duplicate value` of a text.
+    fn duplicate_str(&mut self, path: &Path<'_>, text: &str);
+    /// `Too many` without the count, as `field.TooMany` writes it for unknown counts.
+    fn exceeds(&mut self, path: &Path<'_>, actual: usize, max: usize);
+    /// A value that may not change.
+    fn immutable(&mut self, path: &Path<'_>, new: &Value, old: &Value);
+}
+
+impl Check for Causes {
+    fn format(&mut self, path: &Path<'_>, text: &str, format: Format) {
+        format(text, &mut |detail| self.invalid_str(path, text, detail));
+    }
+
+    fn need(&mut self, path: &Path<'_>) {
+        self.required(path, "");
+    }
+
+    fn unsupported(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
+        self.not_supported(path, &Value::from(text), supported);
+    }
+
+    fn one_of(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
+        if !supported.contains(&text) {
+            self.unsupported(path, text, supported);
+        }
+    }
+
+    fn one_of_required(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
+        if text.is_empty() {
+            self.need(path);
+        } else {
+            self.one_of(path, text, supported);
+        }
+    }
+
+    fn invalid_int(&mut self, path: &Path<'_>, number: i64, detail: &str) {
+        self.invalid(path, &Value::Int(number), detail);
+    }
+
+    fn not_negative(&mut self, path: &Path<'_>, number: i64) {
+        if number < 0 {
+            self.invalid_int(path, number, NOT_NEGATIVE);
+        }
+    }
+
+    fn range(&mut self, path: &Path<'_>, number: i64, low: i64, high: i64) {
+        if !(low..=high).contains(&number) {
+            self.invalid_int(path, number, &format!("must be between {low} and {high}, inclusive"));
+        }
+    }
+
+    fn port(&mut self, path: &Path<'_>, number: i64) {
+        if !(1..=65535).contains(&number) {
+            self.invalid_int(path, number, "must be between 1 and 65535, inclusive");
+        }
+    }
+
+    fn duplicate_str(&mut self, path: &Path<'_>, text: &str) {
+        self.duplicate(path, &Value::from(text));
+    }
+
+    fn exceeds(&mut self, path: &Path<'_>, actual: usize, max: usize) {
+        if actual > max {
+            self.too_many(path, actual, max);
+        }
+    }
+
+    fn immutable(&mut self, path: &Path<'_>, new: &Value, old: &Value) {
+        if !crate::read::same(new, old) {
+            self.invalid(path, new, IMMUTABLE);
+        }
+    }
+}
+
+/// Whether an item occurs earlier in its list.
+pub(crate) fn seen_before(items: &[Value], index: usize) -> bool {
+    items[..index].contains(&items[index])
+}

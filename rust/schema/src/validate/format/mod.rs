@@ -1,0 +1,11 @@
+//! Formats of texts with upstream's explanations (apimachinery `pkg/util/validation`).
+
+pub(crate) mod cron;
+pub(crate) mod ip;
+pub(crate) mod label;
+pub(crate) mod name;
+pub(crate) mod text;
+pub(crate) mod url;
+
+/// Calls the function with each thing that is wrong with a text; nothing is allocated for a good one.
+pub(crate) type Format = fn(&str, &mut dyn FnMut(&str));

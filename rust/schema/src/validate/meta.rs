@@ -1,0 +1,202 @@
+//! `ObjectMeta` (apimachinery `pkg/api/validation/objectmeta.go`).
+
+use hydrofoil_types::{Causes, MetaView, Path, Timestamp, Value};
+
+use super::check::{Check, IMMUTABLE};
+use super::format::{Format, label, name};
+use crate::read::{Read, same};
+use crate::{Kind, NameRule, traits};
+
+const METADATA: Path<'static> = Path::new("metadata");
+const ANNOTATIONS: usize = 256 * 1024;
+
+/// The checks of a new object, names by the kind's rule.
+pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
+    let format: Format = match traits(kind).name_rule {
+        NameRule::Subdomain => name::subdomain,
+        NameRule::Label => name::label,
+        NameRule::Label1035 => name::label_1035,
+        NameRule::PathSegment | NameRule::Other => name::path_segment,
+    };
+    named(kind, object, &METADATA, format, causes);
+}
+
+/// The same with a name rule of the caller's.
+pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
+    let meta = MetaView::of(object);
+    let generate = meta.generate_name();
+    if !generate.is_empty() {
+        // A path segment rule does not look at the last character, so masking it is harmless.
+        let masked = name::masked(generate);
+        let at = path.child("generateName");
+        format(&masked, &mut |detail| causes.invalid_str(&at, generate, detail));
+    }
+    if meta.name().is_empty() {
+        causes.required(&path.child("name"), "name or generateName is required");
+    } else {
+        causes.format(&path.child("name"), meta.name(), format);
+    }
+    common(kind.namespaced, object.sub("metadata"), path, causes);
+}
+
+/// What follows the name.
+pub(crate) fn common(namespaced: bool, meta: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("namespace");
+    let namespace = meta.s("namespace");
+    match (namespaced, namespace.is_empty()) {
+        (true, true) => causes.need(&at),
+        (true, false) => causes.format(&at, namespace, name::label),
+        (false, false) => causes.forbidden(&at, "not allowed on this type"),
+        (false, true) => {}
+    }
+    causes.not_negative(&path.child("generation"), meta.i("generation"));
+    labels(meta.get("labels"), &path.child("labels"), causes);
+    annotations(meta, &path.child("annotations"), causes);
+    owners(meta.list("ownerReferences"), &path.child("ownerReferences"), causes);
+    finalizers(meta.list("finalizers"), &path.child("finalizers"), causes);
+    managed(meta.list("managedFields"), &path.child("managedFields"), causes);
+}
+
+/// `ValidateLabels`.
+pub(crate) fn labels(labels: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+    for (key, value) in labels.and_then(Value::as_object).into_iter().flatten() {
+        causes.format(path, key, label::key);
+        // Since 1.36 the value is reported at its key.
+        causes.format(path, value.as_str().unwrap_or(""), label::value);
+    }
+}
+
+/// `ValidateAnnotations`.
+pub(crate) fn annotations(meta: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let mut size = 0;
+    for (key, value) in meta.entries("annotations") {
+        if key.bytes().any(|b| b.is_ascii_uppercase()) {
+            let lower = key.to_lowercase();
+            label::key(&lower, &mut |detail| causes.invalid_str(path, key, detail));
+        } else {
+            causes.format(path, key, label::key);
+        }
+        size += key.len() + value.as_str().map_or(0, str::len);
+    }
+    if size > ANNOTATIONS {
+        causes.too_long(path, ANNOTATIONS);
+    }
+}
+
+fn owners(owners: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let mut controller: Option<String> = None;
+    for owner in owners {
+        let version = owner.s("apiVersion");
+        // schema.ParseGroupVersion: two slashes leave everything empty.
+        let slashes = version.bytes().filter(|b| *b == b'/').count();
+        let version_part = if slashes > 1 { "" } else { version.rsplit('/').next().unwrap_or("") };
+        if version_part.is_empty() {
+            causes.invalid_str(&path.child("apiVersion"), version, "version must not be empty");
+        }
+        for key in ["kind", "name", "uid"] {
+            if owner.s(key).is_empty() {
+                causes.invalid_str(&path.child(key), "", "must not be empty");
+            }
+        }
+        if version == "v1" && owner.s("kind") == "Event" {
+            causes.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner");
+        }
+        if owner.b("controller") {
+            let here = format!("{}/{}", owner.s("kind"), owner.s("name"));
+            if let Some(first) = &controller {
+                let all = Value::from(owners.to_vec());
+                causes.invalid(path, &all, &format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {here}"));
+            } else {
+                controller = Some(here);
+            }
+        }
+    }
+}
+
+fn finalizers(finalizers: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let (mut orphan, mut foreground) = (false, false);
+    for finalizer in finalizers.iter().filter_map(Value::as_str) {
+        causes.format(path, finalizer, label::key);
+        orphan |= finalizer == "orphan";
+        foreground |= finalizer == "foregroundDeletion";
+    }
+    if orphan && foreground {
+        let all = Value::from(finalizers.to_vec());
+        causes.invalid(path, &all, "finalizer orphan and foregroundDeletion cannot be both set");
+    }
+}
+
+/// `ValidateManagedFields` (apimachinery `pkg/apis/meta/v1/validation`).
+fn managed(entries: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    for (i, entry) in entries.iter().enumerate() {
+        let path = path.index(i);
+        if !matches!(entry.s("operation"), "Apply" | "Update") {
+            causes.invalid_str(&path.child("operation"), entry.s("operation"), "must be `Apply` or `Update`");
+        }
+        let kind = entry.s("fieldsType");
+        if !kind.is_empty() && kind != "FieldsV1" {
+            causes.invalid_str(&path.child("fieldsType"), kind, "must be `FieldsV1`");
+        }
+        field_manager(entry.s("manager"), &path.child("manager"), causes);
+        let sub = entry.s("subresource");
+        if sub.len() > 256 {
+            causes.too_long(&path.child("subresource"), 256);
+        }
+    }
+}
+
+fn field_manager(manager: &str, path: &Path<'_>, causes: &mut Causes) {
+    if manager.len() > 128 {
+        causes.too_long(path, 128);
+    }
+    for (i, c) in manager.chars().enumerate() {
+        if c.is_control() {
+            causes.invalid_str(
+                path,
+                manager,
+                &format!("invalid character U+{:04X} (at position {i})", c as u32),
+            );
+        }
+    }
+}
+
+/// `ValidateObjectMetaUpdate`.
+pub(crate) fn update(new: &Value, old: &Value, causes: &mut Causes) {
+    let (new, old) = (new.sub("metadata"), old.sub("metadata"));
+    let path = &METADATA;
+    if old.has("deletionTimestamp") {
+        let had = old.list("finalizers");
+        let mut extra: Vec<&str> =
+            new.list("finalizers").iter().filter(|f| !had.contains(f)).filter_map(Value::as_str).collect();
+        if !extra.is_empty() {
+            extra.sort_unstable();
+            extra.dedup();
+            let list: Vec<_> = extra.iter().map(|f| format!("{f:?}")).collect();
+            causes.forbidden(&path.child("finalizers"), &format!("no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}", list.join(", ")));
+        }
+    }
+    if new.zero("resourceVersion") {
+        causes.invalid_str(&path.child("resourceVersion"), "", "must be specified for an update");
+    }
+    if new.i("generation") < old.i("generation") {
+        causes.invalid_int(&path.child("generation"), new.i("generation"), "must not be decremented");
+    }
+    for key in ["name", "namespace", "uid"] {
+        if new.s(key) != old.s(key) {
+            causes.invalid_str(&path.child(key), new.s(key), IMMUTABLE);
+        }
+    }
+    for key in ["creationTimestamp", "deletionTimestamp"] {
+        if Timestamp::parse(new.s(key)) != Timestamp::parse(old.s(key)) {
+            causes.invalid(&path.child(key), new.sub(key), IMMUTABLE);
+        }
+    }
+    let key = "deletionGracePeriodSeconds";
+    if !same(new.sub(key), old.sub(key)) {
+        causes.invalid(&path.child(key), new.sub(key), IMMUTABLE);
+    }
+    labels(new.get("labels"), &path.child("labels"), causes);
+    annotations(new, &path.child("annotations"), causes);
+    owners(new.list("ownerReferences"), &path.child("ownerReferences"), causes);
+    managed(new.list("managedFields"), &path.child("managedFields"), causes);
+}

@@ -1,0 +1,134 @@
+//! Field selectors: upstream's grammar (apimachinery `pkg/fields/selector.go`).
+
+use hydrofoil_types::SmolStr;
+
+use crate::Version;
+
+/// What a field selector looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldTarget {
+    /// `metadata.name`.
+    Name,
+    /// `metadata.namespace`.
+    Namespace,
+    /// The value at an index of [`Version::fields`].
+    Index(usize),
+}
+
+/// Terms that all must hold for the fields of an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSelector {
+    terms: Vec<(FieldTarget, bool, SmolStr)>,
+}
+
+impl FieldSelector {
+    /// Parses a selector. `resolve` gives the target of a label, or the kind's error text.
+    pub fn parse(text: &str, resolve: impl Fn(&str) -> Result<FieldTarget, String>) -> Result<Self, String> {
+        let mut terms = Vec::new();
+        for (label, equal, value) in split(text)? {
+            terms.push((resolve(label)?, equal, value));
+        }
+        Ok(Self { terms })
+    }
+
+    /// Whether it selects everything.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// Whether an object satisfies it.
+    pub fn matches(&self, version: &Version) -> bool {
+        self.terms.iter().all(|(target, equal, value)| {
+            let actual = match target {
+                FieldTarget::Name => version.name(),
+                FieldTarget::Namespace => version.namespace(),
+                FieldTarget::Index(i) => version.fields().get(*i).map_or("", SmolStr::as_str),
+            };
+            (actual == value.as_str()) == *equal
+        })
+    }
+
+    /// The one value that a target must have, if the selector says so.
+    pub fn required(&self, target: FieldTarget) -> Option<&str> {
+        self.terms.iter().find(|(t, equal, _)| *t == target && *equal).map(|(_, _, v)| v.as_str())
+    }
+
+    /// The index and value of some other required field.
+    pub fn required_index(&self) -> Option<(usize, &SmolStr)> {
+        self.terms.iter().find_map(|(t, equal, v)| match t {
+            FieldTarget::Index(i) if *equal => Some((*i, v)),
+            _ => None,
+        })
+    }
+}
+
+/// The terms of a selector: label, whether it is an equality, value.
+fn split(text: &str) -> Result<Vec<(&str, bool, SmolStr)>, String> {
+    let mut terms = Vec::new();
+    for term in pieces(text) {
+        if term.is_empty() {
+            continue;
+        }
+        let found = term
+            .char_indices()
+            .find_map(|(i, _)| ["!=", "==", "="].iter().find(|op| term[i..].starts_with(**op)).map(|op| (i, *op)));
+        let Some((at, op)) = found else {
+            return Err(format!("invalid selector: '{text}'; can't understand '{term}'"));
+        };
+        terms.push((&term[..at], op != "!=", unescape(&term[at + op.len()..])?));
+    }
+    Ok(terms)
+}
+
+/// The text between commas that are not escaped.
+fn pieces(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut escaped = false;
+    for (i, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ',' => {
+                out.push(&text[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&text[start..]);
+    out
+}
+
+fn unescape(value: &str) -> Result<SmolStr, String> {
+    if !value.contains(['\\', ',', '=']) {
+        return Ok(value.into());
+    }
+    let mut out = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => out.push(c),
+                Some(c) => return Err(format!("invalid field selector: invalid escape sequence: \\{c}")),
+                None => return Err("invalid field selector: invalid escape sequence: \\".to_owned()),
+            },
+            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {c}")),
+            c => out.push(c),
+        }
+    }
+    Ok(out.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FieldSelector, FieldTarget};
+
+    #[test]
+    fn refuses_with_upstreams_texts() {
+        let parse = |text| FieldSelector::parse(text, |_| Ok(FieldTarget::Name)).unwrap_err();
+        assert_eq!(parse("nonsense"), "invalid selector: 'nonsense'; can't understand 'nonsense'");
+        assert_eq!(parse("a=\\x"), "invalid field selector: invalid escape sequence: \\x");
+        assert_eq!(parse("a=b=c"), "invalid field selector: unescaped character in value: =");
+    }
+}

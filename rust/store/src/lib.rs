@@ -1,0 +1,31 @@
+//! The object store: one copy-on-write tree and one ring of events a resource.
+//!
+//! A [`Shard`] holds the objects of one resource behind one lock. Every write
+//! takes a revision inside that lock, changes the tree and appends to the ring,
+//! so that the visible state and the history never disagree. Readers take a
+//! [`Snapshot`] and leave the lock at once; watchers are cursors into the ring.
+
+mod error;
+mod fields;
+mod interest;
+mod labels;
+mod list;
+mod ring;
+mod shard;
+mod store;
+mod token;
+mod tree;
+mod version;
+mod watcher;
+
+pub use error::StoreError;
+pub use fields::{FieldSelector, FieldTarget};
+pub use labels::LabelSelector;
+pub use list::{Page, Selector};
+pub use ring::{Event, EventType};
+pub use shard::{Limits, Shard, Snapshot};
+pub use store::Store;
+pub use token::{ContinueToken, TokenError};
+pub use tree::Tree;
+pub use version::{Draft, Version};
+pub use watcher::{Drained, Filter, Frame, WatchStart, WatcherId};

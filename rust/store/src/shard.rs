@@ -1,0 +1,329 @@
+//! The objects of one resource: tree, ring and watchers behind one lock.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use crate::interest::Interest;
+use crate::ring::Ring;
+use crate::watcher::{Watcher, frame};
+use crate::{
+    Draft, Drained, EventType, Filter, Frame, Page, Selector, StoreError, Tree, Version, WatchStart, WatcherId,
+};
+
+pub use crate::ring::Limits;
+
+/// How many rebuilt states a shard keeps for walks that go on.
+const KEPT_STATES: usize = 16;
+
+/// A consistent state: the tree as it was at a revision.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The objects.
+    pub tree: Tree,
+    /// The revision of the state.
+    pub revision: u64,
+}
+
+/// What all shards of a store share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The latest revision; taken and raised only inside a shard's lock.
+    pub(crate) revision: AtomicU64,
+    /// Tokens of woken watchers. Locked after a shard's state, never before.
+    pub(crate) woken: Mutex<Vec<u64>>,
+}
+
+/// One resource.
+#[derive(Debug)]
+pub struct Shard {
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    tree: Tree,
+    ring: Ring,
+    watchers: Vec<Option<Watcher>>,
+    free: Vec<u32>,
+    interest: Interest,
+    /// States of the past that were asked for, by the sequence number of the first event after them.
+    past: Vec<(u64, Tree)>,
+    bytes: usize,
+}
+
+impl Shard {
+    pub(crate) fn new(shared: Arc<Shared>, limits: Limits) -> Self {
+        let start = shared.revision.load(Ordering::Acquire);
+        let state = State {
+            tree: Tree::default(),
+            ring: Ring::new(start, limits),
+            watchers: Vec::new(),
+            free: Vec::new(),
+            interest: Interest::default(),
+            past: Vec::new(),
+            bytes: 0,
+        };
+        Self { shared, state: Mutex::new(state) }
+    }
+
+    /// Stores a new object.
+    pub fn create(&self, key: &str, draft: Draft) -> Result<Arc<Version>, StoreError> {
+        let mut state = self.state.lock();
+        if state.tree.get(key).is_some() {
+            return Err(StoreError::Exists);
+        }
+        let revision = self.take_revision();
+        let version = Arc::new(Version::new(Arc::from(key), revision, draft));
+        state.apply(&self.shared, revision, EventType::Added, Arc::clone(&version));
+        Ok(version)
+    }
+
+    /// Replaces an object that stands at `expected`.
+    pub fn update(&self, key: &str, expected: u64, draft: Draft) -> Result<Arc<Version>, StoreError> {
+        let mut state = self.state.lock();
+        let old = state.expect(key, expected)?;
+        let revision = self.take_revision();
+        let version = Arc::new(Version::new(Arc::clone(old.key()), revision, draft));
+        state.apply(&self.shared, revision, EventType::Modified, Arc::clone(&version));
+        Ok(version)
+    }
+
+    /// Takes out an object that stands at `expected`; gives its last state at the revision of the deletion.
+    pub fn delete(&self, key: &str, expected: u64) -> Result<Arc<Version>, StoreError> {
+        let mut state = self.state.lock();
+        let old = state.expect(key, expected)?;
+        let revision = self.take_revision();
+        let version = Arc::new(old.at_revision(revision));
+        state.apply(&self.shared, revision, EventType::Deleted, Arc::clone(&version));
+        Ok(version)
+    }
+
+    /// The present version of a key.
+    pub fn get(&self, key: &str) -> Option<Arc<Version>> {
+        self.state.lock().tree.get(key).cloned()
+    }
+
+    /// The present state and the latest revision.
+    pub fn snapshot(&self) -> Snapshot {
+        let state = self.state.lock();
+        Snapshot { tree: state.tree.clone(), revision: self.revision() }
+    }
+
+    /// The state at a revision of the history window.
+    pub fn snapshot_at(&self, revision: u64) -> Result<Snapshot, StoreError> {
+        let mut state = self.state.lock();
+        let current = self.revision();
+        if revision > current {
+            return Err(StoreError::Future { asked: revision, current });
+        }
+        state.ring.trim(Instant::now());
+        if revision < state.ring.compacted() {
+            return Err(StoreError::Expired { asked: revision, oldest: state.ring.compacted() });
+        }
+        Ok(Snapshot { tree: state.tree_at(revision), revision })
+    }
+
+    /// The latest revision of the store.
+    pub fn revision(&self) -> u64 {
+        self.shared.revision.load(Ordering::Acquire)
+    }
+
+    /// How many objects there are, and their bytes.
+    pub fn size(&self) -> (usize, usize) {
+        let state = self.state.lock();
+        (state.tree.len(), state.bytes)
+    }
+
+    /// Adds a watcher that its owner knows as `token`. It is woken at once, to give what is there already.
+    pub fn watch(&self, filter: Arc<Filter>, start: WatchStart, token: u64) -> Result<WatcherId, StoreError> {
+        let mut state = self.state.lock();
+        state.ring.trim(Instant::now());
+        let (next, initial, seen) = match start {
+            WatchStart::After(revision) => {
+                if revision < state.ring.compacted() {
+                    return Err(StoreError::Expired { asked: revision, oldest: state.ring.compacted() });
+                }
+                (state.ring.after(revision), None, revision)
+            }
+            WatchStart::State => {
+                let snapshot = Snapshot { tree: state.tree.clone(), revision: self.revision() };
+                let seen = snapshot.revision;
+                (state.ring.end(), Some(Page::new(snapshot, filter.selector.clone(), "", 0)), seen)
+            }
+        };
+        let slot = state.free.pop().unwrap_or_else(|| {
+            state.watchers.push(None);
+            state.watchers.len() as u32 - 1
+        });
+        let id = WatcherId(slot);
+        state.interest.add(&filter.selector, id);
+        state.watchers[slot as usize] = Some(Watcher { filter, next, initial, woken: false, token, seen });
+        Ok(id)
+    }
+
+    /// Takes a watcher out.
+    pub fn unwatch(&self, id: WatcherId) {
+        let mut state = self.state.lock();
+        if let Some(watcher) = state.watchers[id.0 as usize].take() {
+            state.interest.remove(&watcher.filter.selector, id);
+            state.free.push(id.0);
+        }
+    }
+
+    /// How many watchers there are.
+    pub fn watchers(&self) -> usize {
+        let state = self.state.lock();
+        state.watchers.len() - state.free.len()
+    }
+
+    /// The cursor of a watcher: what it stands at decides what a drain gives. `None` while the initial
+    /// state is being given, which no two watchers share.
+    pub fn cursor(&self, id: WatcherId) -> Option<(u64, Arc<Filter>)> {
+        let state = self.state.lock();
+        let watcher = state.watchers[id.0 as usize].as_ref()?;
+        watcher.initial.is_none().then(|| (watcher.next, Arc::clone(&watcher.filter)))
+    }
+
+    /// The end of the ring: a cursor there has seen everything.
+    pub fn end(&self) -> u64 {
+        self.state.lock().ring.end()
+    }
+
+    /// The revision up to which a watcher has been told everything, now that it stands at the end.
+    pub fn seen(&self, id: WatcherId) -> u64 {
+        let state = self.state.lock();
+        let Some(watcher) = &state.watchers[id.0 as usize] else { return 0 };
+        if watcher.initial.is_none() && watcher.next >= state.ring.end() {
+            self.revision().max(watcher.seen)
+        } else {
+            watcher.seen
+        }
+    }
+
+    /// Moves a watcher to where another of its kind was drained to.
+    pub fn advance(&self, id: WatcherId, next: u64, seen: u64) {
+        let mut state = self.state.lock();
+        if let Some(watcher) = &mut state.watchers[id.0 as usize] {
+            watcher.next = next;
+            watcher.seen = watcher.seen.max(seen);
+            watcher.woken = false;
+        }
+    }
+
+    /// Gives waiting events to `give` until it answers false. The answer tells what is left, where the cursor
+    /// stands and the revision of the last event given.
+    pub fn drain(&self, id: WatcherId, mut give: impl FnMut(&Frame) -> bool) -> (Drained, u64, u64) {
+        let mut state = self.state.lock();
+        let State { ring, watchers, .. } = &mut *state;
+        let Some(watcher) = &mut watchers[id.0 as usize] else { return (Drained::All, 0, 0) };
+        watcher.woken = false;
+        if let Some(page) = &mut watcher.initial {
+            page.take(|v| give(&Frame { kind: EventType::Added, version: Arc::clone(v), revision: v.revision() }));
+            if !page.is_done() {
+                return (Drained::More, watcher.next, watcher.seen);
+            }
+            watcher.initial = None;
+            return (Drained::InitialEnd, watcher.next, watcher.seen);
+        }
+        if watcher.next < ring.base() {
+            return (Drained::Lapped, watcher.next, watcher.seen);
+        }
+        let filter = Arc::clone(&watcher.filter);
+        while let Some(event) = ring.get(watcher.next) {
+            watcher.next += 1;
+            if event.revision <= watcher.seen {
+                continue;
+            }
+            watcher.seen = event.revision;
+            let Some(frame) = frame(&filter.selector, event) else { continue };
+            if !give(&frame) {
+                break;
+            }
+        }
+        let left = if watcher.next < ring.end() { Drained::More } else { Drained::All };
+        (left, watcher.next, watcher.seen)
+    }
+
+    /// A list of the present state.
+    pub fn list(&self, selector: Selector, limit: usize) -> Page {
+        Page::new(self.snapshot(), selector, "", limit)
+    }
+
+    fn take_revision(&self) -> u64 {
+        self.shared.revision.fetch_add(1, Ordering::AcqRel) + 1
+    }
+}
+
+impl State {
+    fn expect(&self, key: &str, expected: u64) -> Result<Arc<Version>, StoreError> {
+        let old = self.tree.get(key).ok_or(StoreError::NotFound)?;
+        if old.revision() != expected {
+            return Err(StoreError::Conflict { current: old.revision() });
+        }
+        Ok(Arc::clone(old))
+    }
+
+    fn apply(&mut self, shared: &Shared, revision: u64, kind: EventType, version: Arc<Version>) {
+        let previous = if kind == EventType::Deleted {
+            self.tree.remove(version.key())
+        } else {
+            self.bytes += version.size();
+            self.tree.insert(Arc::clone(&version))
+        };
+        self.bytes -= previous.as_ref().map_or(0, |p| p.size());
+        self.ring.push(revision, kind, version, previous);
+        let base = self.ring.base();
+        self.past.retain(|(seq, _)| *seq >= base);
+        let event = self.ring.get(self.ring.end() - 1);
+        let Some(event) = event else { return };
+        let mut woken = Vec::new();
+        let watchers = &mut self.watchers;
+        self.interest.each(event, |id| {
+            if let Some(watcher) = watchers[id.0 as usize].as_mut().filter(|w| !w.woken) {
+                watcher.woken = true;
+                woken.push(watcher.token);
+            }
+        });
+        if !woken.is_empty() {
+            shared.woken.lock().extend(woken);
+        }
+    }
+
+    /// The tree at a revision within reach: the present one with the later events undone.
+    fn tree_at(&mut self, revision: u64) -> Tree {
+        let seq = self.ring.after(revision);
+        if seq == self.ring.end() {
+            return self.tree.clone();
+        }
+        if let Some(at) = self.past.iter().position(|(s, _)| *s == seq) {
+            let kept = self.past.remove(at);
+            let tree = kept.1.clone();
+            self.past.push(kept);
+            return tree;
+        }
+        // The nearest later state that is kept needs the fewest undone events.
+        let (mut at, mut tree) = self
+            .past
+            .iter()
+            .filter(|(s, _)| *s > seq)
+            .min_by_key(|(s, _)| *s)
+            .map_or_else(|| (self.ring.end(), self.tree.clone()), |(s, t)| (*s, t.clone()));
+        while at > seq {
+            at -= 1;
+            let event = self.ring.get(at).expect("events after a state within reach are kept");
+            match &event.previous {
+                Some(previous) => drop(tree.insert(Arc::clone(previous))),
+                None => drop(tree.remove(event.current.key())),
+            }
+        }
+        if self.past.len() >= KEPT_STATES {
+            self.past.remove(0);
+        }
+        self.past.push((seq, tree.clone()));
+        tree
+    }
+}

@@ -1,0 +1,134 @@
+//! One immutable version of one object.
+
+use std::sync::Arc;
+
+use hydrofoil_types::SmolStr;
+
+/// An object that is ready to be committed: encoded, but without a revision.
+#[derive(Debug)]
+pub struct Draft {
+    /// The canonical JSON with an empty resource version.
+    pub json: Vec<u8>,
+    /// Where the digits of the resource version belong.
+    pub rv_at: usize,
+    /// The length of `{"kind":...,"apiVersion":...,`, which items of lists leave out.
+    pub head: usize,
+    /// The labels, sorted by key.
+    pub labels: Box<[(SmolStr, SmolStr)]>,
+    /// The values of the kind's field selectors, in the order of its table.
+    pub fields: Box<[SmolStr]>,
+}
+
+/// One version of one object: its bytes, and what selectors look at.
+#[derive(Debug)]
+pub struct Version {
+    key: Arc<str>,
+    revision: u64,
+    json: Box<[u8]>,
+    rv_at: u32,
+    head: u32,
+    labels: Box<[(SmolStr, SmolStr)]>,
+    fields: Box<[SmolStr]>,
+}
+
+impl Version {
+    /// A draft at its revision.
+    pub(crate) fn new(key: Arc<str>, revision: u64, draft: Draft) -> Self {
+        let json = splice(&draft.json[..draft.rv_at], revision, &draft.json[draft.rv_at..]);
+        Self {
+            key,
+            revision,
+            json,
+            rv_at: draft.rv_at as u32,
+            head: draft.head as u32,
+            labels: draft.labels,
+            fields: draft.fields,
+        }
+    }
+
+    /// A version that no store holds: what a dry run shows.
+    pub fn detached(key: &str, revision: u64, draft: Draft) -> Self {
+        Self::new(Arc::from(key), revision, draft)
+    }
+
+    /// Whether a draft says the same, revision aside.
+    pub fn same_content(&self, draft: &Draft) -> bool {
+        let at = self.rv_at as usize;
+        at == draft.rv_at
+            && self.json.len() == draft.json.len() + digits(self.revision)
+            && self.json[..at] == draft.json[..at]
+            && self.json[at + digits(self.revision)..] == draft.json[at..]
+    }
+
+    /// The same object at another revision: what a watcher is told of a deletion.
+    pub(crate) fn at_revision(&self, revision: u64) -> Self {
+        let at = self.rv_at as usize;
+        let end = at + digits(self.revision);
+        Self {
+            key: Arc::clone(&self.key),
+            revision,
+            json: splice(&self.json[..at], revision, &self.json[end..]),
+            rv_at: self.rv_at,
+            head: self.head,
+            labels: self.labels.clone(),
+            fields: self.fields.clone(),
+        }
+    }
+
+    /// The key: `namespace/name`, or `name` of a cluster-scoped object.
+    pub fn key(&self) -> &Arc<str> {
+        &self.key
+    }
+
+    /// The namespace; empty for cluster-scoped objects.
+    pub fn namespace(&self) -> &str {
+        self.key.split_once('/').map_or("", |(ns, _)| ns)
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.key.split_once('/').map_or(&*self.key, |(_, name)| name)
+    }
+
+    /// The revision of this version.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// The whole object as canonical JSON.
+    pub fn json(&self) -> &[u8] {
+        &self.json
+    }
+
+    /// The object as an item of a typed list: what follows kind and apiVersion, without `{`.
+    pub fn item(&self) -> &[u8] {
+        &self.json[self.head as usize..]
+    }
+
+    /// The labels, sorted by key.
+    pub fn labels(&self) -> &[(SmolStr, SmolStr)] {
+        &self.labels
+    }
+
+    /// The values of the kind's field selectors.
+    pub fn fields(&self) -> &[SmolStr] {
+        &self.fields
+    }
+
+    /// Bytes that this version occupies.
+    pub fn size(&self) -> usize {
+        self.json.len() + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
+    }
+}
+
+fn digits(n: u64) -> usize {
+    n.checked_ilog10().map_or(1, |d| d as usize + 1)
+}
+
+fn splice(before: &[u8], revision: u64, after: &[u8]) -> Box<[u8]> {
+    let mut out = Vec::with_capacity(before.len() + digits(revision) + after.len());
+    out.extend_from_slice(before);
+    out.extend_from_slice(revision.to_string().as_bytes());
+    out.extend_from_slice(after);
+    out.into_boxed_slice()
+}

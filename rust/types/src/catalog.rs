@@ -1,0 +1,252 @@
+//! The catalog of built-in types, read from the package's data.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use smol_str::SmolStr;
+
+use crate::Value;
+use crate::schema::{Arena, Field, ListType, Schema, Shape, Special, TypeDef, TypeId};
+
+/// A catalog that cannot be used: which part, and why.
+#[derive(Debug)]
+pub struct CatalogError(String);
+
+impl fmt::Display for CatalogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "catalog: {}", self.0)
+    }
+}
+
+impl std::error::Error for CatalogError {}
+
+/// One table column.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Column {
+    /// The heading.
+    pub name: SmolStr,
+    /// The JSON type of its cells.
+    #[serde(rename = "type")]
+    pub kind: SmolStr,
+    /// The format, often empty.
+    #[serde(default)]
+    pub format: SmolStr,
+    /// 0 is always shown, 1 with `-o wide`.
+    #[serde(default)]
+    pub priority: i64,
+}
+
+/// When a type came and when it goes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Lifecycle {
+    /// The release that brought it.
+    pub introduced: SmolStr,
+    /// The release that deprecated it.
+    pub deprecated: SmolStr,
+    /// The release that removes it.
+    pub removed: SmolStr,
+    /// Group, version and kind to use instead.
+    pub replacement: Vec<SmolStr>,
+}
+
+/// One resource of one group and version.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resource {
+    /// The API group, empty for core.
+    #[serde(default)]
+    pub group: SmolStr,
+    /// The version.
+    pub version: SmolStr,
+    /// The name in URLs.
+    pub plural: SmolStr,
+    /// The kind.
+    pub kind: SmolStr,
+    /// The name of its type.
+    #[serde(rename = "type")]
+    pub type_name: SmolStr,
+    /// The kind of its lists.
+    #[serde(default)]
+    pub list_kind: SmolStr,
+    /// Whether its objects live in namespaces.
+    #[serde(default)]
+    pub namespaced: bool,
+    /// The columns of its tables.
+    #[serde(default)]
+    pub columns: Vec<Column>,
+    /// Its field selectors beyond name and namespace.
+    #[serde(default)]
+    pub field_selectors: Vec<SmolStr>,
+}
+
+/// All built-in types and resources.
+#[derive(Debug)]
+pub struct Catalog {
+    arena: Arc<Arena>,
+    resources: FxHashMap<(SmolStr, SmolStr, SmolStr), Arc<Resource>>,
+}
+
+#[derive(Deserialize)]
+struct RawCatalog<'a> {
+    #[serde(borrow)]
+    types: FxHashMap<&'a str, RawType>,
+    resources: Vec<Resource>,
+}
+
+#[derive(Deserialize)]
+struct RawType {
+    #[serde(default)]
+    f: Vec<RawField>,
+    sp: Option<SmolStr>,
+    mt: Option<SmolStr>,
+    gvk: Option<(SmolStr, SmolStr, SmolStr)>,
+}
+
+#[derive(Deserialize)]
+struct RawField {
+    n: SmolStr,
+    s: SmolStr,
+    #[serde(default)]
+    p: u8,
+    #[serde(default)]
+    o: u8,
+    #[serde(default)]
+    z: u8,
+    #[serde(default)]
+    r: u8,
+    #[serde(default)]
+    tm: u8,
+    #[serde(default)]
+    e: Vec<SmolStr>,
+    d: Option<serde_json::Value>,
+    lt: Option<SmolStr>,
+    #[serde(default)]
+    lk: Vec<SmolStr>,
+    mt: Option<SmolStr>,
+    ps: Option<SmolStr>,
+    pk: Option<SmolStr>,
+}
+
+impl Catalog {
+    /// Reads the package data `catalog.json`.
+    pub fn parse(data: &[u8]) -> Result<Self, CatalogError> {
+        let raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
+        let mut names: Vec<_> = raw.types.keys().copied().collect();
+        names.sort_unstable();
+        let by_name: FxHashMap<SmolStr, TypeId> =
+            names.iter().enumerate().map(|(i, n)| (SmolStr::new(n), TypeId(i as u32))).collect();
+        let mut types = raw.types;
+        let mut defs = Vec::with_capacity(names.len());
+        for name in names {
+            let raw = types.remove(name).expect("the name came from the map");
+            defs.push(type_def(name, raw, &by_name)?);
+        }
+        let resources = raw
+            .resources
+            .into_iter()
+            .map(|r| ((r.group.clone(), r.version.clone(), r.plural.clone()), Arc::new(r)))
+            .collect();
+        Ok(Self { arena: Arc::new(Arena { types: defs, by_name }), resources })
+    }
+
+    /// The types.
+    pub fn arena(&self) -> &Arc<Arena> {
+        &self.arena
+    }
+
+    /// The schema of a type name.
+    pub fn schema(&self, type_name: &str) -> Option<Schema> {
+        Some(Schema { arena: Arc::clone(&self.arena), root: self.arena.find(type_name)? })
+    }
+
+    /// The resource of a group, version and plural.
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
+        self.resources.get(&(SmolStr::new(group), SmolStr::new(version), SmolStr::new(plural)))
+    }
+}
+
+fn type_def(name: &str, raw: RawType, by_name: &FxHashMap<SmolStr, TypeId>) -> Result<TypeDef, CatalogError> {
+    let special = match raw.sp.as_deref() {
+        Some("quantity") => Some(Special::Quantity),
+        Some("time") => Some(Special::Time),
+        Some("micro-time") => Some(Special::MicroTime),
+        Some("duration") => Some(Special::Duration),
+        Some("int-or-string") => Some(Special::IntOrString),
+        Some("raw-json" | "raw-extension" | "json-only") => Some(Special::Raw),
+        Some("schema-or-array") => Some(Special::SchemaOrArray),
+        Some("schema-or-bool") => Some(Special::SchemaOrBool),
+        Some("schema-or-strings") => Some(Special::SchemaOrStrings),
+        _ => None,
+    };
+    let mut fields = Vec::with_capacity(raw.f.len());
+    for f in raw.f {
+        fields.push(field(name, f, by_name)?);
+    }
+    let index = fields.iter().enumerate().map(|(i, f): (usize, &Field)| (f.name.clone(), i as u16)).collect();
+    Ok(TypeDef { name: name.into(), fields, special, atomic: raw.mt.as_deref() == Some("atomic"), gvk: raw.gvk, index })
+}
+
+fn field(owner: &str, raw: RawField, by_name: &FxHashMap<SmolStr, TypeId>) -> Result<Field, CatalogError> {
+    let list_type = match raw.lt.as_deref() {
+        Some("map") => Some(ListType::Map(raw.lk)),
+        Some("set") => Some(ListType::Set),
+        Some("atomic") => Some(ListType::Atomic),
+        _ => None,
+    };
+    Ok(Field {
+        shape: shape(&raw.s, by_name).ok_or_else(|| CatalogError(format!("{owner}.{}: shape {}", raw.n, raw.s)))?,
+        name: raw.n,
+        ptr: raw.p == 1,
+        omitempty: raw.o == 1,
+        omitzero: raw.z == 1,
+        required: raw.r == 1,
+        enums: raw.e,
+        default: raw.d.map(plain),
+        list_type,
+        atomic: raw.mt.as_deref() == Some("atomic"),
+        patch_strategy: raw.ps,
+        patch_merge_key: raw.pk,
+        type_meta: raw.tm == 1,
+    })
+}
+
+fn shape(text: &str, by_name: &FxHashMap<SmolStr, TypeId>) -> Option<Shape> {
+    Some(match text {
+        "s" => Shape::Str,
+        "i" => Shape::Int32,
+        "l" => Shape::Int64,
+        "b" => Shape::Bool,
+        "d" => Shape::Double,
+        "y" => Shape::Bytes,
+        "*" => Shape::Any,
+        _ => {
+            if let Some(item) = text.strip_prefix("[]") {
+                Shape::List(Box::new(shape(item, by_name)?))
+            } else if let Some(value) = text.strip_prefix("{}") {
+                Shape::Map(Box::new(shape(value, by_name)?))
+            } else {
+                Shape::Type(*by_name.get(text.strip_prefix('#')?)?)
+            }
+        }
+    })
+}
+
+fn plain(value: serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::Null,
+        serde_json::Value::Bool(b) => Value::Bool(b),
+        serde_json::Value::Number(n) => n.as_i64().map_or_else(|| Value::Float(n.as_f64().unwrap_or(0.0)), Value::Int),
+        serde_json::Value::String(s) => Value::from(s),
+        serde_json::Value::Array(a) => Value::Array(a.into_iter().map(plain).collect()),
+        serde_json::Value::Object(m) => {
+            let mut out = crate::Map::new();
+            for (k, v) in m {
+                out.push(k, plain(v));
+            }
+            Value::Object(out)
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Causes of an Invalid answer, with upstream's texts (apimachinery `pkg/util/validation/field`).
+
+use std::fmt::{self, Write as _};
+
+use smol_str::{SmolStr, ToSmolStr};
+
+use crate::Value;
+
+/// The reason of one cause, as the wire names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CauseReason {
+    /// A value that must be given is missing.
+    Required,
+    /// A value is wrong.
+    Invalid,
+    /// A value is not one of an enumeration.
+    NotSupported,
+    /// A value stands twice where it may stand once.
+    Duplicate,
+    /// A value may not be set here.
+    Forbidden,
+    /// A value has too many bytes.
+    TooLong,
+    /// A list has too many items.
+    TooMany,
+    /// A value is of the wrong type.
+    TypeInvalid,
+    /// A value names something that is not there.
+    NotFound,
+    /// The server failed.
+    Internal,
+}
+
+impl CauseReason {
+    /// The `reason` of a cause on the wire.
+    pub const fn wire(self) -> &'static str {
+        match self {
+            Self::Required => "FieldValueRequired",
+            Self::Invalid => "FieldValueInvalid",
+            Self::NotSupported => "FieldValueNotSupported",
+            Self::Duplicate => "FieldValueDuplicate",
+            Self::Forbidden => "FieldValueForbidden",
+            Self::TooLong => "FieldValueTooLong",
+            Self::TooMany => "FieldValueTooMany",
+            Self::TypeInvalid => "FieldValueTypeInvalid",
+            Self::NotFound => "FieldValueNotFound",
+            Self::Internal => "InternalError",
+        }
+    }
+}
+
+/// One cause: where, why, and the message after the field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    /// The dotted path of the field.
+    pub field: SmolStr,
+    /// The reason.
+    pub reason: CauseReason,
+    /// The message, as `Invalid value: "x": detail`.
+    pub message: SmolStr,
+}
+
+/// A path of fields while a value is walked: cheap to extend, written out only for a cause.
+#[derive(Clone, Copy, Debug)]
+pub struct Path<'a> {
+    parent: Option<&'a Path<'a>>,
+    part: Part<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Part<'a> {
+    Field(&'a str),
+    Index(usize),
+    Key(&'a str),
+}
+
+impl<'a> Path<'a> {
+    /// A path of one field.
+    pub const fn new(field: &'a str) -> Self {
+        Self { parent: None, part: Part::Field(field) }
+    }
+
+    /// The path of no field at all: causes show `[]`-free empty text, children start bare.
+    pub const fn root() -> Self {
+        Self { parent: None, part: Part::Field("") }
+    }
+
+    /// The member `name` of this.
+    pub const fn child(&'a self, name: &'a str) -> Path<'a> {
+        Path { parent: Some(self), part: Part::Field(name) }
+    }
+
+    /// The item `index` of this: `list[0]`.
+    pub const fn index(&'a self, index: usize) -> Path<'a> {
+        Path { parent: Some(self), part: Part::Index(index) }
+    }
+
+    /// The value of `key` of this: `map[key]`.
+    pub const fn key(&'a self, key: &'a str) -> Path<'a> {
+        Path { parent: Some(self), part: Part::Key(key) }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut bare = true;
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
+            bare = parent.parent.is_none() && matches!(parent.part, Part::Field(""));
+        }
+        match self.part {
+            Part::Field(name) if bare => f.write_str(name),
+            Part::Field(name) => write!(f, ".{name}"),
+            Part::Index(i) => write!(f, "[{i}]"),
+            Part::Key(key) => write!(f, "[{key}]"),
+        }
+    }
+}
+
+/// The causes found so far, in the order of the checks.
+#[derive(Clone, Debug, Default)]
+pub struct Causes {
+    list: Vec<Cause>,
+}
+
+impl Causes {
+    /// No causes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The causes.
+    pub fn as_slice(&self) -> &[Cause] {
+        &self.list
+    }
+
+    /// Adds a cause with a finished message.
+    pub fn push(&mut self, field: &Path<'_>, reason: CauseReason, message: impl Into<SmolStr>) {
+        self.list.push(Cause { field: field.to_smolstr(), reason, message: message.into() });
+    }
+
+    /// `Required value: detail`.
+    pub fn required(&mut self, field: &Path<'_>, detail: &str) {
+        self.push(field, CauseReason::Required, join("Required value", None, detail));
+    }
+
+    /// `Invalid value: value: detail`.
+    pub fn invalid(&mut self, field: &Path<'_>, value: &Value, detail: &str) {
+        self.push(field, CauseReason::Invalid, join("Invalid value", Some(&shown(value)), detail));
+    }
+
+    /// `Invalid value: "value": detail`.
+    pub fn invalid_str(&mut self, field: &Path<'_>, value: &str, detail: &str) {
+        self.push(field, CauseReason::Invalid, join("Invalid value", Some(&quoted(value)), detail));
+    }
+
+    /// `Unsupported value: "value": supported values: "a", "b"`, the values sorted as upstream does.
+    pub fn not_supported(&mut self, field: &Path<'_>, value: &Value, supported: &[&str]) {
+        let mut sorted: Vec<_> = supported.iter().map(|s| quoted(s)).collect();
+        sorted.sort();
+        let detail = if sorted.is_empty() { String::new() } else { format!("supported values: {}", sorted.join(", ")) };
+        self.push(field, CauseReason::NotSupported, join("Unsupported value", Some(&shown(value)), &detail));
+    }
+
+    /// `Duplicate value: value`.
+    pub fn duplicate(&mut self, field: &Path<'_>, value: &Value) {
+        self.push(field, CauseReason::Duplicate, join("Duplicate value", Some(&shown(value)), ""));
+    }
+
+    /// `Forbidden: detail`.
+    pub fn forbidden(&mut self, field: &Path<'_>, detail: &str) {
+        self.push(field, CauseReason::Forbidden, join("Forbidden", None, detail));
+    }
+
+    /// `Too long: may not be more than N bytes`.
+    pub fn too_long(&mut self, field: &Path<'_>, max: usize) {
+        self.push(field, CauseReason::TooLong, format!("Too long: may not be more than {max} bytes"));
+    }
+
+    /// `Too many: N: must have at most MAX items`.
+    pub fn too_many(&mut self, field: &Path<'_>, actual: usize, max: usize) {
+        let noun = if max == 1 { "item" } else { "items" };
+        self.push(field, CauseReason::TooMany, format!("Too many: {actual}: must have at most {max} {noun}"));
+    }
+
+    /// `Not found: value`.
+    pub fn not_found(&mut self, field: &Path<'_>, value: &Value) {
+        self.push(field, CauseReason::NotFound, join("Not found", Some(&shown(value)), ""));
+    }
+
+    /// Appends the causes of another check.
+    pub fn extend(&mut self, other: Causes) {
+        self.list.extend(other.list);
+    }
+}
+
+fn join(head: &str, value: Option<&str>, detail: &str) -> SmolStr {
+    let mut out = String::from(head);
+    for part in value.into_iter().chain((!detail.is_empty()).then_some(detail)) {
+        out.push_str(": ");
+        out.push_str(part);
+    }
+    out.into()
+}
+
+/// A text as Go's `%q` writes it.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\u{b}' => out.push_str("\\v"),
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A value as a cause shows it: texts quoted, numbers and booleans plain, others as JSON.
+pub(crate) fn shown(value: &Value) -> String {
+    match value {
+        Value::Str(s) => quoted(s),
+        Value::Null => "null".to_owned(),
+        other => {
+            let mut out = String::new();
+            json(other, &mut out);
+            out
+        }
+    }
+}
+
+fn json(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Int(n) => {
+            let _ = write!(out, "{n}");
+        }
+        Value::Float(f) => {
+            let _ = write!(out, "{f}");
+        }
+        Value::Str(s) => out.push_str(&serde_json::Value::from(s.as_str()).to_string()),
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                json(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push('{');
+            for (i, (key, item)) in map.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                out.push_str(&serde_json::Value::from(key.as_str()).to_string());
+                out.push(':');
+                json(item, out);
+            }
+            out.push('}');
+        }
+    }
+}

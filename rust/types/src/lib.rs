@@ -1,0 +1,18 @@
+//! Values, types and schemas of the Kubernetes API, without any encoding.
+
+mod catalog;
+mod cause;
+mod meta;
+mod quantity;
+mod schema;
+mod time;
+mod value;
+
+pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
+pub use cause::{Cause, CauseReason, Causes, Path};
+pub use meta::MetaView;
+pub use quantity::{Quantity, QuantityFormat};
+pub use schema::{Arena, Field, ListType, Schema, Shape, Special, TypeDef, TypeId, Zero};
+pub use smol_str::SmolStr;
+pub use time::Timestamp;
+pub use value::{Map, Value};

@@ -1,0 +1,91 @@
+//! Reading of `metadata` without knowing the kind.
+
+use smol_str::SmolStr;
+
+use crate::{Map, Value};
+
+/// The `metadata` of an object, for reading.
+#[derive(Clone, Copy, Debug)]
+pub struct MetaView<'a>(Option<&'a Map>);
+
+impl<'a> MetaView<'a> {
+    /// The metadata of an object; all empty when it has none.
+    pub fn of(object: &'a Value) -> Self {
+        Self(object.get("metadata").and_then(Value::as_object))
+    }
+
+    fn str(self, key: &str) -> &'a str {
+        self.0.map_or("", |m| m.str(key))
+    }
+
+    /// The name.
+    pub fn name(self) -> &'a str {
+        self.str("name")
+    }
+
+    /// The prefix of a name to be made.
+    pub fn generate_name(self) -> &'a str {
+        self.str("generateName")
+    }
+
+    /// The namespace.
+    pub fn namespace(self) -> &'a str {
+        self.str("namespace")
+    }
+
+    /// The uid.
+    pub fn uid(self) -> &'a str {
+        self.str("uid")
+    }
+
+    /// The resource version.
+    pub fn resource_version(self) -> &'a str {
+        self.str("resourceVersion")
+    }
+
+    /// The generation, 0 when unset.
+    pub fn generation(self) -> i64 {
+        self.get("generation").and_then(Value::as_int).unwrap_or(0)
+    }
+
+    /// When it was deleted; empty while it was not.
+    pub fn deletion_timestamp(self) -> &'a str {
+        self.str("deletionTimestamp")
+    }
+
+    /// Any member.
+    pub fn get(self, key: &str) -> Option<&'a Value> {
+        self.0.and_then(|m| m.get(key))
+    }
+
+    /// The labels.
+    pub fn labels(self) -> impl Iterator<Item = (&'a SmolStr, &'a str)> {
+        self.map("labels")
+    }
+
+    /// The annotations.
+    pub fn annotations(self) -> impl Iterator<Item = (&'a SmolStr, &'a str)> {
+        self.map("annotations")
+    }
+
+    fn map(self, key: &str) -> impl Iterator<Item = (&'a SmolStr, &'a str)> {
+        self.get(key)
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(|m| m.iter().map(|(k, v)| (k, v.as_str().unwrap_or(""))))
+    }
+
+    /// The finalizers.
+    pub fn finalizers(self) -> impl Iterator<Item = &'a str> {
+        self.items("finalizers").iter().filter_map(Value::as_str)
+    }
+
+    /// The owner references.
+    pub fn owners(self) -> &'a [Value] {
+        self.items("ownerReferences")
+    }
+
+    fn items(self, key: &str) -> &'a [Value] {
+        self.get(key).and_then(Value::as_array).unwrap_or(&[])
+    }
+}

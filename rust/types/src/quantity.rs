@@ -1,0 +1,221 @@
+//! Quantities in their canonical form (apimachinery `pkg/api/resource`).
+
+use std::fmt;
+
+const NANO: i128 = 1_000_000_000;
+const MAX: i128 = i64::MAX as i128 * NANO;
+
+/// How a quantity was written, which decides how it is written again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantityFormat {
+    /// `Ki`, `Mi`, ...
+    BinarySi,
+    /// `m`, `k`, `M`, ...
+    DecimalSi,
+    /// `e3`.
+    DecimalExponent,
+}
+
+/// A fixed-point number with a unit, exact to a billionth.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    nano: i128,
+    format: QuantityFormat,
+}
+
+impl PartialEq for Quantity {
+    /// Equal in value, however written.
+    fn eq(&self, other: &Self) -> bool {
+        self.nano == other.nano
+    }
+}
+
+impl Quantity {
+    /// Parses a quantity. The error is upstream's text.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        const FORM: &str =
+            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+        const SUFFIX: &str = "unable to parse quantity's suffix";
+        let (negative, rest) = match text.as_bytes().first() {
+            Some(b'-') => (true, &text[1..]),
+            Some(b'+') => (false, &text[1..]),
+            _ => (false, text),
+        };
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (digits, suffix) = rest.split_at(end);
+        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+            return Err(FORM);
+        }
+        let (base, exponent, format) = match suffix {
+            "" => (10, 0, QuantityFormat::DecimalSi),
+            "n" => (10, -9, QuantityFormat::DecimalSi),
+            "u" => (10, -6, QuantityFormat::DecimalSi),
+            "m" => (10, -3, QuantityFormat::DecimalSi),
+            "k" => (10, 3, QuantityFormat::DecimalSi),
+            "M" => (10, 6, QuantityFormat::DecimalSi),
+            "G" => (10, 9, QuantityFormat::DecimalSi),
+            "T" => (10, 12, QuantityFormat::DecimalSi),
+            "P" => (10, 15, QuantityFormat::DecimalSi),
+            "E" => (10, 18, QuantityFormat::DecimalSi),
+            "Ki" => (2, 10, QuantityFormat::BinarySi),
+            "Mi" => (2, 20, QuantityFormat::BinarySi),
+            "Gi" => (2, 30, QuantityFormat::BinarySi),
+            "Ti" => (2, 40, QuantityFormat::BinarySi),
+            "Pi" => (2, 50, QuantityFormat::BinarySi),
+            "Ei" => (2, 60, QuantityFormat::BinarySi),
+            _ => {
+                let Some(number) = suffix.strip_prefix(['e', 'E']) else {
+                    let known = suffix.bytes().all(|b| b"eEinumkKMGTP+-0123456789".contains(&b));
+                    return Err(if known { SUFFIX } else { FORM });
+                };
+                let Ok(exponent) = number.parse::<i32>() else {
+                    let known = suffix.bytes().all(|b| b"eEinumkKMGTP+-0123456789".contains(&b));
+                    return Err(if known { SUFFIX } else { FORM });
+                };
+                (10, exponent, QuantityFormat::DecimalExponent)
+            }
+        };
+        let nano = scaled(whole, fraction, base, exponent);
+        Ok(Self { nano: if negative { -nano } else { nano }, format })
+    }
+
+    /// The value in billionths.
+    pub fn nano(self) -> i128 {
+        self.nano
+    }
+
+    /// The value in thousandths, rounded up, as Go's `MilliValue`.
+    pub fn milli(self) -> i128 {
+        div_up(self.nano, 1_000_000)
+    }
+
+    /// The value, rounded up, as Go's `Value`.
+    pub fn value(self) -> i128 {
+        div_up(self.nano, NANO)
+    }
+
+    /// The same format with another value in billionths.
+    #[must_use]
+    pub fn with_nano(self, nano: i128) -> Self {
+        Self { nano, format: self.format }
+    }
+}
+
+fn div_up(n: i128, by: i128) -> i128 {
+    let q = n / by;
+    if n % by == 0 { q } else { q + n.signum() }
+}
+
+/// Digits times `base^exponent` in billionths, rounded up (away from zero) and capped.
+fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
+    let mut mantissa: i128 = 0;
+    let mut places = 0i32;
+    let mut inexact = false;
+    for (i, digit) in whole.bytes().chain(fraction.bytes()).enumerate() {
+        if mantissa > MAX {
+            if i < whole.len() {
+                return MAX;
+            }
+            inexact |= digit != b'0';
+            continue;
+        }
+        mantissa = mantissa * 10 + i128::from(digit - b'0');
+        places += i32::from(i >= whole.len());
+    }
+    let mut value = mantissa;
+    if base == 2 {
+        value = match value.checked_mul(1i128 << exponent) {
+            Some(v) => v,
+            None => return MAX,
+        };
+    }
+    let shift = 9 - places + if base == 10 { exponent } else { 0 };
+    if value == 0 {
+        return 0;
+    }
+    if shift >= 0 {
+        10i128.checked_pow(shift as u32).and_then(|p| value.checked_mul(p)).map_or(MAX, |v| v.min(MAX))
+    } else {
+        match 10i128.checked_pow(shift.unsigned_abs()) {
+            Some(p) => (div_up(value, p) + i128::from(inexact && value % p == 0)).min(MAX),
+            None => 1,
+        }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.nano == 0 {
+            return f.write_str("0");
+        }
+        let whole = self.nano / NANO;
+        let binary =
+            self.format == QuantityFormat::BinarySi && self.nano % NANO == 0 && !(-1024 < whole && whole < 1024);
+        if binary {
+            let mut value = whole;
+            let mut unit = 0;
+            while value % 1024 == 0 && unit < 6 {
+                value /= 1024;
+                unit += 1;
+            }
+            return write!(f, "{value}{}", ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"][unit]);
+        }
+        let mut value = self.nano;
+        let mut exponent = -9;
+        while value % 1000 == 0 && exponent < 18 {
+            value /= 1000;
+            exponent += 3;
+        }
+        write!(f, "{value}")?;
+        if self.format == QuantityFormat::DecimalExponent {
+            return if exponent == 0 { Ok(()) } else { write!(f, "e{exponent}") };
+        }
+        f.write_str(match exponent {
+            -9 => "n",
+            -6 => "u",
+            -3 => "m",
+            3 => "k",
+            6 => "M",
+            9 => "G",
+            12 => "T",
+            15 => "P",
+            18 => "E",
+            _ => "",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quantity;
+
+    #[test]
+    fn canonical_forms() {
+        for (given, canonical) in [
+            ("0.5", "500m"),
+            ("1024Ki", "1Mi"),
+            ("2000m", "2"),
+            ("1e3", "1e3"),
+            ("100", "100"),
+            ("1000", "1k"),
+            ("1.5Gi", "1536Mi"),
+            ("512", "512"),
+            ("1Ki", "1Ki"),
+            ("0.5Ki", "512"),
+            ("-1.5", "-1500m"),
+            ("0.0000000001", "1n"),
+            ("10Ei", "9223372036854775807"),
+            ("0Mi", "0"),
+        ] {
+            assert_eq!(Quantity::parse(given).unwrap().to_string(), canonical, "{given}");
+        }
+    }
+
+    #[test]
+    fn refused_forms() {
+        for given in ["", "x", "1x", "1.2.3", "--1", "1 Gi", "1ee"] {
+            assert!(Quantity::parse(given).is_err(), "{given}");
+        }
+    }
+}

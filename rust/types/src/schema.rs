@@ -1,0 +1,200 @@
+//! Compiled types: what a decoder, an encoder, a patch and a rule need to know of a field.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+use crate::Value;
+
+/// The place of a type in its arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TypeId(pub u32);
+
+/// The form of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A text.
+    Str,
+    /// A 32-bit integer.
+    Int32,
+    /// A 64-bit integer.
+    Int64,
+    /// A boolean.
+    Bool,
+    /// A floating-point number.
+    Double,
+    /// Bytes, base64 in JSON.
+    Bytes,
+    /// A list of one shape.
+    List(Box<Shape>),
+    /// A map from texts to one shape.
+    Map(Box<Shape>),
+    /// A type of the arena.
+    Type(TypeId),
+    /// Any JSON, kept as it came.
+    Any,
+}
+
+/// Types whose wire form is not that of a struct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// `resource.Quantity`: a text or number, canonical text inside.
+    Quantity,
+    /// `metav1.Time`: RFC 3339 with whole seconds.
+    Time,
+    /// `metav1.MicroTime`: RFC 3339 with six decimals.
+    MicroTime,
+    /// `metav1.Duration`: a Go duration.
+    Duration,
+    /// `intstr.IntOrString`.
+    IntOrString,
+    /// `runtime.RawExtension`, `FieldsV1`, `apiextensions.JSON`: any JSON.
+    Raw,
+    /// `JSONSchemaPropsOrArray`.
+    SchemaOrArray,
+    /// `JSONSchemaPropsOrBool`.
+    SchemaOrBool,
+    /// `JSONSchemaPropsOrStringArray`.
+    SchemaOrStrings,
+}
+
+/// How items of a list belong together (`x-kubernetes-list-type`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListType {
+    /// Replaced as a whole.
+    Atomic,
+    /// Distinct scalars.
+    Set,
+    /// Items told apart by keys.
+    Map(Vec<SmolStr>),
+}
+
+/// One field of a struct type, in Go's order.
+#[derive(Clone, Debug)]
+pub struct Field {
+    /// The JSON name.
+    pub name: SmolStr,
+    /// The form of its value.
+    pub shape: Shape,
+    /// Whether Go holds a pointer: an explicit zero is then kept.
+    pub ptr: bool,
+    /// Whether a zero value is left out of JSON.
+    pub omitempty: bool,
+    /// Whether a zero struct is left out of JSON too.
+    pub omitzero: bool,
+    /// Whether the `OpenAPI` schema requires it.
+    pub required: bool,
+    /// The values it may take, when enumerated.
+    pub enums: Vec<SmolStr>,
+    /// The default of the schema.
+    pub default: Option<Value>,
+    /// How its items belong together, when it is a list.
+    pub list_type: Option<ListType>,
+    /// Whether its map or struct is replaced as a whole.
+    pub atomic: bool,
+    /// The strategic merge patch strategy: `merge`, `retainKeys`, `merge,retainKeys`, `replace`.
+    pub patch_strategy: Option<SmolStr>,
+    /// The key of strategic merge patch.
+    pub patch_merge_key: Option<SmolStr>,
+    /// Whether it is `kind` or `apiVersion` of an object.
+    pub type_meta: bool,
+}
+
+/// A named type.
+#[derive(Clone, Debug)]
+pub struct TypeDef {
+    /// The name, as `io.k8s.api.core.v1.Pod`.
+    pub name: SmolStr,
+    /// Its fields in Go's order; empty for special types.
+    pub fields: Vec<Field>,
+    /// Its special form, if any.
+    pub special: Option<Special>,
+    /// Whether it is replaced as a whole wherever it stands.
+    pub atomic: bool,
+    /// Group, version and kind of a top-level type.
+    pub gvk: Option<(SmolStr, SmolStr, SmolStr)>,
+    pub(crate) index: FxHashMap<SmolStr, u16>,
+}
+
+impl TypeDef {
+    /// The field of a JSON name. `hint` is where to look first: the index after the last hit.
+    pub fn field(&self, name: &str, hint: usize) -> Option<(usize, &Field)> {
+        if let Some(field) = self.fields.get(hint).filter(|f| f.name == name) {
+            return Some((hint, field));
+        }
+        if self.fields.len() <= 8 {
+            return self.fields.iter().enumerate().find(|(_, f)| f.name == name);
+        }
+        self.index.get(name).map(|i| (usize::from(*i), &self.fields[usize::from(*i)]))
+    }
+
+    /// The last part of the name: Go's name of the type.
+    pub fn go_name(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or(&self.name)
+    }
+}
+
+/// Types that refer to each other by place.
+#[derive(Clone, Debug, Default)]
+pub struct Arena {
+    pub(crate) types: Vec<TypeDef>,
+    pub(crate) by_name: FxHashMap<SmolStr, TypeId>,
+}
+
+impl Arena {
+    /// The type at a place.
+    pub fn get(&self, id: TypeId) -> &TypeDef {
+        &self.types[id.0 as usize]
+    }
+
+    /// The place of a name.
+    pub fn find(&self, name: &str) -> Option<TypeId> {
+        self.by_name.get(name).copied()
+    }
+
+    /// All types.
+    pub fn types(&self) -> &[TypeDef] {
+        &self.types
+    }
+
+    /// The zero value that Go writes for a field without `omitempty`.
+    pub fn zero(&self, shape: &Shape) -> Zero {
+        match shape {
+            Shape::Str | Shape::Double | Shape::Int32 | Shape::Int64 | Shape::Bool => Zero::Scalar,
+            Shape::Bytes | Shape::List(_) | Shape::Map(_) | Shape::Any => Zero::Null,
+            Shape::Type(id) => match self.get(*id).special {
+                None => Zero::Struct,
+                Some(Special::Quantity | Special::IntOrString | Special::Duration) => Zero::Scalar,
+                Some(_) => Zero::Null,
+            },
+        }
+    }
+}
+
+/// What stands for an unset field without `omitempty`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zero {
+    /// `""`, `0`, `false`, `"0"`.
+    Scalar,
+    /// `null`.
+    Null,
+    /// An object of its own mandatory fields.
+    Struct,
+}
+
+/// A type together with the arena it lives in: a schema as a value.
+#[derive(Clone, Debug)]
+pub struct Schema {
+    /// The types.
+    pub arena: Arc<Arena>,
+    /// The type of the whole object.
+    pub root: TypeId,
+}
+
+impl Schema {
+    /// The type of the whole object.
+    pub fn root(&self) -> &TypeDef {
+        self.arena.get(self.root)
+    }
+}

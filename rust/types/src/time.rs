@@ -1,0 +1,141 @@
+//! Times of the wire: RFC 3339 in UTC.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A moment: seconds since 1970 and nanoseconds within the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Timestamp {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    pub seconds: i64,
+    /// Nanoseconds, 0 to 999,999,999.
+    pub nanos: u32,
+}
+
+impl Timestamp {
+    /// The present moment.
+    pub fn now() -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }
+    }
+
+    /// Parses RFC 3339, as Go's `time.Parse(time.RFC3339, ...)` with optional fraction.
+    pub fn parse(text: &str) -> Option<Self> {
+        let b = text.as_bytes();
+        if b.len() < 20 || b[4] != b'-' || b[7] != b'-' || b[10] != b'T' || b[13] != b':' || b[16] != b':' {
+            return None;
+        }
+        let number = |from: usize, to: usize| -> Option<i64> {
+            b[from..to].iter().all(u8::is_ascii_digit).then(|| text[from..to].parse().ok())?
+        };
+        let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+        let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
+        if !(1..=12).contains(&month)
+            || !(1..=days_in(year, month)).contains(&day)
+            || hour > 23
+            || minute > 59
+            || second > 59
+        {
+            return None;
+        }
+        let mut at = 19;
+        let mut nanos = 0u32;
+        if b[at] == b'.' || b[at] == b',' {
+            at += 1;
+            let start = at;
+            while at < b.len() && b[at].is_ascii_digit() {
+                if at - start < 9 {
+                    nanos = nanos * 10 + u32::from(b[at] - b'0');
+                }
+                at += 1;
+            }
+            if at == start {
+                return None;
+            }
+            for _ in (at - start).min(9)..9 {
+                nanos *= 10;
+            }
+        }
+        let offset = match &b[at..] {
+            [b'Z'] => 0,
+            [sign @ (b'+' | b'-'), _, _, b':', _, _] => {
+                let (h, m) = (number(at + 1, at + 3)?, number(at + 4, at + 6)?);
+                if h > 23 || m > 59 {
+                    return None;
+                }
+                (h * 3600 + m * 60) * if *sign == b'-' { -1 } else { 1 }
+            }
+            _ => return None,
+        };
+        let seconds = days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset;
+        Some(Self { seconds, nanos })
+    }
+
+    /// `2006-01-02T15:04:05Z`.
+    pub fn rfc3339(self) -> String {
+        let (year, month, day) = civil(self.seconds.div_euclid(86400));
+        let s = self.seconds.rem_euclid(86400);
+        format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60)
+    }
+
+    /// `2006-01-02T15:04:05.000000Z`.
+    pub fn rfc3339_micro(self) -> String {
+        let mut text = self.rfc3339();
+        text.pop();
+        format!("{text}.{:06}Z", self.nanos / 1000)
+    }
+}
+
+fn leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in(year: i64, month: i64) -> i64 {
+    match month {
+        2 => 28 + i64::from(leap(year)),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days since 1970-01-01 of a civil date; eras of 400 years make it free of tables.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let y = if month <= 2 { year - 1 } else { year };
+    let era = y.div_euclid(400);
+    let yoe = y.rem_euclid(400);
+    let doy = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
+}
+
+fn civil(days: i64) -> (i64, i64, i64) {
+    let z = days + 719_468;
+    let era = z.div_euclid(146_097);
+    let doe = z.rem_euclid(146_097);
+    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
+    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+    let mp = (5 * doy + 2) / 153;
+    let month = if mp < 10 { mp + 3 } else { mp - 9 };
+    (yoe + era * 400 + i64::from(month <= 2), month, doy - (153 * mp + 2) / 5 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Timestamp;
+
+    #[test]
+    fn round_trips_and_offsets() {
+        let t = Timestamp::parse("2001-02-03T04:05:06.000007Z").unwrap();
+        assert_eq!(t.rfc3339(), "2001-02-03T04:05:06Z");
+        assert_eq!(t.rfc3339_micro(), "2001-02-03T04:05:06.000007Z");
+        assert_eq!(Timestamp::parse("2001-02-03T05:05:06+01:00").unwrap().rfc3339(), "2001-02-03T04:05:06Z");
+        assert_eq!(Timestamp::parse("1970-01-01T00:00:00Z").unwrap().seconds, 0);
+    }
+
+    #[test]
+    fn refuses() {
+        for bad in
+            ["yesterday", "2001-02-30T00:00:00Z", "2001-02-03T24:00:00Z", "2001-02-03T04:05:06", "2001-02-03 04:05:06Z"]
+        {
+            assert!(Timestamp::parse(bad).is_none(), "{bad}");
+        }
+    }
+}

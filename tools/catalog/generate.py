@@ -1,0 +1,43 @@
+"""Makes every data file of `hydrofoil.apis` from the published modules."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from . import openapi
+from .bootstrap import Bootstrap
+from .compact import compact
+from .facts import read_facts
+from .model import minified
+from .modules import Modules
+from .priorities import read_priorities
+
+DATA = Path(__file__).parents[2] / "python" / "hydrofoil" / "apis" / "data"
+
+
+def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> None:
+    modules = Modules.fetch(cache)
+    facts = read_facts(modules)
+    if facts_directory:
+        facts.save(facts_directory)
+    priorities = read_priorities(modules.kubernetes)
+    catalog = compact(facts, priorities)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "catalog.json").write_bytes(minified(catalog))
+    objects = Bootstrap(facts.types, catalog, priorities).objects(modules.kubernetes)
+    (out / "bootstrap.json").write_bytes(minified(objects))
+    openapi.pack(modules.openapi_spec, facts, catalog["resources"], out / "openapi")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cache", type=Path, required=True, help="where modules are kept")
+    parser.add_argument("--out", type=Path, default=DATA, help="directory of the data files")
+    parser.add_argument("--facts", type=Path, help="directory to write the facts to as well")
+    args = parser.parse_args()
+    generate(args.cache, args.out, args.facts)
+
+
+if __name__ == "__main__":
+    main()

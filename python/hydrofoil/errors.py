@@ -32,6 +32,8 @@ class ApiError(Exception):
         self.details = details
         self.retry_after = retry_after
         self.continue_token = continue_token
+        self.headers = b""
+        """Header lines that the answer carries: warnings given before it failed."""
 
     def status(self) -> dict[str, Any]:
         """The Status as it stands in a body (apimachinery `api/errors`)."""

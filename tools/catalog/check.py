@@ -19,7 +19,7 @@ from .model import VERSION, Facts, Json, read_json
 from .modules import Modules
 from .openapi import file_name
 
-# Facts that the published source has and the compared facts, partly of an older source, have not.
+# Facts that the published sources have and the compared facts lack.
 GAINED = {
     "printer_columns": (
         "/resource.k8s.io ResourcePoolStatusRequest",

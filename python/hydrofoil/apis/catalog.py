@@ -127,8 +127,17 @@ def _enabled(entry: dict[str, Any], config: dict[str, bool]) -> bool:
     return bool(entry.get("served"))
 
 
+DEPRECATED = {
+    ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ("", "componentstatuses"): "v1 ComponentStatus is deprecated in v1.19+",
+}
+"""Kinds of a current version that warn nevertheless (their registries' `DeprecatedSince`)."""
+
+
 def _deprecation(entry: dict[str, Any]) -> str:
     """Upstream's warning on a deprecated kind (apiserver `pkg/endpoints/deprecation`)."""
+    if text := DEPRECATED.get((entry["group"], entry["plural"])):
+        return text
     life = entry.get("lifecycle", {})
     if not life.get("deprecated"):
         return ""

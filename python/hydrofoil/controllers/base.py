@@ -32,7 +32,7 @@ class EventSource(WatchStream):
             watcher = collection.watch(resource.native, everything, "metadata:v1", None, token, False)
         except Expired:  # pragma: no cover - a watch of the present state is never too old
             raise RuntimeError("the present state is always within reach") from None
-        super().__init__(hub, token, watcher, _Nowhere(), None, lambda: b"")
+        super().__init__(hub, token, watcher, _Nowhere(), lambda: b"", bookmarks=False)
 
     def pump(self) -> None:
         """Hands over what waits."""

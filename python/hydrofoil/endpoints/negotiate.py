@@ -62,17 +62,21 @@ def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def _fits(media: str, served: str) -> bool:
-    return media in (served, "*/*") or (media.endswith("/*") and served.startswith(media[:-1]))
+    return media in (served, "*/*")
+
+
+STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str) -> Accepted:
+def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
     """The form of an answer. Raises 406 when no clause can be met (MT-02, MT-08, MT-10)."""
     if not accept.strip():
         return PLAIN
     clauses = _clauses(accept)
     if not any(_fits(media, served) for media, _ in clauses for served in ACCEPTED):
-        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(ACCEPTED)}"
+        available = ACCEPTED + (STREAMS if watchable else ())
+        text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise ApiError(406, "NotAcceptable", text, {})
     for media, params in clauses:
         for served in SERVED:

@@ -127,6 +127,8 @@ def _watch_causes(options: ListOptions, version: str) -> list[Cause]:
     if options.initial_events is not None and match != "NotOlderThan":
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         causes.append(_forbidden(_MATCH, why))
+    if options.token and not match:
+        causes.append(_forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
     if match:
         if options.initial_events is None:
             why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"

@@ -50,7 +50,7 @@ class Scope:
         if accepted.transform == "Table":
             include = self.params.get("includeObject", "") or "Metadata"
             if include not in ("None", "Metadata", "Object"):
-                text = f'unrecognized includeObject value: "{include}"'
+                text = f"includeObject: Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
                 raise bad_request(f"Unable to convert to Table as requested: {text}")
             return f"table:{accepted.version}:{include}"
         if accepted.transform:

@@ -113,9 +113,9 @@ class Registry:
                 stored = await self.collection(resource).create(draft)
             except Exists:
                 undo()
-                if made == name:
+                if not base:
                     raise self._exists(resource, namespace, name) from None
-                if attempt == NAME_TRIES - 1:
+                if made == name or attempt == NAME_TRIES - 1:
                     break
                 continue
             except BaseException:
@@ -220,16 +220,16 @@ class Registry:
             draft = old.thaw()
             self._check_preconditions(resource, name, old, draft, options)
             strategy.before_delete(resource, old, draft)
-            changed = strategy.begin_delete(draft, options)
+            step = strategy.begin_delete(draft, options)
             try:
-                if not changed:
-                    if strategy.gone(draft) or not draft.lifecycle()[1]:
-                        if options.dry_run:
-                            return old, True
-                        gone = await collection.delete(old)
-                        await strategy.after_delete(resource, old)
-                        return gone, True
+                if step == "wait":
                     return old, False
+                if step == "remove":
+                    if options.dry_run:
+                        return old, True
+                    gone = await collection.delete(old)
+                    await strategy.after_delete(resource, old)
+                    return gone, True
                 if options.dry_run:
                     return draft.preview(old.revision), False
                 stored = await collection.update(old, draft)

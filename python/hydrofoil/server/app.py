@@ -108,6 +108,7 @@ class App:
         try:
             return await self._route(request, common)
         except ApiError as e:
+            common += e.headers
             accepted = accepted_or_plain(request.headers.get("Accept", ""))
             return respond.error_answer(request, e, accepted, common)
         except (ConnectionError, asyncio.CancelledError):
@@ -126,18 +127,19 @@ class App:
         path, _, raw_query = request.raw_path.partition("?")
         info = parse(path)
         if info is None or info.group not in self.catalog.groups:
-            return self.documents.answer(request, path, raw_query, common)
+            return self._document(request, path, raw_query, common)
         resource = self._resource(info)
         params = query.parse(raw_query)
         verb, handler = self._handler(request.method, info, params, resource)
+        base = len(common)
+        if resource.deprecation:
+            common += respond.header_lines({}, [resource.deprecation])
         if info.watch_prefix and info.name:
             # The old form of a watch of one object.
             params["fieldSelector"] = f"metadata.name={info.name}"
             info.name = ""
-        accepted = negotiate(request.headers.get("Accept", ""))
+        accepted = negotiate(request.headers.get("Accept", ""), watchable=verb in ("list", "watch"))
         scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted)
-        if resource.deprecation and verb != "watch":
-            scope.warnings.append(resource.deprecation)
         started = perf_counter()
         code = 500
         try:
@@ -146,9 +148,24 @@ class App:
             return answer
         except ApiError as e:
             code = e.code
+            e.headers = common[base:] + respond.header_lines({}, scope.warnings)
             raise
         finally:
             self._observe(scope, verb, code, perf_counter() - started)
+
+    def _document(self, request: web.BaseRequest, path: str, raw_query: str, common: bytes) -> web.StreamResponse:
+        started = perf_counter()
+        code = 500
+        try:
+            answer = self.documents.answer(request, path, raw_query, common)
+            code = answer.status
+            return answer
+        except ApiError as e:
+            code = e.code
+            raise
+        finally:
+            labels = (request.method, "", "", "", "", "", "", "apiserver", str(code))
+            self.metrics.observe(labels, perf_counter() - started)
 
     async def _deadline(self, scope: Scope, verb: str, handler: Handler) -> web.StreamResponse:
         seconds = query.timeout(scope.params) if "timeout" in scope.params else None

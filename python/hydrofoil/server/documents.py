@@ -17,9 +17,9 @@ from aiohttp import web
 from hydrofoil import __version__
 from hydrofoil.apis.discovery import Discovery
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.negotiate import Accepted, negotiate
+from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate
 from hydrofoil.endpoints.params import parse
-from hydrofoil.errors import ApiError, no_such_resource
+from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not_acceptable
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.health import TEXT, Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
@@ -46,7 +46,7 @@ class Documents:
             "minCompatibilityMajor": "1",
             "minCompatibilityMinor": str(int(minor) - 1),
             "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
-            "gitCommit": "",
+            "gitCommit": f"hydrofoil-{__version__}",
             "gitTreeState": "clean",
             "buildDate": "1970-01-01T00:00:00Z",
             "goVersion": f"python{sys.version_info.major}.{sys.version_info.minor}",
@@ -60,16 +60,19 @@ class Documents:
         if "//" in path:
             return self._missing(request, common)
         trimmed = path.rstrip("/") or "/"
+        if trimmed in ("/version", "/metrics") and request.method != "GET":
+            raise method_not_allowed()
         if head in ("healthz", "livez", "readyz"):
-            return self._healthy(request, trimmed, query, common)
+            return self._healthy(request, path, query, common)
         if trimmed == "/metrics":
             return respond.answer(request, 200, self._metrics.text(), CONTENT_TYPE, common)
         if trimmed == "/version":
+            negotiate(plain_clauses(request.headers.get("Accept", "")))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
             return respond.answer(request, 200, body, "application/json", common)
         if trimmed.startswith("/openapi"):
             return self._openapi(request, trimmed, query, common)
-        if trimmed == "/":
+        if trimmed in ("/", "/index.html"):
             return respond.answer(request, 200, self._root(), "application/json", common)
         if head in ("api", "apis"):
             return self._discover(request, trimmed, query, common)
@@ -82,7 +85,7 @@ class Documents:
 
     def _healthy(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         _, endpoint, *name = path.split("/", 2)
-        found = self._health.check(endpoint, name[0] if name else "", query)
+        found = self._health.check(endpoint, name[0] if name else None, query)
         if found is None:
             return self._missing(request, common)
         status, text = found
@@ -109,14 +112,14 @@ class Documents:
             version = aggregated_version(accept)
             if version:
                 return self._aggregate(request, path == "/api", version, common)
+            if accept and not plain_clauses(accept):
+                raise not_acceptable(ACCEPTED)
         body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
         if body is None:
             segments = path.split("/")
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
                 return self._missing(request, common)
             raise no_such_resource()
-        if path in ("/api", "/apis"):
-            common += b"Vary: Accept\r\nCache-Control: public\r\n" if False else b""
         accepted = negotiate(plain_clauses(accept))
         pretty = parse(query).get("pretty") in ("1", "true")
         return respond.answer(
@@ -133,34 +136,28 @@ class Documents:
         return respond.answer(request, 200, body, media, common)
 
     def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
-        accept = request.headers.get("Accept", "") or "*/*"
-        if path == "/openapi/v2":
-            if not any(t in accept for t in ("json", "*/*")):
-                raise ApiError(406, "NotAcceptable", "406: Not Acceptable", {})
-            body, etag = openapi_document("v2")
-            common += f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
-            if etag in request.headers.get("If-None-Match", ""):
-                return respond.Answer(304, b"", common)
-            return respond.answer(request, 200, body, "application/json", common)
         if path == "/openapi/v3":
-            return respond.answer(request, 200, openapi_index(), "application/json", common)
-        name = path.removeprefix("/openapi/v3/")
-        try:
-            body, etag = openapi_document("v3/" + name.replace("/", "_"))
-        except FileNotFoundError:
-            return self._missing(request, common)
+            return respond.answer(request, 200, openapi_index(), TEXT, common)
+        name = path.removeprefix("/openapi/").removeprefix("v3/")
+        media = openapi_media(request.headers.get("Accept", ""), "v2" if name == "v2" else "v3")
+        found = openapi_document(name, media)
+        if found is None:
+            return respond.Answer(404, b"", common)
+        if not media:
+            return respond.Answer(406, b"", common)
+        body, etag = found
         given = parse(query).get("hash")
-        if given is not None and given != etag:
+        if given is not None and given != etag and name != "v2":
             common += f"Location: /openapi/v3/{name}?hash={etag}\r\n".encode()
-            return respond.answer(request, 301, b"", "application/json", common)
+            return respond.Answer(301, b"", common)
         common += f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
-        if given:
+        if given and name != "v2":
             common = common.replace(b"Cache-Control: no-cache, private\r\n", b"")
             expires = formatdate(time() + 365 * 86400, usegmt=True)
             common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
         if etag in request.headers.get("If-None-Match", ""):
             return respond.Answer(304, b"", common)
-        return respond.answer(request, 200, body, "application/json", common)
+        return respond.answer(request, 200, body, media, common)
 
 
 @lru_cache(maxsize=256)
@@ -172,8 +169,8 @@ def aggregated_version(accept: str) -> str:
         if media != "application/json":
             continue
         if params.get("as") == "APIGroupDiscoveryList" and params.get("g") == "apidiscovery.k8s.io":
-            if params.get("v") in ("v2", "v2beta1"):
-                return params["v"]
+            if params.get("v") == "v2":
+                return "v2"
             continue
         return ""
     return ""
@@ -181,13 +178,38 @@ def aggregated_version(accept: str) -> str:
 
 def plain_clauses(accept: str) -> str:
     """An Accept header without the clauses that only aggregated discovery could meet."""
-    return ",".join(c for c in accept.split(",") if "as=APIGroupDiscoveryList" not in c) or "application/json"
+    return ",".join(c for c in accept.split(",") if "as=APIGroupDiscoveryList" not in c)
+
+
+def openapi_media(accept: str, version: str) -> str:
+    """The media type of an OpenAPI document for an Accept header; empty when none fits."""
+    protobuf = f"application/com.github.proto-openapi.spec.{version}.v1.0+protobuf"
+    old = f"application/com.github.proto-openapi.spec.{version}@v1.0+protobuf"
+    for clause in (accept or "*/*").split(","):
+        media = clause.partition(";")[0].strip()
+        if media in ("*/*", "application/*", "application/json"):
+            return "application/json"
+        if media in (protobuf, old):
+            return protobuf
+    return ""
+
+
+@lru_cache(maxsize=1)
+def openapi_files() -> dict[str, str]:
+    """The packed documents: path below `/openapi/v3` (or `v2`) -> file."""
+    found: dict[str, str] = orjson.loads((OPENAPI / "index.json").read_bytes())
+    return found
 
 
 @lru_cache(maxsize=128)
-def openapi_document(name: str) -> tuple[bytes, str]:
-    """A packed OpenAPI document and its hash. Raises FileNotFoundError."""
-    body = gzip.decompress((OPENAPI / f"{name}.json.gz").read_bytes())
+def openapi_document(name: str, media: str) -> tuple[bytes, str] | None:
+    """A document in a media type, and its hash; None when there is none."""
+    file = openapi_files().get(name)
+    if file is None:
+        return None
+    if media.endswith("protobuf"):
+        file = file.removesuffix(".json.gz") + ".pb.gz"
+    body = gzip.decompress((OPENAPI / file).read_bytes())
     return body, hashlib.sha512(body).hexdigest().upper()
 
 
@@ -195,10 +217,10 @@ def openapi_document(name: str) -> tuple[bytes, str]:
 def openapi_index() -> bytes:
     """`/openapi/v3`: the documents and the URL of each, which names its content."""
     paths = {}
-    for entry in sorted((OPENAPI / "v3").iterdir(), key=lambda e: e.name):
-        stem = entry.name.removesuffix(".json.gz")
-        name = stem.replace("_", "/")
-        paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={openapi_document('v3/' + stem)[1]}"}
+    for name in openapi_files():
+        document = openapi_document(name, "application/json")
+        if name != "v2" and document is not None:
+            paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={document[1]}"}
     return orjson.dumps({"paths": paths})
 
 

@@ -14,10 +14,10 @@ class Health:
         self._checks = checks
         self.shutting_down = False
 
-    def check(self, endpoint: str, name: str, query: str) -> tuple[int, str] | None:
+    def check(self, endpoint: str, name: str | None, query: str) -> tuple[int, str] | None:
         """The status and text of an endpoint or of one check; None when there is no such check."""
         checks = self._checks[endpoint]
-        if name:
+        if name is not None:
             if name not in checks:
                 return None
             if name == "shutdown" and self.shutting_down:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,8 @@ class Metrics:
 
     def text(self) -> bytes:
         """The exposition."""
-        return generate_latest(self.registry)
+        # Whole numbers are written without a fraction, as Go writes them.
+        return re.sub(rb"(?m)\.0$", b"", generate_latest(self.registry))
 
 
 class _StoreSizes(Collector):

@@ -34,14 +34,15 @@ class WatchStream:
         token: int,
         watcher: _native.Watcher,
         sink: Sink,
-        marks: Callable[[int, bool], bytes] | None,
         lapped: Callable[[], bytes],
+        *,
+        bookmarks: bool,
     ) -> None:
         self._hub = hub
         self._token = token
         self._watcher = watcher
         self._sink = sink
-        self._marks = marks
+        self._bookmarks = bookmarks
         self._lapped = lapped
         self.initial_mark = False
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -57,8 +58,8 @@ class WatchStream:
                 self._sink.write(data)
             if left == NOTHING:
                 return
-            if left == INITIAL_END and self._marks is not None and self.initial_mark:
-                self._sink.write(self._marks(self._watcher.seen, True))
+            if left == INITIAL_END and self._bookmarks and self.initial_mark:
+                self._sink.write(self._watcher.bookmark(True))
             elif left == LAPPED:
                 self._sink.write(self._lapped())
                 self.end()
@@ -66,8 +67,8 @@ class WatchStream:
 
     def bookmark(self) -> None:
         """Tells the reader how far it is."""
-        if self._marks is not None and not self.ended.done() and not self._sink.paused():
-            self._sink.write(self._marks(self._watcher.seen, False))
+        if self._bookmarks and not self.ended.done() and not self._sink.paused():
+            self._sink.write(self._watcher.bookmark(False))
 
     def end(self) -> None:
         """Ends the stream; its handler writes the end of the body."""

@@ -125,7 +125,8 @@ impl Draft {
         default::apply(&self.typed.kind, &mut value);
         let before = MetaView::of(&old);
         let meta = value.object_at_mut(&["metadata"]);
-        for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"] {
+        for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"]
+        {
             let given = meta.get(kept).cloned();
             match (before.get(kept), given) {
                 // A changed creation or deletion time is refused by validation; only an absent one is filled.
@@ -145,7 +146,8 @@ impl Draft {
     /// Drops owners named twice; gives the uids that were.
     fn dedup_owners(&self) -> Vec<String> {
         let mut value = self.value.lock();
-        let Some(owners) = value.get_mut("metadata").and_then(|m| m.get_mut("ownerReferences")).and_then(Value::as_array_mut)
+        let Some(owners) =
+            value.get_mut("metadata").and_then(|m| m.get_mut("ownerReferences")).and_then(Value::as_array_mut)
         else {
             return Vec::new();
         };

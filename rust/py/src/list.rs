@@ -77,7 +77,9 @@ impl ListCursor {
     fn head<'py>(&self, py: Python<'py>, rest: &str) -> Bound<'py, PyBytes> {
         let revision = self.revision().to_string();
         let (kind, version) = match &self.form {
-            Form::Table { version, .. } => return PyBytes::new(py, &table_head(&self.typed, version, &revision, rest)),
+            Form::Table { version, .. } => {
+                return PyBytes::new(py, &table_head(&self.typed, version, &revision, rest, true));
+            }
             Form::Metadata(version) => ("PartialObjectMetadataList", format!("meta.k8s.io/{version}")),
             Form::Json => (self.typed.resource.list_kind.as_str(), self.typed.api_version.to_string()),
         };

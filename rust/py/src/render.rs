@@ -32,9 +32,7 @@ impl Form {
         match parts[..] {
             ["json"] => Ok(Self::Json),
             ["metadata", version] => Ok(Self::Metadata(version.to_owned())),
-            ["table", version, include] => {
-                Ok(Self::Table { version: version.to_owned(), include: include.to_owned() })
-            }
+            ["table", version, include] => Ok(Self::Table { version: version.to_owned(), include: include.to_owned() }),
             _ => Err(PyValueError::new_err(text.to_owned())),
         }
     }
@@ -42,6 +40,18 @@ impl Form {
 
 /// Writes a version in a form: whole, or as a row or item of a list.
 pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<()> {
+    render_event(typed, form, version, whole, true, out)
+}
+
+/// The same for an event of a stream, in which only the first table names its columns.
+pub(crate) fn render_event(
+    typed: &Typed,
+    form: &Form,
+    version: &Version,
+    whole: bool,
+    columns: bool,
+    out: &mut Vec<u8>,
+) -> PyResult<()> {
     match form {
         Form::Json if whole => out.extend_from_slice(version.json()),
         Form::Json => {
@@ -51,7 +61,7 @@ pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool,
         Form::Metadata(meta_version) => metadata(version, meta_version, out)?,
         Form::Table { version: meta_version, include } => {
             if whole {
-                out.extend_from_slice(table_head(typed, meta_version, &version.revision().to_string(), "").as_slice());
+                out.extend_from_slice(&table_head(typed, meta_version, &version.revision().to_string(), "", columns));
                 row(typed, version, meta_version, include, out)?;
                 out.extend_from_slice(b"]}");
             } else {
@@ -63,8 +73,8 @@ pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool,
 }
 
 /// A table up to its first row. `rest` holds further members of its metadata, each with its comma before it.
-pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest: &str) -> Vec<u8> {
-    let columns = Value::Array(table::columns(&typed.resource));
+pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest: &str, columns: bool) -> Vec<u8> {
+    let columns = if columns { Value::Array(table::columns(&typed.resource)) } else { Value::Null };
     let mut out = format!(
         r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{meta_version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"columnDefinitions":"#
     )

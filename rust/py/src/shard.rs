@@ -1,6 +1,7 @@
 //! The store and its shards.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use hydrofoil_store as store;
@@ -80,8 +81,7 @@ impl Shard {
         if old.version.same_content(&new) {
             return Ok(Stored { typed, version: Arc::clone(&old.version) });
         }
-        let version =
-            self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
+        let version = self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
         Ok(Stored { typed, version })
     }
 
@@ -108,8 +108,11 @@ impl Shard {
         revision: u64,
         start: &str,
     ) -> PyResult<ListCursor> {
-        let snapshot =
-            if revision == 0 { self.inner.snapshot() } else { self.inner.snapshot_at(revision).map_err(store_error)? };
+        let snapshot = if revision == 0 {
+            self.inner.snapshot()
+        } else {
+            self.inner.snapshot_at(revision).map_err(store_error)?
+        };
         let page = store::Page::new(snapshot, selector.inner.selector.clone(), start, limit);
         Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, page))
     }
@@ -134,6 +137,7 @@ impl Shard {
             form: Form::parse(form)?,
             id,
             framed,
+            headless: AtomicBool::new(false),
         })
     }
 

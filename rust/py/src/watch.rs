@@ -1,15 +1,17 @@
 //! Watchers, and the batches that those of one kind share.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hydrofoil_store as store;
 use hydrofoil_store::{Drained, Frame, WatcherId};
+use hydrofoil_types::Value;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::catalog::Typed;
-use crate::render::{Form, render};
+use crate::render::{Form, render_event};
 
 /// How many batches a shard remembers: watchers stand at few different cursors at a time.
 const KEPT: usize = 8;
@@ -40,6 +42,8 @@ pub(crate) struct Watcher {
     pub(crate) form: Form,
     pub(crate) id: WatcherId,
     pub(crate) framed: bool,
+    /// Whether the columns of a table are still to be named.
+    pub(crate) headless: AtomicBool,
 }
 
 impl Drop for Watcher {
@@ -53,7 +57,9 @@ impl Watcher {
     /// Waiting events as one piece of the stream of about `max` bytes, and what is left:
     /// 0 nothing, 1 more, 2 the initial state is complete, 3 the history has passed the cursor by.
     fn drain<'py>(&self, py: Python<'py>, max: usize) -> PyResult<(Option<Bound<'py, PyBytes>>, u8)> {
-        let cursor = self.shard.cursor(self.id);
+        // The first event of a table stream names the columns, so it is nobody else's.
+        let first = matches!(self.form, Form::Table { .. }) && !self.headless.load(Ordering::Relaxed);
+        let cursor = self.shard.cursor(self.id).filter(|_| !first);
         if let Some((from, filter)) = &cursor {
             let batches = self.batches.lock();
             let found = batches.0.iter().find(|b| {
@@ -76,7 +82,6 @@ impl Watcher {
         }
         let start = out.len();
         let mut failed = None;
-        // The columns of a table stand in the first event of a stream only; that one is never shared.
         let (left, next, seen) = self.shard.drain(self.id, |frame| {
             if let Err(e) = self.event(frame, &mut out) {
                 failed = Some(e);
@@ -87,9 +92,8 @@ impl Watcher {
         if let Some(e) = failed {
             return Err(e);
         }
-        let bytes = (out.len() > start).then(|| {
-            if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) }
-        });
+        let bytes = (out.len() > start)
+            .then(|| if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) });
         if let (Some((from, filter)), Drained::All | Drained::More) = (cursor, left) {
             let mut batches = self.batches.lock();
             if batches.0.len() >= KEPT {
@@ -116,6 +120,27 @@ impl Watcher {
         Ok((bytes, left))
     }
 
+    /// A BOOKMARK: an empty object at the revision up to which everything was told.
+    fn bookmark<'py>(&self, py: Python<'py>, initial: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let mut value = Value::object();
+        let map = value.object_at_mut(&[]);
+        map.set("kind", self.typed.kind.kind.clone());
+        map.set("apiVersion", self.typed.api_version.clone());
+        if initial {
+            value.object_at_mut(&["metadata", "annotations"]).set("k8s.io/initial-events-end", "true");
+        }
+        let version = store::Version::detached("", self.shard.seen(self.id), self.typed.stored_draft(&value));
+        let mut out = Vec::with_capacity(256);
+        if self.framed {
+            out.extend_from_slice(CHUNK_HEAD);
+        }
+        out.extend_from_slice(br#"{"type":"BOOKMARK","object":"#);
+        let columns = !self.headless.swap(true, Ordering::Relaxed);
+        render_event(&self.typed, &self.form, &version, true, columns, &mut out)?;
+        out.extend_from_slice(b"}\n");
+        Ok(if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) })
+    }
+
     /// The revision up to which everything was told, for a bookmark.
     #[getter]
     fn seen(&self) -> u64 {
@@ -128,7 +153,8 @@ impl Watcher {
         out.extend_from_slice(br#"{"type":""#);
         out.extend_from_slice(frame.kind.wire().as_bytes());
         out.extend_from_slice(br#"","object":"#);
-        render(&self.typed, &self.form, &frame.version, true, out)?;
+        let columns = !self.headless.swap(true, Ordering::Relaxed);
+        render_event(&self.typed, &self.form, &frame.version, true, columns, out)?;
         out.extend_from_slice(b"}\n");
         Ok(())
     }

@@ -47,10 +47,7 @@ pub fn traits(kind: &Kind) -> Traits {
         graceful_delete: key == ("", "Pod"),
         name_rule: name_rule(key),
         has_status: has_status(key),
-        has_scale: matches!(
-            key,
-            ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") | ("", "ReplicationController")
-        ),
+        has_scale: matches!(key, ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") | ("", "ReplicationController")),
     }
 }
 
@@ -68,10 +65,8 @@ fn create_on_update(key: (&str, &str)) -> bool {
 fn conditional(key: (&str, &str)) -> bool {
     matches!(
         key,
-        (
-            "coordination.k8s.io" | "apiregistration.k8s.io" | "apiextensions.k8s.io" | "admissionregistration.k8s.io",
-            _
-        ) | ("storage.k8s.io", "VolumeAttachment" | "CSIDriver" | "CSINode" | "CSIStorageCapacity")
+        ("coordination.k8s.io" | "apiregistration.k8s.io" | "apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
+            | ("storage.k8s.io", "VolumeAttachment" | "CSIDriver" | "CSINode" | "CSIStorageCapacity")
             | ("policy", "PodDisruptionBudget")
             | ("node.k8s.io", "RuntimeClass")
             | ("certificates.k8s.io", "ClusterTrustBundle" | "PodCertificateRequest")

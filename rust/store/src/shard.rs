@@ -121,7 +121,9 @@ impl Shard {
             return Err(StoreError::Future { asked: revision, current });
         }
         state.ring.trim(Instant::now());
-        if revision < state.ring.compacted() {
+        // Revision 1 is the empty store that every run begins with; it expires with the first event.
+        let beginning = revision == 1 && state.ring.base() == 0;
+        if revision < state.ring.compacted() && !beginning {
             return Err(StoreError::Expired { asked: revision, oldest: state.ring.compacted() });
         }
         Ok(Snapshot { tree: state.tree_at(revision), revision })

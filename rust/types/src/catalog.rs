@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use smol_str::SmolStr;
 
@@ -136,13 +136,16 @@ impl Catalog {
         let raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
         let mut names: Vec<_> = raw.types.keys().copied().collect();
         names.sort_unstable();
+        // A named list of texts (ExtraValue, Verbs) is just a list wherever it stands.
+        let lists: FxHashSet<&str> =
+            raw.types.iter().filter(|(_, t)| t.sp.as_deref() == Some("wrapped-list")).map(|(n, _)| *n).collect();
         let by_name: FxHashMap<SmolStr, TypeId> =
             names.iter().enumerate().map(|(i, n)| (SmolStr::new(n), TypeId(i as u32))).collect();
         let mut types = raw.types;
         let mut defs = Vec::with_capacity(names.len());
         for name in names {
             let raw = types.remove(name).expect("the name came from the map");
-            defs.push(type_def(name, raw, &by_name)?);
+            defs.push(type_def(name, raw, &Names { by_name: &by_name, lists: &lists })?);
         }
         let resources = raw
             .resources
@@ -168,7 +171,13 @@ impl Catalog {
     }
 }
 
-fn type_def(name: &str, raw: RawType, by_name: &FxHashMap<SmolStr, TypeId>) -> Result<TypeDef, CatalogError> {
+/// What a reference in a shape may mean.
+struct Names<'a> {
+    by_name: &'a FxHashMap<SmolStr, TypeId>,
+    lists: &'a FxHashSet<&'a str>,
+}
+
+fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, CatalogError> {
     let special = match raw.sp.as_deref() {
         Some("quantity") => Some(Special::Quantity),
         Some("time") => Some(Special::Time),
@@ -183,13 +192,13 @@ fn type_def(name: &str, raw: RawType, by_name: &FxHashMap<SmolStr, TypeId>) -> R
     };
     let mut fields = Vec::with_capacity(raw.f.len());
     for f in raw.f {
-        fields.push(field(name, f, by_name)?);
+        fields.push(field(name, f, names)?);
     }
     let index = fields.iter().enumerate().map(|(i, f): (usize, &Field)| (f.name.clone(), i as u16)).collect();
     Ok(TypeDef { name: name.into(), fields, special, atomic: raw.mt.as_deref() == Some("atomic"), gvk: raw.gvk, index })
 }
 
-fn field(owner: &str, raw: RawField, by_name: &FxHashMap<SmolStr, TypeId>) -> Result<Field, CatalogError> {
+fn field(owner: &str, raw: RawField, names: &Names<'_>) -> Result<Field, CatalogError> {
     let list_type = match raw.lt.as_deref() {
         Some("map") => Some(ListType::Map(raw.lk)),
         Some("set") => Some(ListType::Set),
@@ -197,7 +206,7 @@ fn field(owner: &str, raw: RawField, by_name: &FxHashMap<SmolStr, TypeId>) -> Re
         _ => None,
     };
     Ok(Field {
-        shape: shape(&raw.s, by_name).ok_or_else(|| CatalogError(format!("{owner}.{}: shape {}", raw.n, raw.s)))?,
+        shape: shape(&raw.s, names).ok_or_else(|| CatalogError(format!("{owner}.{}: shape {}", raw.n, raw.s)))?,
         name: raw.n,
         ptr: raw.p == 1,
         omitempty: raw.o == 1,
@@ -213,7 +222,7 @@ fn field(owner: &str, raw: RawField, by_name: &FxHashMap<SmolStr, TypeId>) -> Re
     })
 }
 
-fn shape(text: &str, by_name: &FxHashMap<SmolStr, TypeId>) -> Option<Shape> {
+fn shape(text: &str, names: &Names<'_>) -> Option<Shape> {
     Some(match text {
         "s" => Shape::Str,
         "i" => Shape::Int32,
@@ -224,11 +233,15 @@ fn shape(text: &str, by_name: &FxHashMap<SmolStr, TypeId>) -> Option<Shape> {
         "*" => Shape::Any,
         _ => {
             if let Some(item) = text.strip_prefix("[]") {
-                Shape::List(Box::new(shape(item, by_name)?))
+                Shape::List(Box::new(shape(item, names)?))
             } else if let Some(value) = text.strip_prefix("{}") {
-                Shape::Map(Box::new(shape(value, by_name)?))
+                Shape::Map(Box::new(shape(value, names)?))
             } else {
-                Shape::Type(*by_name.get(text.strip_prefix('#')?)?)
+                let name = text.strip_prefix('#')?;
+                if names.lists.contains(name) {
+                    return Some(Shape::List(Box::new(Shape::Str)));
+                }
+                Shape::Type(*names.by_name.get(name)?)
             }
         }
     })

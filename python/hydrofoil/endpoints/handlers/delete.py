@@ -85,7 +85,7 @@ async def delete(scope: Scope) -> Answer:
 
 
 async def delete_collection(scope: Scope) -> Answer:
-    """Deletes what is selected, one by one; what has gone meanwhile is passed over (SR-04)."""
+    """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     options = await delete_options(scope)
     listing = list_options(scope.params, watch=False)
     cursor, _ = await open_list(scope, listing, scope.form())
@@ -95,11 +95,11 @@ async def delete_collection(scope: Scope) -> Answer:
     while batch := cursor.versions(1000):
         for old in batch:
             try:
-                stored, _ = await scope.registry.delete(scope.resource, old.namespace, old.name, options)
+                await scope.registry.delete(scope.resource, old.namespace, old.name, options)
             except errors.ApiError as e:
                 if e.code == 404:
                     continue
                 raise
-            body = stored.body(form).rstrip(b"\n")
+            body = old.body(form).rstrip(b"\n")
             shown.append(b"{" + body[1 + head_length :] if form == "json" else body)
     return scope.json_answer(cursor.head(rest(cursor, listing)) + b",".join(shown) + b"]}\n")

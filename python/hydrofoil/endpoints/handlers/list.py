@@ -44,6 +44,8 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         except ValueError as e:
             raise errors.bad_request(f"invalid continue token: {e}") from None
         revision = max(at, 0)
+        if options.revision == 0:
+            limit = 0
     elif options.revision == 0:
         limit = 0
     elif options.revision is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
 
 import orjson
 from aiohttp import web
@@ -12,6 +11,7 @@ from aiohttp import web
 from hydrofoil import errors
 from hydrofoil._native import Watcher
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import selector
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
@@ -20,7 +20,6 @@ from hydrofoil.watch.stream import WatchStream
 
 HIGH_WATER = 256 * 1024
 """A reader with more than this many bytes waiting is behind."""
-INITIAL_END = "k8s.io/initial-events-end"
 
 
 class TransportSink:
@@ -46,22 +45,6 @@ def error_event(error: errors.ApiError) -> bytes:
     return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
 
 
-def bookmark_maker(scope: Scope, framed: bool) -> Callable[[int, bool], bytes]:
-    """Makes BOOKMARK events: an empty object of the kind at a revision (WA-14, WA-18)."""
-    form = scope.form()
-
-    def make(revision: int, initial: bool) -> bytes:
-        draft = scope.resource.native.empty()
-        draft.set_type()
-        if initial:
-            draft.set(["metadata", "annotations"], orjson.dumps({INITIAL_END: "true"}))
-        body = draft.preview(revision).body(form).rstrip(b"\n")
-        data = b'{"type":"BOOKMARK","object":%s}\n' % body
-        return chunk(data) if framed else data
-
-    return make
-
-
 def start(options: ListOptions) -> tuple[int | None, bool]:
     """The revision after which a watch begins (None: the state first), and whether the end of the state is marked."""
     if options.initial_events is not None:
@@ -73,10 +56,15 @@ def start(options: ListOptions) -> tuple[int | None, bool]:
     return options.revision, False
 
 
-def open_watcher(scope: Scope, options: ListOptions, framed: bool) -> tuple[int, Watcher | None, bytes]:
+async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
     """A watcher, or the ERROR event that the stream consists of."""
     chosen = selector(scope, options.labels, options.fields)
     token = scope.hub.token()
+    if options.initial_events and options.revision and options.revision > scope.registry.backend.revision:
+        try:
+            await reached(scope, options.revision)
+        except errors.ApiError as e:
+            return token, None, error_event(e)
     revision, _ = start(options)
     if revision is None and options.initial_events is False:
         revision = scope.registry.backend.revision
@@ -97,7 +85,7 @@ async def watch(scope: Scope) -> web.StreamResponse:
         return await websocket(scope, options)
     transport = request.transport
     chunked = request.version >= (1, 1)
-    token, watcher, error = open_watcher(scope, options, chunked)
+    token, watcher, error = await open_watcher(scope, options, framed=chunked)
     if transport is None:
         return respond.Streamed(200, close=True)
     head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
@@ -117,16 +105,17 @@ async def run(
     scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
 ) -> None:
     """Keeps a stream going to its end."""
-    make = bookmark_maker(scope, framed)
-
     def lapped() -> bytes:
         data = error_event(errors.gone("too old resource version"))
         return chunk(data) if framed else data
 
-    stream = WatchStream(scope.hub, token, watcher, sink, make if options.bookmarks else None, lapped)
+    stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks)
     stream.initial_mark = start(options)[1]
     seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
-    timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
+    loop = asyncio.get_running_loop()
+    timer = loop.call_later(max(seconds, 0), stream.end)
+    # A last mark shortly before the end lets the client resume from there (upstream: 2 s before the deadline).
+    last_mark = loop.call_later(seconds - 2, stream.bookmark) if seconds > 4 else None
     protocol = scope.request.protocol
     try:
         if scope.hub.closing:
@@ -143,6 +132,8 @@ async def run(
             await asyncio.wait({stream.ended}, timeout=None if not sink.paused() else 0.02)
     finally:
         timer.cancel()
+        if last_mark is not None:
+            last_mark.cancel()
         stream.end()
 
 
@@ -164,21 +155,20 @@ class SocketSink:
 async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
     """The same stream, one text message an event."""
     socket = web.WebSocketResponse(protocols=("base64.binary.k8s.io", "binary.k8s.io"))
-    token, watcher, error = open_watcher(scope, options, False)
+    token, watcher, error = await open_watcher(scope, options, framed=False)
     await socket.prepare(scope.request)
     if watcher is None:
         await socket.send_str(error.decode().rstrip("\n"))
         await socket.close()
         return socket
     sink = SocketSink(socket)
-    make = bookmark_maker(scope, False)
     stream = WatchStream(
         scope.hub,
         token,
         watcher,
         sink,
-        make if options.bookmarks else None,
         lambda: error_event(errors.gone("too old resource version")),
+        bookmarks=options.bookmarks,
     )
     stream.initial_mark = start(options)[1]
     seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)

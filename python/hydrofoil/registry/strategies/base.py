@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import orjson
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 Undo = Callable[[], None]
+Step = Literal["remove", "mark", "wait"]
+"""What a deletion does next: take the object out, write that it is being deleted, or nothing."""
 
 
 def nothing() -> None:
@@ -65,8 +67,8 @@ class Strategy:
         """The grace of a deletion in seconds; None for kinds that know none."""
         return None
 
-    def begin_delete(self, draft: Draft, options: DeleteOptions) -> bool:
-        """Marks an object as being deleted. False when nothing has to be written: it goes, or waits already."""
+    def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
+        """Decides how a deletion goes on; what is to be written is in the draft then."""
         generation, deleted, grace, finalizers = draft.lifecycle()
         wanted = policy_finalizers(finalizers, options)
         period = self.grace_period(draft, options)
@@ -74,9 +76,7 @@ class Strategy:
             period = grace
         waits = bool(period)
         if not wanted and not waits:
-            if finalizers and wanted != finalizers:
-                draft.set(["metadata", "finalizers"], None)
-            return False
+            return "remove"
         changed = wanted != finalizers
         if changed:
             draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
@@ -90,7 +90,7 @@ class Strategy:
             draft.set(["metadata", "deletionGracePeriodSeconds"], b"0")
             draft.set(["metadata", "deletionTimestamp"], now())
             changed = True
-        return changed
+        return "mark" if changed else "wait"
 
 
 def policy_finalizers(finalizers: list[str], options: DeleteOptions) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.registry.strategies.base import Strategy, now
+from hydrofoil.registry.strategies.base import Step, Strategy, now
 from hydrofoil.registry.strategies.services import ServiceStrategy
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ class NamespaceStrategy(Strategy):
         _, deleted, _, finalizers = draft.lifecycle()
         return bool(deleted) and not finalizers and not orjson.loads(draft.get(["spec", "finalizers"]) or b"[]")
 
-    def begin_delete(self, draft: Draft, options: DeleteOptions) -> bool:
+    def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
         if draft.lifecycle()[1]:
-            return False
+            return "remove" if self.gone(draft) else "wait"
         draft.set(["metadata", "deletionTimestamp"], now())
         draft.set(["metadata", "deletionGracePeriodSeconds"], None)
         draft.set(["status", "phase"], b'"Terminating"')
-        return not self.gone(draft)
+        return "remove" if self.gone(draft) else "mark"
 
 
 class PodStrategy(Strategy):

@@ -7,5 +7,5 @@ mod lex;
 mod special;
 
 pub use decode::{decode, parse};
-pub use indent::indent;
 pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
+pub use indent::indent;

@@ -10,8 +10,7 @@ pub(super) fn resource_list(holder: &mut Value, key: &str) {
     let Some(map) = holder.get_mut(key).and_then(Value::as_object_mut) else { return };
     for (_, amount) in map.iter_mut() {
         // Only these two suffixes can stand for less than a thousandth.
-        let Some(quantity) =
-            amount.as_str().filter(|t| t.ends_with(['n', 'u'])).and_then(|t| Quantity::parse(t).ok())
+        let Some(quantity) = amount.as_str().filter(|t| t.ends_with(['n', 'u'])).and_then(|t| Quantity::parse(t).ok())
         else {
             continue;
         };

@@ -25,9 +25,10 @@ fn reference_parses(image: &str) -> bool {
     if let Some(tag) = tag {
         let ok = !tag.is_empty()
             && tag.len() <= 128
-            && tag.bytes().enumerate().all(|(i, b)| {
-                b.is_ascii_alphanumeric() || b == b'_' || (i > 0 && (b == b'.' || b == b'-'))
-            });
+            && tag
+                .bytes()
+                .enumerate()
+                .all(|(i, b)| b.is_ascii_alphanumeric() || b == b'_' || (i > 0 && (b == b'.' || b == b'-')));
         if !ok {
             return false;
         }

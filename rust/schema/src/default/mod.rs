@@ -64,10 +64,9 @@ pub fn apply(kind: &Kind, object: &mut Value) {
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy" | "MutatingAdmissionPolicy") => {
             admissionregistration::policy(object);
         }
-        (
-            "admissionregistration.k8s.io",
-            "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding",
-        ) => admissionregistration::binding(object),
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") => {
+            admissionregistration::binding(object)
+        }
         ("apiregistration.k8s.io", "APIService") => apiregistration::api_service(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => crd::definition(object),
         ("resource.k8s.io", "ResourceClaim") => resource::claim(&kind.version, object),

@@ -1,11 +1,32 @@
-//! Preparation.
+//! What a strategy does to an object between defaulting and validation: `PrepareForCreate` and
+//! `PrepareForUpdate` of kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
+
+mod claim;
+mod create;
+mod daemon;
+mod gates;
+mod job;
+mod pod;
+mod qos;
+mod status;
+mod update;
 
 use hydrofoil_types::Value;
 
 use crate::Request;
 
 /// `PrepareForCreate` of the kind's strategy.
-pub fn create(_req: &Request<'_>, _object: &mut Value) {}
+pub fn create(req: &Request<'_>, object: &mut Value) {
+    create::prepare(req.kind, object);
+    gates::drop_disabled(req.kind, object, None);
+}
 
-/// `PrepareForUpdate` of the kind's strategy.
-pub fn update(_req: &Request<'_>, _object: &mut Value) {}
+/// `PrepareForUpdate` of the strategy of the kind or its subresource.
+pub fn update(req: &Request<'_>, object: &mut Value) {
+    let Some(old) = req.old else { return };
+    match req.subresource {
+        "" => update::prepare(req.kind, object, old),
+        sub => status::prepare(req.kind, sub, object, old),
+    }
+    gates::drop_disabled(req.kind, object, Some(old));
+}

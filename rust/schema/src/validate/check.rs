@@ -45,7 +45,13 @@ impl Check for Causes {
     }
 
     fn unsupported(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
-        self.not_supported(path, &Value::from(text), supported);
+        // In the caller's order: upstream sorts only where it keeps the values in a set.
+        let mut message = format!("Unsupported value: {}", go_quoted(text));
+        for (i, value) in supported.iter().enumerate() {
+            message.push_str(if i == 0 { ": supported values: " } else { ", " });
+            message.push_str(&go_quoted(value));
+        }
+        self.push(path, hydrofoil_types::CauseReason::NotSupported, message);
     }
 
     fn one_of(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
@@ -99,6 +105,13 @@ impl Check for Causes {
             self.invalid(path, new, IMMUTABLE);
         }
     }
+}
+
+/// A text as Go quotes it.
+pub(crate) fn go_quoted(text: &str) -> String {
+    let mut causes = Causes::new();
+    causes.duplicate(&Path::root(), &Value::from(text));
+    causes.as_slice().first().map_or(String::new(), |c| c.message["Duplicate value: ".len()..].to_owned())
 }
 
 /// Whether an item occurs earlier in its list.

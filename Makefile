@@ -1,0 +1,57 @@
+# The two commands a newcomer needs are `make run` and `make test`.
+VENV := .venv
+PY := $(VENV)/bin/python
+PORT ?= 8080
+KUBECONFIG_FILE ?= .cache/kubeconfig
+RUST := $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
+PYTHON := python tests bench tools
+
+.PHONY: run test build fmt lint types bench fuzz clean rust-test py-test
+
+run: build ## Build and serve; prints the address and a kubeconfig
+	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
+
+test: build lint types rust-test py-test ## Every check and every test
+
+build: $(VENV)/.built ## The release extension, in place
+
+$(VENV)/.installed: requirements/dev.lock
+	python3 -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet --locked
+	@touch $@
+
+fmt: $(VENV)/.installed ## Format everything
+	cargo fmt --all
+	$(VENV)/bin/ruff format $(PYTHON)
+	$(VENV)/bin/ruff check --fix $(PYTHON)
+
+lint: $(VENV)/.installed ## Format, style, layers
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(VENV)/bin/ruff format --check $(PYTHON)
+	$(VENV)/bin/ruff check $(PYTHON)
+	PYTHONPATH=python $(VENV)/bin/lint-imports
+
+types: build ## Types, and the stub against the built module
+	$(VENV)/bin/mypy
+	MYPYPATH=python $(PY) -m mypy.stubtest hydrofoil._native --concise
+
+rust-test:
+	cargo test --workspace --exclude hydrofoil-py --locked --quiet
+
+py-test: build
+	$(VENV)/bin/pytest
+
+bench: build ## Benchmarks of the native calls, and the load generator where it is present
+	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable
+	bench/load
+
+fuzz: ## Each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
+	cd rust/fuzz && for target in $$(cargo +nightly fuzz list); do cargo +nightly fuzz run $$target -- -max_total_time=$${SECONDS_EACH:-60} || exit 1; done
+
+clean:
+	rm -rf $(VENV) target .cache python/hydrofoil/_native*.so

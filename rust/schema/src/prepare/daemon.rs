@@ -1,0 +1,31 @@
+//! The generation of a daemon set's template, which lives on as an annotation
+//! (`pkg/apis/apps/v1/conversion.go`).
+
+use hydrofoil_types::Value;
+
+use crate::read::{Read, Write, same_field};
+
+const KEY: &str = "deprecated.daemonset.template.generation";
+
+fn read(object: &Value) -> i64 {
+    object.sub("metadata").sub("annotations").s(KEY).parse().unwrap_or(0)
+}
+
+fn write(object: &mut Value, generation: i64) {
+    let annotations = object.make("metadata").make("annotations");
+    annotations.put(KEY, generation.to_string());
+    if let Some(map) = annotations.as_object_mut() {
+        map.sort_keys();
+    }
+}
+
+pub(super) fn create(object: &mut Value) {
+    let generation = read(object).max(1);
+    write(object, generation);
+}
+
+/// The generation is not the client's to set; it grows with every change of the template.
+pub(super) fn update(object: &mut Value, old: &Value) {
+    let changed = !same_field(object.sub("spec"), old.sub("spec"), "template");
+    write(object, read(old) + i64::from(changed));
+}

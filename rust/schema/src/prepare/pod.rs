@@ -1,0 +1,154 @@
+//! Pods (`pkg/registry/core/pod/strategy.go`).
+
+use hydrofoil_types::{SmolStr, Value};
+
+use super::qos;
+use crate::read::{Read, Write, same_field};
+
+pub(super) fn create(object: &mut Value) {
+    let class = qos::class(object);
+    let status = object.make("status");
+    status.put("phase", "Pending");
+    status.put("qosClass", class);
+    affinity(object);
+    spread(object);
+    gated(object);
+}
+
+/// `applySchedulingGatedCondition`.
+fn gated(object: &mut Value) {
+    if object.sub("spec").list("schedulingGates").is_empty() {
+        return;
+    }
+    let mut condition = Value::object();
+    condition.put("type", "PodScheduled");
+    condition.put("status", "False");
+    condition.put("reason", "SchedulingGated");
+    condition.put("message", "Scheduling is blocked due to non-empty scheduling gates");
+    object.make("status").put("conditions", vec![condition]);
+}
+
+/// `mutatePodAffinity`: `matchLabelKeys` become requirements of the selector.
+fn affinity(object: &mut Value) {
+    let labels = object.sub("metadata").sub("labels").clone();
+    object.within("spec", |spec| {
+        spec.within("affinity", |affinity| {
+            for kind in ["podAffinity", "podAntiAffinity"] {
+                affinity.within(kind, |a| {
+                    a.each("requiredDuringSchedulingIgnoredDuringExecution", |term| merge_keys(term, &labels));
+                    a.each("preferredDuringSchedulingIgnoredDuringExecution", |weighted| {
+                        weighted.within("podAffinityTerm", |term| merge_keys(term, &labels));
+                    });
+                });
+            }
+        });
+    });
+}
+
+fn merge_keys(term: &mut Value, labels: &Value) {
+    if !term.has("labelSelector") {
+        return;
+    }
+    for (list, operator) in [("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn")] {
+        let keys: Vec<SmolStr> = term.list(list).iter().filter_map(Value::as_str).map(SmolStr::new).collect();
+        for key in keys {
+            if let Some(value) = labels.get(&key).and_then(Value::as_str) {
+                require(term.make("labelSelector"), &key, operator, value);
+            }
+        }
+    }
+}
+
+/// `mutateTopologySpreadConstraints`.
+fn spread(object: &mut Value) {
+    let labels = object.sub("metadata").sub("labels").clone();
+    object.within("spec", |spec| {
+        spec.each("topologySpreadConstraints", |constraint| {
+            if !constraint.has("labelSelector") {
+                return;
+            }
+            let keys: Vec<SmolStr> =
+                constraint.list("matchLabelKeys").iter().filter_map(Value::as_str).map(SmolStr::new).collect();
+            for key in keys {
+                if let Some(value) = labels.get(&key).and_then(Value::as_str) {
+                    require(constraint.make("labelSelector"), &key, "In", value);
+                }
+            }
+        });
+    });
+}
+
+fn require(selector: &mut Value, key: &str, operator: &str, value: &str) {
+    let mut requirement = Value::object();
+    requirement.put("key", key);
+    requirement.put("operator", operator);
+    requirement.put("values", vec![Value::from(value)]);
+    let mut list = selector.list("matchExpressions").to_vec();
+    list.push(requirement);
+    selector.put("matchExpressions", list);
+}
+
+/// `updatePodGeneration`.
+pub(super) fn generation(object: &mut Value, old: &Value) {
+    let generation = old.sub("metadata").i("generation");
+    let changed = !same_field(object, old, "spec");
+    let next = generation + i64::from(changed);
+    if next != 0 {
+        object.make("metadata").put("generation", next);
+    }
+}
+
+/// `dropPodUpdates`: the old pod under the new one's identity.
+fn only(object: &mut Value, old: &Value) -> Value {
+    let mut pod = old.clone();
+    for key in ["name", "namespace", "resourceVersion", "uid", "managedFields"] {
+        pod.make("metadata").copy_from(object.sub("metadata"), key);
+    }
+    std::mem::replace(object, pod)
+}
+
+/// `/ephemeralcontainers`.
+pub(super) fn ephemeral(object: &mut Value, old: &Value) {
+    let new = only(object, old);
+    object.make("spec").copy_from(new.sub("spec"), "ephemeralContainers");
+    generation(object, old);
+}
+
+/// `/resize`: only resources and resize policies of containers.
+pub(super) fn resize(object: &mut Value, old: &Value) {
+    let new = only(object, old);
+    let old_spec = old.sub("spec");
+    let mut spec = old_spec.clone();
+    for list in ["containers", "initContainers"] {
+        let wanted = new.sub("spec").list(list);
+        if wanted.len() != old_spec.list(list).len() {
+            continue;
+        }
+        let mut at = 0;
+        spec.each(list, |container| {
+            if container.s("name") == wanted[at].s("name") {
+                container.copy_from(&wanted[at], "resources");
+                container.copy_from(&wanted[at], "resizePolicy");
+            }
+            at += 1;
+        });
+    }
+    spec.copy_from(new.sub("spec"), "resources");
+    object.put("spec", spec);
+    generation(object, old);
+}
+
+/// `/status`: everything else stays; an emptied class too.
+pub(super) fn status(object: &mut Value, old: &Value) {
+    object.copy_from(old, "spec");
+    let meta = object.make("metadata");
+    meta.drop("deletionTimestamp");
+    meta.copy_from(old.sub("metadata"), "deletionTimestamp");
+    meta.copy_from(old.sub("metadata"), "ownerReferences");
+    if object.sub("status").zero("qosClass") {
+        let class = old.sub("status").s("qosClass").to_owned();
+        if !class.is_empty() {
+            object.make("status").put("qosClass", class);
+        }
+    }
+}

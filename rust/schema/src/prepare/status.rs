@@ -1,0 +1,81 @@
+//! `PrepareForUpdate` of subresources.
+
+use hydrofoil_types::{Timestamp, Value};
+
+use super::pod;
+use crate::Kind;
+use crate::read::{Read, Write};
+
+pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &Value) {
+    match (kind.key(), subresource) {
+        (("", "Pod"), "status") => pod::status(object, old),
+        (("", "Pod"), "ephemeralcontainers") => pod::ephemeral(object, old),
+        (("", "Pod"), "resize") => pod::resize(object, old),
+        (("", "Namespace"), "finalize") => object.copy_from(old, "status"),
+        (("certificates.k8s.io", "CertificateSigningRequest"), "approval") => {
+            let conditions = object.sub("status").opt("conditions").cloned();
+            object.copy_from(old, "spec");
+            object.copy_from(old, "status");
+            match conditions {
+                Some(list) => object.make("status").put("conditions", list),
+                None => object.within("status", |s| s.drop("conditions")),
+            }
+            stamp(object, old);
+        }
+        (("certificates.k8s.io", "CertificateSigningRequest"), "status") => {
+            object.copy_from(old, "spec");
+            stamp(object, old);
+        }
+        (("apps", "Deployment"), "status") => {
+            object.copy_from(old, "spec");
+            object.make("metadata").copy_from(old.sub("metadata"), "labels");
+        }
+        (_, "status") => {
+            object.copy_from(old, "spec");
+            if resets_meta(kind.key()) {
+                reset_meta(object, old);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn resets_meta(key: (&str, &str)) -> bool {
+    matches!(
+        key,
+        ("apiextensions.k8s.io" | "apiregistration.k8s.io" | "flowcontrol.apiserver.k8s.io", _)
+            | ("admissionregistration.k8s.io" | "resource.k8s.io" | "storagemigration.k8s.io", _)
+            | ("storage.k8s.io", "VolumeAttachment")
+            | ("networking.k8s.io", "ServiceCIDR")
+            | ("certificates.k8s.io", "PodCertificateRequest")
+            | ("scheduling.k8s.io", "PodGroup")
+    )
+}
+
+/// `metav1.ResetObjectMetaForStatus`.
+fn reset_meta(object: &mut Value, old: &Value) {
+    let meta = object.make("metadata");
+    for key in ["deletionTimestamp", "generation", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"]
+    {
+        meta.copy_from(old.sub("metadata"), key);
+    }
+}
+
+/// `populateConditionTimestamps`: new conditions get the present time, kept ones the transition of before.
+fn stamp(object: &mut Value, old: &Value) {
+    let now = Timestamp::now().rfc3339();
+    let before = old.sub("status").list("conditions");
+    object.within("status", |status| {
+        status.each("conditions", |condition| {
+            condition.fill("lastUpdateTime", now.as_str());
+            if condition.zero("lastTransitionTime") {
+                let known = before
+                    .iter()
+                    .find(|b| b.s("type") == condition.s("type") && b.s("status") == condition.s("status"))
+                    .map(|b| b.s("lastTransitionTime").to_owned())
+                    .filter(|t| !t.is_empty());
+                condition.put("lastTransitionTime", known.unwrap_or_else(|| now.clone()));
+            }
+        });
+    });
+}

@@ -1,0 +1,3 @@
+//! Core kinds.
+
+pub(crate) mod claim;

@@ -1,0 +1,103 @@
+//! Affinity to nodes and pods.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::read::Read;
+use crate::validate::check::Check;
+use crate::validate::format::{label, name};
+use crate::validate::selector;
+
+const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";
+const WEIGHT: &str = "must be in the range 1-100";
+
+pub(super) fn check(affinity: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if let Some(node) = affinity.opt("nodeAffinity") {
+        let path = path.child("nodeAffinity");
+        if let Some(required) = node.opt(REQUIRED) {
+            selector::node_selector(required, &path.child(REQUIRED), causes);
+        }
+        let at = path.child(PREFERRED);
+        for (i, term) in node.list(PREFERRED).iter().enumerate() {
+            let at = at.index(i);
+            weight(term, &at, causes);
+            selector::node_term(term.sub("preference"), &at.child("preference"), false, causes);
+        }
+    }
+    for kind in ["podAffinity", "podAntiAffinity"] {
+        let Some(pods) = affinity.opt(kind) else { continue };
+        let path = path.child(kind);
+        let at = path.child(REQUIRED);
+        for (i, one) in pods.list(REQUIRED).iter().enumerate() {
+            term(one, &at.index(i), causes);
+        }
+        let at = path.child(PREFERRED);
+        for (i, weighted) in pods.list(PREFERRED).iter().enumerate() {
+            let at = at.index(i);
+            weight(weighted, &at, causes);
+            term(weighted.sub("podAffinityTerm"), &at.child("podAffinityTerm"), causes);
+        }
+    }
+}
+
+fn weight(term: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let weight = term.i("weight");
+    if !(1..=100).contains(&weight) {
+        causes.invalid_int(&path.child("weight"), weight, WEIGHT);
+    }
+}
+
+/// `validatePodAffinityTerm`.
+fn term(term: &Value, path: &Path<'_>, causes: &mut Causes) {
+    for key in ["labelSelector", "namespaceSelector"] {
+        selector::label_selector(term.sub(key), &path.child(key), causes);
+    }
+    for namespace in term.list("namespaces") {
+        causes.format(&path.child("namespace"), namespace.as_str().unwrap_or(""), name::label);
+    }
+    label_keys(term, path, causes);
+    let at = path.child("topologyKey");
+    if term.zero("topologyKey") {
+        causes.required(&at, "can not be empty");
+    }
+    causes.format(&at, term.s("topologyKey"), label::key);
+}
+
+/// `ValidateMatchLabelKeysAndMismatchLabelKeys`.
+pub(super) fn label_keys(term: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let selector = term.opt("labelSelector");
+    for key in ["matchLabelKeys", "mismatchLabelKeys"] {
+        let keys = term.list(key);
+        let at = path.child(key);
+        if keys.is_empty() {
+            continue;
+        }
+        if selector.is_none() {
+            causes.forbidden(&at, "must not be specified when labelSelector is not set");
+            continue;
+        }
+        for (i, key) in keys.iter().enumerate() {
+            causes.format(&at.index(i), key.as_str().unwrap_or(""), label::key);
+        }
+    }
+    let keys = term.list("matchLabelKeys");
+    if let Some(selector) = selector {
+        // The key was merged into the selector once; a second requirement is the user's own.
+        let mut seen: Vec<&str> = selector.entries("matchLabels").map(|(k, _)| k.as_str()).collect();
+        for requirement in selector.list("matchExpressions") {
+            let key = requirement.s("key");
+            let at = keys.iter().rposition(|k| k.as_str() == Some(key));
+            if let Some(i) = at.filter(|_| seen.contains(&key)) {
+                causes.invalid_str(&path.index(i), key, "exists in both matchLabelKeys and labelSelector");
+            }
+            seen.push(key);
+        }
+    }
+    let mismatch = term.list("mismatchLabelKeys");
+    let at = path.child("matchLabelKeys");
+    for (i, key) in keys.iter().enumerate() {
+        if mismatch.contains(key) {
+            causes.invalid(&at.index(i), key, "exists in both matchLabelKeys and mismatchLabelKeys");
+        }
+    }
+}

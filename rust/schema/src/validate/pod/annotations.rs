@@ -1,0 +1,127 @@
+//! Annotations that mean something to pods.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::read::Read;
+use crate::validate::check::Check;
+
+const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
+const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
+
+/// `ValidatePodSpecificAnnotations`.
+pub(super) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let annotations = metadata.sub("annotations");
+    if matches!(annotations, Value::Null) {
+        return;
+    }
+    if let Some(mirror) = annotations.opt("kubernetes.io/config.mirror") {
+        if pod.zero("nodeName") {
+            let at = path.key("kubernetes.io/config.mirror");
+            causes.invalid(&at, mirror, "must set spec.nodeName if mirror pod annotation is set");
+        }
+    }
+    if let Some(text) = annotations.opt(SECCOMP_POD) {
+        seccomp_profile(text.as_str().unwrap_or(""), &path.key(SECCOMP_POD), causes);
+    }
+    for (key, value) in metadata.entries("annotations") {
+        if key.starts_with(SECCOMP) {
+            seccomp_profile(value.as_str().unwrap_or(""), &path.key(key), causes);
+        }
+    }
+    for (key, value) in metadata.entries("annotations") {
+        let Some(container) = key.strip_prefix(APP_ARMOR) else { continue };
+        let mut found = false;
+        super::each_container(pod, &Path::root(), &mut |c, _| found |= c.s("name") == container);
+        if !found {
+            causes.invalid_str(&path.key(key), container, "container not found");
+        }
+        let profile = value.as_str().unwrap_or("");
+        let known = matches!(profile, "" | "runtime/default" | "unconfined") || profile.starts_with("localhost/");
+        if !known {
+            causes.invalid_str(&path.key(key), profile, &format!("invalid AppArmor profile name: \"{profile}\""));
+        }
+    }
+}
+
+fn seccomp_profile(text: &str, path: &Path<'_>, causes: &mut Causes) {
+    if matches!(text, "unconfined" | "runtime/default" | "docker/default") {
+        return;
+    }
+    match text.strip_prefix("localhost/") {
+        Some(rest) => super::path::descending(rest, path, causes),
+        None => causes.invalid_str(path, text, "must be a valid seccomp profile"),
+    }
+}
+
+/// `validateSeccompAnnotationsAndFields`.
+pub(super) fn seccomp_matches(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if metadata.zero("annotations") {
+        return;
+    }
+    let annotations = metadata.sub("annotations");
+    let check = |annotation: Option<&Value>, holder: &Value, at: &Path<'_>, causes: &mut Causes| {
+        let (Some(annotation), Some(profile)) = (annotation, holder.sub("securityContext").opt("seccompProfile"))
+        else {
+            return;
+        };
+        let text = annotation.as_str().unwrap_or("");
+        let at = at.child("securityContext");
+        let at = at.child("seccompProfile");
+        let matches = match profile.s("type") {
+            "Unconfined" => text == "unconfined",
+            "RuntimeDefault" => matches!(text, "runtime/default" | "docker/default"),
+            "Localhost" => match text.strip_prefix("localhost/") {
+                None => false,
+                Some(rest) if profile.opt("localhostProfile").and_then(Value::as_str) != Some(rest) => {
+                    let detail = "seccomp profile in annotation and field must match";
+                    return causes.forbidden(&at.child("localhostProfile"), detail);
+                }
+                Some(_) => true,
+            },
+            _ => true,
+        };
+        if !matches {
+            causes.forbidden(&at.child("type"), "seccomp type in annotation and field must match");
+        }
+    };
+    check(annotations.get(SECCOMP_POD), pod, path, causes);
+    super::each_container(pod, path, &mut |container, at| {
+        let key = format!("{SECCOMP}{}", container.s("name"));
+        check(annotations.get(&key), container, at, causes);
+    });
+}
+
+/// `validateAppArmorAnnotationsAndFieldsMatchOnCreate`.
+pub(super) fn app_armor_matches(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if metadata.zero("annotations") || pod.sub("os").s("name") == "windows" {
+        return;
+    }
+    let annotations = metadata.sub("annotations");
+    super::each_container(pod, path, &mut |container, at| {
+        let own = container.sub("securityContext").opt("appArmorProfile");
+        let Some(profile) = own.or_else(|| pod.sub("securityContext").opt("appArmorProfile")) else { return };
+        let key = format!("{APP_ARMOR}{}", container.s("name"));
+        let Some(text) = annotations.get(&key).map(|a| a.as_str().unwrap_or("")) else { return };
+        let at = at.child("securityContext");
+        let at = at.child("appArmorProfile");
+        let matches = match profile.s("type") {
+            "Unconfined" => text == "unconfined",
+            "RuntimeDefault" => text == "runtime/default",
+            "Localhost" => match text.strip_prefix("localhost/") {
+                None => false,
+                Some(rest) => {
+                    if profile.opt("localhostProfile").and_then(Value::as_str) != Some(rest) {
+                        let detail = "apparmor profile in annotation and field must match";
+                        causes.forbidden(&at.child("localhostProfile"), detail);
+                    }
+                    true
+                }
+            },
+            _ => true,
+        };
+        if !matches {
+            causes.forbidden(&at.child("type"), "apparmor type in annotation and field must match");
+        }
+    });
+}

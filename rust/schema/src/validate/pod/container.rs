@@ -1,0 +1,246 @@
+//! Containers of the three kinds.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::{Spec, env, mount, probe, security};
+use crate::read::Read;
+use crate::validate::check::Check;
+use crate::validate::format::{name, text};
+use crate::validate::resource;
+
+pub(super) fn all(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+    regular(spec, &path.child("containers"), causes);
+    init(spec, &path.child("initContainers"), causes);
+    ephemeral(spec, &path.child("ephemeralContainers"), causes);
+}
+
+fn regular(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+    let containers = spec.spec.list("containers");
+    if containers.is_empty() {
+        return causes.need(path);
+    }
+    for (i, container) in containers.iter().enumerate() {
+        let at = path.index(i);
+        common(container, spec, &at, causes);
+        if containers[..i].iter().any(|c| c.s("name") == container.s("name")) {
+            causes.duplicate_str(&at.child("name"), container.s("name"));
+        }
+        probe::lifecycle(container, spec, &at, causes);
+        probe::all(container, &at, causes);
+        restart(container, &at, causes);
+    }
+    host_port_conflicts(containers, path, causes);
+}
+
+fn init(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+    const ONLY: &str = "may not be set for init containers without restartPolicy=Always";
+    let containers = spec.spec.list("initContainers");
+    for (i, container) in containers.iter().enumerate() {
+        let at = path.index(i);
+        common(container, spec, &at, causes);
+        let policy = container.opt("restartPolicy").map(|p| p.as_str().unwrap_or(""));
+        let always = policy == Some("Always");
+        if always {
+            if !container.list("restartPolicyRules").is_empty() {
+                let detail = "restartPolicyRules are not allowed for init containers with restart policy Always";
+                causes.forbidden(&at.child("restartPolicyRules"), detail);
+            }
+        } else {
+            restart(container, &at, causes);
+        }
+        let own = container.s("name");
+        let others = spec.spec.list("containers").iter().chain(&containers[..i]);
+        let duplicate = others.map(|c| c.s("name")).any(|n| n == own);
+        if duplicate && (!own.is_empty() || spec.spec.list("containers").iter().any(|c| c.zero("name"))) {
+            causes.duplicate_str(&at.child("name"), own);
+        }
+        host_port_conflicts(std::slice::from_ref(container), path, causes);
+        if always {
+            probe::lifecycle(container, spec, &at, causes);
+            probe::all(container, &at, causes);
+        } else {
+            for key in ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] {
+                if container.has(key) {
+                    causes.forbidden(&at.child(key), ONLY);
+                }
+            }
+            let at = at.child("resizePolicy");
+            for (j, policy) in container.list("resizePolicy").iter().enumerate() {
+                if policy.s("restartPolicy") == "RestartContainer" {
+                    let detail = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+                    causes.invalid_str(&at.index(j).child("restartPolicy"), "RestartContainer", detail);
+                }
+            }
+        }
+    }
+}
+
+fn ephemeral(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+    const FORBIDDEN: &str = "cannot be set for an Ephemeral Container";
+    // In the order of Go's fields, which is that of the reflection upstream does.
+    const FIELDS: [&str; 8] = [
+        "ports",
+        "resources",
+        "resizePolicy",
+        "restartPolicy",
+        "restartPolicyRules",
+        "livenessProbe",
+        "readinessProbe",
+        "startupProbe",
+    ];
+    let containers = spec.spec.list("ephemeralContainers");
+    let mut others = spec.spec.list("containers").iter().chain(spec.spec.list("initContainers"));
+    for (i, container) in containers.iter().enumerate() {
+        let at = path.index(i);
+        common(container, spec, &at, causes);
+        image_is_trimmed(container, &at, causes);
+        let known = |n: &str| others.clone().any(|c| c.s("name") == n);
+        let own = container.s("name");
+        if known(own) || containers[..i].iter().any(|c| c.s("name") == own) {
+            causes.duplicate_str(&at.child("name"), own);
+        }
+        let target = container.s("targetContainerName");
+        if !target.is_empty() && !known(target) {
+            causes.not_found(&at.child("targetContainerName"), &Value::from(target));
+        }
+        for key in FIELDS.into_iter().chain(["lifecycle"]) {
+            if !container.zero(key) || (container.has(key) && !matches!(key, "ports" | "resources" | "resizePolicy" | "restartPolicyRules")) {
+                causes.forbidden(&at.child(key), FORBIDDEN);
+            }
+        }
+        let at = at.child("volumeMounts");
+        for (j, mount) in container.list("volumeMounts").iter().enumerate() {
+            for key in ["subPath", "subPathExpr"] {
+                if !mount.zero(key) {
+                    causes.forbidden(&at.index(j).child(key), FORBIDDEN);
+                }
+            }
+        }
+    }
+    let _ = others.next();
+}
+
+/// `validateContainerOnlyForPod`.
+pub(super) fn image_is_trimmed(container: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let image = container.s("image");
+    if image.trim().len() != image.len() {
+        causes.invalid_str(&path.child("image"), image, "must not have leading or trailing whitespace");
+    }
+}
+
+/// `validateContainerCommon`.
+fn common(container: &Value, spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+    let own = container.s("name");
+    if own.is_empty() {
+        causes.need(&path.child("name"));
+    } else {
+        causes.format(&path.child("name"), own, name::label);
+    }
+    if container.zero("image") {
+        causes.need(&path.child("image"));
+    }
+    let policy = container.s("terminationMessagePolicy");
+    causes.one_of_required(&path.child("terminationMessagePolicy"), policy, &["File", "FallbackToLogsOnError"]);
+    ports(container.list("ports"), &path.child("ports"), causes);
+    env::env(container.list("env"), &path.child("env"), causes);
+    env::env_from(container.list("envFrom"), &path.child("envFrom"), causes);
+    mount::mounts(container, spec, &path.child("volumeMounts"), causes);
+    mount::devices(container, spec, &path.child("volumeDevices"), causes);
+    let pull = container.s("imagePullPolicy");
+    causes.one_of_required(&path.child("imagePullPolicy"), pull, &["Always", "IfNotPresent", "Never"]);
+    resource::requirements(container.sub("resources"), &spec.claims, false, &path.child("resources"), causes);
+    resize(container.list("resizePolicy"), spec, &path.child("resizePolicy"), causes);
+    security::container(container.sub("securityContext"), spec.host_users, &path.child("securityContext"), causes);
+}
+
+fn ports(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let mut names: Vec<&str> = Vec::new();
+    for (i, port) in ports.iter().enumerate() {
+        let at = path.index(i);
+        let own = port.s("name");
+        if !own.is_empty() {
+            let before = causes.len();
+            causes.format(&at.child("name"), own, text::port_name);
+            if causes.len() == before {
+                if names.contains(&own) {
+                    causes.duplicate_str(&at.child("name"), own);
+                } else {
+                    names.push(own);
+                }
+            }
+        }
+        match port.i("containerPort") {
+            0 => causes.need(&at.child("containerPort")),
+            number => causes.port(&at.child("containerPort"), number),
+        }
+        if port.i("hostPort") != 0 {
+            causes.port(&at.child("hostPort"), port.i("hostPort"));
+        }
+        causes.one_of_required(&at.child("protocol"), port.s("protocol"), &["SCTP", "TCP", "UDP"]);
+    }
+}
+
+/// `AccumulateUniqueHostPorts`.
+fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let mut seen: Vec<(&str, &str, i64)> = Vec::new();
+    for (i, container) in containers.iter().enumerate() {
+        let at = path.index(i);
+        let at = at.child("ports");
+        for (j, port) in container.list("ports").iter().enumerate() {
+            let key = (port.s("protocol"), port.s("hostIP"), port.i("hostPort"));
+            if key.2 == 0 {
+                continue;
+            }
+            if seen.contains(&key) {
+                causes.duplicate_str(&at.index(j).child("hostPort"), &format!("{}/{}/{}", key.0, key.1, key.2));
+            } else {
+                seen.push(key);
+            }
+        }
+    }
+}
+
+/// `validateResizePolicy`.
+fn resize(policies: &[Value], spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+    for (i, policy) in policies.iter().enumerate() {
+        let (resource, restart) = (policy.s("resourceName"), policy.s("restartPolicy"));
+        if policies[..i].iter().any(|p| p.s("resourceName") == resource) {
+            causes.duplicate_str(&path.index(i), resource);
+        }
+        causes.one_of_required(path, resource, &["cpu", "memory"]);
+        causes.one_of_required(path, restart, &["NotRequired", "RestartContainer"]);
+        if spec.spec.s("restartPolicy") == "Never" && restart != "NotRequired" {
+            let detail = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            causes.invalid_str(path, restart, detail);
+        }
+    }
+}
+
+/// `validateContainerRestartPolicy`.
+fn restart(container: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let rules = container.list("restartPolicyRules");
+    let at = path.child("restartPolicy");
+    match container.opt("restartPolicy") {
+        None if rules.is_empty() => return,
+        None => causes.required(&at, "must specify restartPolicy when restart rules are used"),
+        Some(policy) => causes.one_of(&at, policy.as_str().unwrap_or(""), &["Always", "Never", "OnFailure"]),
+    }
+    let at = path.child("restartPolicyRules");
+    if rules.len() > 20 {
+        causes.too_long(&at, 20);
+    }
+    for (i, rule) in rules.iter().enumerate() {
+        let at = at.index(i);
+        causes.one_of(&at.child("action"), rule.s("action"), &["Restart", "RestartAllContainers"]);
+        let codes_at = at.child("exitCodes");
+        match rule.opt("exitCodes") {
+            Some(codes) => {
+                causes.one_of(&codes_at.child("operator"), codes.s("operator"), &["In", "NotIn"]);
+                if codes.list("values").len() > 255 {
+                    causes.too_long(&codes_at.child("values"), 255);
+                }
+            }
+            None => causes.required(&codes_at, "must be specified"),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The recorded answers of kube-apiserver against defaults, preparation and validation.
+//!
+//! `CORPUS_ONLY=pods` picks files by name, `CORPUS_ID=text` cases by id, `CORPUS_SHOW=20` prints differences.
+
+#![allow(clippy::print_stdout, missing_docs, reason = "the figures are what this test is for")]
+
+mod admit;
+mod change;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use hydrofoil_codec::json;
+use hydrofoil_schema::{Kind, Request, default, prepare, validate, warn};
+use hydrofoil_types::{Catalog, Causes, Schema, SmolStr, Value};
+use serde_json::Value as Json;
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
+    Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
+});
+
+fn corpus() -> Option<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/corpus");
+    dir.is_dir().then_some(dir)
+}
+
+#[derive(Default)]
+struct Figures {
+    fields: usize,
+    exact: usize,
+    total: usize,
+}
+
+/// One resource and its types.
+pub struct Target {
+    pub kind: Kind,
+    pub schema: Schema,
+    pub subresource: String,
+}
+
+/// The resource that a request path names.
+pub fn target(path: &str) -> Option<Target> {
+    let path = path.split('?').next().unwrap_or(path);
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let (group, version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] => ("", *version, rest),
+        ["apis", group, version, rest @ ..] => (*group, *version, rest),
+        _ => return None,
+    };
+    let rest = match rest {
+        ["namespaces", _, plural, ..] if CATALOG.resource(group, version, plural).is_some() => &rest[2..],
+        _ => rest,
+    };
+    let plural = rest.first()?;
+    let r = CATALOG.resource(group, version, plural)?;
+    Some(Target {
+        kind: Kind {
+            group: r.group.clone(),
+            version: r.version.clone(),
+            kind: r.kind.clone(),
+            plural: r.plural.clone(),
+            namespaced: r.namespaced,
+        },
+        schema: CATALOG.schema(&r.type_name)?,
+        subresource: rest.get(2).map_or(String::new(), |s| (*s).to_owned()),
+    })
+}
+
+fn namespace(path: &str) -> String {
+    path.split("/namespaces/").nth(1).and_then(|p| p.split(['/', '?']).next()).unwrap_or("").to_owned()
+}
+
+/// What a server would make of a new object; `Err` with the causes.
+pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<String>) -> Result<Value, Causes> {
+    let text = serde_json::to_vec(body).unwrap();
+    let mut value = match json::decode(&target.schema, &text) {
+        Ok(decoded) => decoded.value,
+        Err(e) => {
+            let mut causes = Causes::new();
+            causes.required(&hydrofoil_types::Path::new("undecodable"), &e.to_string());
+            return Err(causes);
+        }
+    };
+    default::apply(&target.kind, &mut value);
+    let ns = namespace(path);
+    let map = value.object_at_mut(&["metadata"]);
+    if target.kind.namespaced {
+        map.set("namespace", Value::from(ns));
+    } else {
+        map.remove("namespace");
+    }
+    if map.str("name").is_empty() && !map.str("generateName").is_empty() {
+        let name = format!("{}xxxxx", map.str("generateName"));
+        map.set("name", Value::from(name));
+    }
+    map.set("uid", Value::from("00000000-0000-0000-0000-000000000000"));
+    map.set("creationTimestamp", Value::from("2001-02-03T04:05:06Z"));
+    map.remove("deletionTimestamp");
+    map.remove("selfLink");
+    map.remove("managedFields");
+    let req = Request { kind: &target.kind, subresource: "", old: None };
+    prepare::create(&req, &mut value);
+    admit::create(&target.kind, &mut value);
+    let causes = validate::create(&req, &value);
+    if causes.is_empty() {
+        warnings.extend(warn::create(&req, &value));
+        Ok(value)
+    } else {
+        Err(causes)
+    }
+}
+
+fn update(target: &Target, mut value: Value, old: &Value, warnings: &mut Vec<String>) -> Result<Value, Causes> {
+    default::apply(&target.kind, &mut value);
+    let keep = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
+    for key in keep {
+        let before = old.at(&["metadata", key]).cloned();
+        let map = value.object_at_mut(&["metadata"]);
+        match before {
+            Some(v) => map.set(key, v),
+            None => drop(map.remove(key)),
+        }
+    }
+    if value.str_at(&["metadata", "resourceVersion"]).is_empty()
+        && hydrofoil_schema::traits(&target.kind).allow_unconditional_update
+    {
+        value.object_at_mut(&["metadata"]).set("resourceVersion", Value::from("1"));
+    }
+    let req = Request { kind: &target.kind, subresource: &target.subresource, old: Some(old) };
+    prepare::update(&req, &mut value);
+    let causes = validate::update(&req, &value);
+    if causes.is_empty() {
+        warnings.extend(warn::update(&req, &value));
+        Ok(value)
+    } else {
+        Err(causes)
+    }
+}
+
+fn expected_causes(answer: &Json) -> Vec<(String, String, String)> {
+    let list = answer["body"]["details"]["causes"].as_array().cloned().unwrap_or_default();
+    let text = |c: &Json, k: &str| c[k].as_str().unwrap_or("").to_owned();
+    list.iter().map(|c| (text(c, "field"), text(c, "reason"), text(c, "message"))).collect()
+}
+
+fn found_causes(causes: &Causes) -> Vec<(String, String, String)> {
+    causes.as_slice().iter().map(|c| (c.field.to_string(), c.reason.wire().to_owned(), c.message.to_string())).collect()
+}
+
+/// The outcome of a case, or `None` when it is of no concern here.
+fn run(case: &Json) -> Option<(bool, bool, String)> {
+    let answer = &case["answer"];
+    let code = answer["code"].as_i64()?;
+    let path = case["path"].as_str()?;
+    let verb = case["verb"].as_str()?;
+    if case["body"].is_null() || case["raw"].is_string() {
+        return None;
+    }
+    let invalid = code == 422 && answer["body"]["reason"] == "Invalid";
+    if !(invalid || code == 201 || code == 200) || path.contains("tables") {
+        return None;
+    }
+    let case = &expand(case);
+    let target = target(path)?;
+    let mut warnings = Vec::new();
+    let before = case["before"].as_array().cloned().unwrap_or_default();
+    let outcome = match verb {
+        "POST" if before.is_empty() && target.subresource.is_empty() => {
+            create(&target, path, &case["body"], &mut warnings)
+        }
+        "PATCH" | "PUT" => {
+            if !matches!(target.subresource.as_str(), "" | "status" | "ephemeralcontainers" | "resize" | "approval") {
+                return None;
+            }
+            let old = change::stored(&before, path)?;
+            let text = json::encode(&target.schema, &old);
+            let json_old: Json = serde_json::from_slice(&text).unwrap();
+            let new = if verb == "PUT" { case["body"].clone() } else { change::patched(&json_old, case)? };
+            let mut decoded = json::decode(&target.schema, &serde_json::to_vec(&new).unwrap()).ok()?.value;
+            let map = decoded.object_at_mut(&["metadata"]);
+            if target.kind.namespaced {
+                map.set("namespace", Value::from(namespace(path)));
+            }
+            map.remove("managedFields");
+            update(&target, decoded, &old, &mut warnings)
+        }
+        _ => return None,
+    };
+    Some(match outcome {
+        Err(causes) => {
+            let found = found_causes(&causes);
+            if !invalid {
+                return Some((false, false, format!("wanted {code}, found {found:?}")));
+            }
+            let mut wanted = expected_causes(answer);
+            let key = |c: &(String, String, String)| (c.0.clone(), c.1.clone());
+            let mut a: Vec<_> = found.iter().map(key).collect();
+            let mut b: Vec<_> = wanted.iter().map(key).collect();
+            a.sort();
+            a.dedup();
+            b.sort();
+            b.dedup();
+            let mut found = found;
+            dedup(&mut found);
+            dedup(&mut wanted);
+            (a == b, found == wanted, format!("wanted {wanted:#?}\nfound {found:#?}"))
+        }
+        Ok(value) => {
+            if invalid {
+                return Some((false, false, format!("wanted {:#?}\nfound nothing", expected_causes(answer))));
+            }
+            let text = json::encode(&target.schema, &value);
+            let found: Json = serde_json::from_slice(&text).unwrap();
+            let (found, wanted) = (admit::level(found), admit::level(answer["body"].clone()));
+            let same = found == wanted;
+            let told: Vec<String> = answer["warnings"]
+                .as_array()
+                .map(|l| l.iter().filter_map(Json::as_str).map(str::to_owned).collect())
+                .unwrap_or_default();
+            let told: Vec<String> = told.into_iter().filter(|w| !w.contains("unrecognized format")).collect();
+            (
+                same,
+                same && told == warnings,
+                format!("{}\nwarnings wanted {told:?}\nfound {warnings:?}", change::difference(&wanted, &found)),
+            )
+        }
+    })
+}
+
+fn dedup(list: &mut Vec<(String, String, String)>) {
+    let mut seen = Vec::new();
+    list.retain(|c| {
+        let new = !seen.contains(c);
+        seen.push(c.clone());
+        new
+    });
+}
+
+/// Writes out `${repeat:N:c}`.
+fn expand(case: &Json) -> Json {
+    fn walk(value: &mut Json) {
+        match value {
+            Json::String(s) => {
+                while let Some(at) = s.find("${repeat:") {
+                    let Some(end) = s[at..].find('}') else { return };
+                    let inner = &s[at + 9..at + end];
+                    let Some((n, c)) = inner.split_once(':') else { return };
+                    let text = c.repeat(n.parse().unwrap_or(0));
+                    s.replace_range(at..=at + end, &text);
+                }
+                if s == "${rv}" {
+                    *s = "1".to_owned();
+                } else if s == "${uid}" {
+                    *s = "00000000-0000-0000-0000-000000000000".to_owned();
+                }
+            }
+            Json::Array(a) => a.iter_mut().for_each(walk),
+            Json::Object(m) => {
+                let keys: Vec<String> = m.keys().filter(|k| k.contains("${repeat")).cloned().collect();
+                for key in keys {
+                    let mut k = Json::String(key.clone());
+                    walk(&mut k);
+                    let v = m.remove(&key).unwrap();
+                    m.insert(k.as_str().unwrap().to_owned(), v);
+                }
+                m.values_mut().for_each(walk);
+            }
+            _ => {}
+        }
+    }
+    let mut out = case.clone();
+    let answer = out["answer"].take();
+    walk(&mut out);
+    out["answer"] = answer;
+    out
+}
+
+#[test]
+fn corpus_is_answered() {
+    let Some(dir) = corpus() else {
+        println!("skipped: no ../shared beside the repository");
+        return;
+    };
+    let only = std::env::var("CORPUS_ONLY").unwrap_or_default();
+    let id = std::env::var("CORPUS_ID").unwrap_or_default();
+    let by = std::env::var("CORPUS_BY").unwrap_or_default();
+    let strict = std::env::var("CORPUS_EXACT").is_ok();
+    let mut show: usize = std::env::var("CORPUS_SHOW").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
+    let mut figures: BTreeMap<SmolStr, Figures> = BTreeMap::new();
+    let mut files: Vec<_> = std::fs::read_dir(dir).unwrap().map(|f| f.unwrap().path()).collect();
+    files.sort();
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.ends_with(".jsonl") || !name.contains(&only) || name.starts_with("tables") {
+            continue;
+        }
+        for line in std::fs::read_to_string(&file).unwrap().lines() {
+            let case: Json = serde_json::from_str(line).unwrap();
+            let case_id = case["id"].as_str().unwrap_or("").to_owned();
+            if !case_id.contains(&id) {
+                continue;
+            }
+            let Some((fields, exact, told)) = run(&case) else { continue };
+            let key = if by == "class" { case["class"].as_str() } else { case["resource"].as_str() };
+            let f = figures.entry(SmolStr::new(key.unwrap_or(""))).or_default();
+            f.total += 1;
+            f.fields += usize::from(fields);
+            f.exact += usize::from(exact);
+            if show > 0 && (!fields || (strict && !exact)) {
+                show -= 1;
+                println!("--- {case_id}\n{told}");
+            }
+        }
+    }
+    let mut sum = Figures::default();
+    for (key, f) in &figures {
+        println!("{key:60} fields {:5} exact {:5} of {:5}", f.fields, f.exact, f.total);
+        sum.fields += f.fields;
+        sum.exact += f.exact;
+        sum.total += f.total;
+    }
+    println!("{:60} fields {:5} exact {:5} of {:5}", "all", sum.fields, sum.exact, sum.total);
+}

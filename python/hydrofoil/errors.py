@@ -73,7 +73,9 @@ def bad_request(message: str) -> ApiError:
 
 def not_found(group: str, resource: str, name: str) -> ApiError:
     """404 of an object."""
-    return ApiError(404, "NotFound", f'{qualified(group, resource)} "{name}" not found', _details(group, resource, name))
+    return ApiError(
+        404, "NotFound", f'{qualified(group, resource)} "{name}" not found', _details(group, resource, name)
+    )
 
 
 def no_such_resource() -> ApiError:

@@ -150,8 +150,7 @@ class Bootstrap:
         kind = next(
             resource["kind"]
             for resource in self.resources
-            if (resource["group"], resource["version"], resource["plural"])
-            == (group, version, plural)
+            if (resource["group"], resource["version"], resource["plural"]) == (group, version, plural)
         )
         type_name = self.kinds[group, version, kind]
         entries = []

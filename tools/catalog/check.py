@@ -47,9 +47,7 @@ class Check:
 
     def report(self, name: str, found: Iterator[str], gained: tuple[str, ...] = ()) -> None:
         lines = list(found)
-        bad = [
-            line for line in lines if not line.startswith(gained or "\0") or "only made" not in line
-        ]
+        bad = [line for line in lines if not line.startswith(gained or "\0") or "only made" not in line]
         self.failed |= bool(bad)
         note = f" ({len(lines) - len(bad)} gained)" if len(lines) > len(bad) else ""
         print(f"{name}: {len(bad) or 'no'} differences{note}")
@@ -61,9 +59,7 @@ class Check:
 
     def answers(self) -> None:
         self.against("discovery", discovery(self.catalog), self.live / "discovery.json")
-        self.against(
-            "aggregated discovery", aggregated(self.catalog), self.live / "aggregated.json"
-        )
+        self.against("aggregated discovery", aggregated(self.catalog), self.live / "aggregated.json")
         self.against("field selectors", self.selectors(), self.live / "field_selectors.json")
         self.report("health checks", self.health())
         made = read_json(self.data / "bootstrap.json")
@@ -110,9 +106,7 @@ def keyed(value: Any) -> Any:
         return value
     names = ("group", "version", "kind", "plural")
     return {
-        " ".join(item[key] for key in names if key in item): {
-            key: item[key] for key in item if key != "note"
-        }
+        " ".join(item[key] for key in names if key in item): {key: item[key] for key in item if key != "note"}
         for item in value
     }
 
@@ -121,9 +115,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--shared", type=Path, required=True, help="directory that holds catalog/")
     parser.add_argument("--data", type=Path, default=DATA, help="directory of the data files")
-    parser.add_argument(
-        "--cache", type=Path, help="module cache; without it facts are not compared"
-    )
+    parser.add_argument("--cache", type=Path, help="module cache; without it facts are not compared")
     args = parser.parse_args()
     check = Check(args.shared, args.data)
     check.answers()

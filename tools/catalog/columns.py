@@ -26,9 +26,7 @@ GROUPS = {
     "storagemigration": "storagemigration.k8s.io",
 }
 SOURCE = "pkg/printers/internalversion/printers.go"
-DEFINITIONS = re.compile(
-    r"(\w+) (?:= append\(\1, |:= )\[\]metav1\.TableColumnDefinition\{\n(.*?)\n\t\}", re.DOTALL
-)
+DEFINITIONS = re.compile(r"(\w+) (?:= append\(\1, |:= )\[\]metav1\.TableColumnDefinition\{\n(.*?)\n\t\}", re.DOTALL)
 HANDLER = re.compile(r"TableHandler\((\w+), (print\w+)\)")
 PRINTER = re.compile(r"^func (print\w+)\(\w+ \*([\w.]+)", re.MULTILINE)
 IMPORT = re.compile(r'^\s*(\w+)?\s*"(k8s\.io/[^"]+)"', re.MULTILINE)
@@ -52,10 +50,7 @@ def printer_columns(kubernetes: Path) -> list[Json]:
         if not kind.endswith("List"):
             found[group_of(imports[alias]), kind] = columns[variable]
     found.update(elsewhere(found))
-    return [
-        {"group": group, "kind": kind, "columns": found[group, kind]}
-        for group, kind in sorted(found)
-    ]
+    return [{"group": group, "kind": kind, "columns": found[group, kind]} for group, kind in sorted(found)]
 
 
 def column_lines(text: str) -> list[str]:
@@ -86,10 +81,7 @@ def group_of(path: str) -> str:
 def elsewhere(found: dict[tuple[str, str], list[Json]]) -> dict[tuple[str, str], list[Json]]:
     """Columns of kinds that other code prints."""
     plain = [("Service", 0), ("Available", 0)]
-    service = [
-        {"name": name, "type": "string", "format": "", "priority": priority}
-        for name, priority in plain
-    ]
+    service = [{"name": name, "type": "string", "format": "", "priority": priority} for name, priority in plain]
     return {
         # kube-aggregator/pkg/registry/apiservice/etcd: its own table.
         ("apiregistration.k8s.io", "APIService"): [NAME, *service, AGE],

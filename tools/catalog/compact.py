@@ -111,8 +111,7 @@ def compact_resource(resource: Json, facts: Facts, kinds: dict[tuple[str, str, s
         "shortNames": resource["shortNames"],
         "categories": resource["categories"],
         "subresources": [
-            {**sub, "type": kinds[sub["group"], sub["version"], sub["kind"]]}
-            for sub in resource["subresources"]
+            {**sub, "type": kinds[sub["group"], sub["version"], sub["kind"]]} for sub in resource["subresources"]
         ],
         "columns": columns.get((resource["group"], resource["kind"])),
         **selectors(resource, facts),

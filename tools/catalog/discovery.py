@@ -64,9 +64,7 @@ def list_entries(resource: Json) -> Iterator[Json]:
 
 
 def resource_list(catalog: Json, group: str, version: str) -> Json:
-    entries = [
-        entry for resource in served(catalog, group, version) for entry in list_entries(resource)
-    ]
+    entries = [entry for resource in served(catalog, group, version) for entry in list_entries(resource)]
     return {
         "kind": "APIResourceList",
         # The core list alone is answered without this key.
@@ -94,9 +92,7 @@ def discovery(catalog: Json) -> Json:
             "groups": [api_group(group, versions) for group, versions in groups.items() if group],
         },
         "resources": {
-            f"/apis/{group}/{version}" if group else f"/api/{version}": resource_list(
-                catalog, group, version
-            )
+            f"/apis/{group}/{version}" if group else f"/api/{version}": resource_list(catalog, group, version)
             for group, versions in groups.items()
             for version in versions
         },
@@ -138,9 +134,7 @@ def aggregated_group(catalog: Json, group: str, versions: list[str]) -> Json:
         "versions": [
             {
                 "version": version,
-                "resources": [
-                    aggregated_resource(resource) for resource in served(catalog, group, version)
-                ],
+                "resources": [aggregated_resource(resource) for resource in served(catalog, group, version)],
                 "freshness": "Current",
             }
             for version in versions
@@ -157,9 +151,7 @@ def aggregated(catalog: Json) -> Json:
             "kind": "APIGroupDiscoveryList",
             "apiVersion": "apidiscovery.k8s.io/v2",
             "metadata": {},
-            "items": [
-                aggregated_group(catalog, group, versions) for group, versions in part.items()
-            ],
+            "items": [aggregated_group(catalog, group, versions) for group, versions in part.items()],
         }
         for path, part in (("/api", core), ("/apis", named))
     }

@@ -16,15 +16,11 @@ from .typefacts import TypeFacts
 
 def read_facts(modules: Modules) -> Facts:
     go = GoTypes.read(modules)
-    messages = read_messages(
-        (modules.api, modules.apimachinery, modules.apiextensions, modules.aggregator)
-    )
+    messages = read_messages((modules.api, modules.apimachinery, modules.apiextensions, modules.aggregator))
     definitions = read_json(modules.openapi_spec / "swagger.json")["definitions"]
     types = TypeFacts(go, messages, definitions).all()
     resources = resource_facts(modules.discovery, types)
-    groups = group_order(
-        read_priorities(modules.kubernetes), {resource["group"] for resource in resources}
-    )
+    groups = group_order(read_priorities(modules.kubernetes), {resource["group"] for resource in resources})
     return Facts(
         types=types,
         resources=in_order(resources, groups),

@@ -27,9 +27,7 @@ class Join:
     messages: dict[str, Message]
     definition: Json | None
 
-    def struct_fields(
-        self, package: GoPackage, name: str, type_name: str, via: tuple[int, ...] = ()
-    ) -> Iterator[Json]:
+    def struct_fields(self, package: GoPackage, name: str, type_name: str, via: tuple[int, ...] = ()) -> Iterator[Json]:
         """Fields in Go order; an embedded struct is flattened, `via` is its way in protobuf."""
         struct = package.structs[name]
         message = self.messages.get(proto_name(type_name))
@@ -39,9 +37,7 @@ class Join:
             elif field.tags.get("json") not in (None, "", "-"):
                 yield self.field(package, field, struct.imports, message, via)
 
-    def embedded(
-        self, package: GoPackage, field: GoField, imports: Imports, via: tuple[int, ...]
-    ) -> Iterator[Json]:
+    def embedded(self, package: GoPackage, field: GoField, imports: Imports, via: tuple[int, ...]) -> Iterator[Json]:
         found, name = self.go.embedded_struct(package, field.type, imports)
         if name == "TypeMeta":
             yield from (dict(item) for item in TYPE_META)
@@ -126,9 +122,7 @@ def markers(field: GoField) -> dict[str, Any]:
     return found
 
 
-def proto_facts(
-    name: str, number: int | None, message: Message | None, via: tuple[int, ...]
-) -> Json | None:
+def proto_facts(name: str, number: int | None, message: Message | None, via: tuple[int, ...]) -> Json | None:
     if number is None or message is None or number not in message.fields:
         return None
     proto = message.fields[number]

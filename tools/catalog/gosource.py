@@ -83,9 +83,7 @@ class GoPackage:
     structs: dict[str, GoStruct] = field(default_factory=dict)
     named: dict[str, GoNamed] = field(default_factory=dict)
     aliases: dict[str, tuple[str, Imports]] = field(default_factory=dict)
-    constants: dict[str, list[tuple[str, str | int]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )
+    constants: dict[str, list[tuple[str, str | int]]] = field(default_factory=lambda: defaultdict(list))
     # Type -> names of constants of other packages that it takes over.
     borrowed: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
@@ -194,11 +192,7 @@ class Reader:
 def imports(text: str) -> Iterator[tuple[str, str]]:
     """Local name and path of every imported package."""
     blocks = re.findall(r"^import\s+\(\n(.*?)^\)", text, re.DOTALL | re.MULTILINE)
-    found = [
-        pair
-        for block in blocks
-        for pair in re.findall(r'^\s*(\w+)?\s*"([^"]+)"', block, re.MULTILINE)
-    ]
+    found = [pair for block in blocks for pair in re.findall(r'^\s*(\w+)?\s*"([^"]+)"', block, re.MULTILINE)]
     found += re.findall(r'^import\s+(\w+)?\s*"([^"]+)"', text, re.MULTILINE)
     for name, path in found:
         yield name or path.split("/")[-1], path

@@ -57,25 +57,19 @@ class GoTypes:
     @classmethod
     def read(cls, modules: Modules) -> GoTypes:
         packages = {
-            path: GoPackage.read(
-                path, directory, "io." + path.replace("k8s.io", "k8s", 1).replace("/", ".")
-            )
+            path: GoPackage.read(path, directory, "io." + path.replace("k8s.io", "k8s", 1).replace("/", "."))
             for path, directory in package_directories(modules)
         }
         return cls(packages)
 
-    def locate(
-        self, package: GoPackage, name: str, imports: Imports
-    ) -> tuple[GoPackage | None, str]:
+    def locate(self, package: GoPackage, name: str, imports: Imports) -> tuple[GoPackage | None, str]:
         """The package that declares a type, if it is one of ours, and the bare name."""
         if "." not in name:
             return package, name
         alias, bare = name.split(".", 1)
         return self.packages.get(imports.get(alias, "")), bare
 
-    def embedded_struct(
-        self, package: GoPackage, name: str, imports: Imports
-    ) -> tuple[GoPackage | None, str]:
+    def embedded_struct(self, package: GoPackage, name: str, imports: Imports) -> tuple[GoPackage | None, str]:
         """Like `locate`, through one alias."""
         found, bare = self.locate(package, name.lstrip("*"), imports)
         if found and bare in found.aliases:
@@ -83,9 +77,7 @@ class GoTypes:
             return self.locate(found, target, target_imports)
         return found, bare
 
-    def struct_of_named(
-        self, package: GoPackage, name: str
-    ) -> tuple[GoPackage, str, GoStruct] | None:
+    def struct_of_named(self, package: GoPackage, name: str) -> tuple[GoPackage, str, GoStruct] | None:
         """The struct behind a type declared as another one: `type A b.A`."""
         named = package.named[name]
         found, bare = self.locate(package, named.underlying, named.imports)

@@ -74,9 +74,7 @@ def compact_json(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def managed_entry(
-    owned: Json, api_version: str, manager: str, operation: str, subresource: str | None = None
-) -> Json:
+def managed_entry(owned: Json, api_version: str, manager: str, operation: str, subresource: str | None = None) -> Json:
     entry = {
         "manager": manager,
         "operation": operation,

@@ -80,14 +80,10 @@ def document_v3(source: Json, facts: Facts) -> Json:
 def document_v2(source: Json, facts: Facts, served: Iterable[str]) -> Json:
     document: Json = trimmed(source)
     document["info"]["version"] = VERSION
-    document["paths"] = {
-        path: item for path, item in document["paths"].items() if belongs(path, set(served))
-    }
+    document["paths"] = {path: item for path, item in document["paths"].items() if belongs(path, set(served))}
     wanted = referenced(document, document["paths"])
     for part in ("parameters", "definitions"):
-        document[part] = {
-            name: item for name, item in document[part].items() if f"#/{part}/{name}" in wanted
-        }
+        document[part] = {name: item for name, item in document[part].items() if f"#/{part}/{name}" in wanted}
     add_enums(document["definitions"], facts)
     return document
 

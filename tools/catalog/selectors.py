@@ -40,10 +40,7 @@ def switched(body: str, constants: dict[str, str]) -> Json:
     switch = body.split("switch label")[1].partition("default:")[0]
     renamed = dict(RENAMED.findall(switch))
     cases = "\n".join(re.findall(r"case (.*?):\n", switch, re.DOTALL))
-    names = [
-        label or constants[constant]
-        for label, constant in re.findall(rf"{LABEL.pattern}|\w+\.(\w+)", cases)
-    ]
+    names = [label or constants[constant] for label, constant in re.findall(rf"{LABEL.pattern}|\w+\.(\w+)", cases)]
     return {"fields": list(dict.fromkeys(names)), **({"map": renamed} if renamed else {})}
 
 

@@ -40,9 +40,7 @@ TYPE_EXTENSIONS = {
 
 
 class TypeFacts:
-    def __init__(
-        self, go: GoTypes, messages: dict[str, Message], definitions: dict[str, Json]
-    ) -> None:
+    def __init__(self, go: GoTypes, messages: dict[str, Message], definitions: dict[str, Json]) -> None:
         self.go = go
         self.messages = messages
         self.definitions = definitions

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil import _native
+from hydrofoil import engine
 
 
 @dataclass(slots=True, frozen=True)
@@ -39,7 +39,7 @@ class Resource:
     categories: tuple[str, ...]
     storage_version: tuple[str, str, str] | None
     """Group, version and kind of `storageVersionHash`; `None` for virtual resources."""
-    native: _native.ResourceType
+    native: engine.ResourceType
     subresources: dict[str, Subresource]
     deprecation: str
     """The warning that each request to it gets; empty for most."""
@@ -64,7 +64,7 @@ class Catalog:
     def __init__(self, runtime_config: dict[str, bool] | None = None) -> None:
         data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
         raw = orjson.loads(data)
-        self.native = _native.Catalog(data)
+        self.native = engine.Catalog(data)
         self.paths: list[str] = raw["paths"]
         self.checks: dict[str, list[str]] = raw["checks"]
         self.release: str = raw["release"]
@@ -102,7 +102,7 @@ class Catalog:
         """The resource of a path, if it is served."""
         return self.groups.get(group, {}).get(version, {}).get(plural)
 
-    def kind(self, group: str, version: str, kind: str, type_name: str) -> _native.ResourceType:
+    def kind(self, group: str, version: str, kind: str, type_name: str) -> engine.ResourceType:
         """A type that is not stored, such as an option or a review."""
         return self.native.kind(group, version, kind, type_name)
 
@@ -113,7 +113,12 @@ class Catalog:
 
 def _subresource(raw: dict[str, Any]) -> Subresource:
     return Subresource(
-        raw["name"], raw.get("group", ""), raw.get("version", ""), raw["kind"], raw.get("type", ""), frozenset(raw["verbs"])
+        raw["name"],
+        raw.get("group", ""),
+        raw.get("version", ""),
+        raw["kind"],
+        raw.get("type", ""),
+        frozenset(raw["verbs"]),
     )
 
 

@@ -74,9 +74,7 @@ class Discovery:
         if group:
             head["apiVersion"] = "v1"
         head["groupVersion"] = f"{group}/{version}" if group else version
-        head["resources"] = [
-            entry for r in self._catalog.groups[group][version].values() for entry in self._entries(r)
-        ]
+        head["resources"] = [entry for r in self._catalog.groups[group][version].values() for entry in self._entries(r)]
         return orjson.dumps(head)
 
     def _entries(self, r: Resource) -> list[dict[str, Any]]:
@@ -126,7 +124,11 @@ class Discovery:
         # Upstream leaves group and version of built-in kinds empty where they are the list's own.
         kind = {"group": "", "version": "", "kind": r.kind}
         entry: dict[str, Any] = {"resource": r.plural, "responseKind": kind}
-        entry |= {"scope": "Namespaced" if r.namespaced else "Cluster", "singularResource": r.singular, "verbs": r.verbs}
+        entry |= {
+            "scope": "Namespaced" if r.namespaced else "Cluster",
+            "singularResource": r.singular,
+            "verbs": r.verbs,
+        }
         if r.short_names:
             entry["shortNames"] = r.short_names
         if r.categories:

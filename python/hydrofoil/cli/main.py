@@ -40,9 +40,9 @@ def network(text: str) -> str:
 
 def seconds(text: str) -> float:
     """A Go duration such as `5m`."""
-    from hydrofoil import _native
+    from hydrofoil import engine
 
-    found = _native.duration(text)
+    found = engine.duration(text)
     if found is None or found <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a duration such as 5m or 30s")
     return found
@@ -63,21 +63,78 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser)
     p = commands.add_parser("serve", help="serve the API until SIGTERM or SIGINT")
     p.add_argument("--host", "--bind-address", default="127.0.0.1", help="address to listen on (default %(default)s)")
-    p.add_argument("--port", "--secure-port", type=int, default=8080, help="port to listen on; 0: any free one (default %(default)s)")
+    p.add_argument(
+        "--port",
+        "--secure-port",
+        type=int,
+        default=8080,
+        help="port to listen on; 0: any free one (default %(default)s)",
+    )
     p.add_argument("--tls-cert-file", default="", metavar="FILE", help="serve TLS with this certificate chain")
     p.add_argument("--tls-private-key-file", default="", metavar="FILE", help="its private key")
     p.add_argument("--kubeconfig", default="", metavar="FILE", help="write a kubeconfig with the address in use")
-    p.add_argument("--controllers", default="*", metavar="LIST", help="namespace, garbagecollector; '*': all, '-name': not that one, empty: none (default %(default)s)")
-    p.add_argument("--runtime-config", type=pairs, default={}, metavar="KEY=BOOL,...", help="switch group-versions or resources on or off")
+    p.add_argument(
+        "--controllers",
+        default="*",
+        metavar="LIST",
+        help="namespace, garbagecollector; '*': all, '-name': not that one, empty: none (default %(default)s)",
+    )
+    p.add_argument(
+        "--runtime-config",
+        type=pairs,
+        default={},
+        metavar="KEY=BOOL,...",
+        help="switch group-versions or resources on or off",
+    )
     p.add_argument("--feature-gates", type=pairs, default={}, metavar="KEY=BOOL,...", help="switch features on or off")
-    p.add_argument("--service-cluster-ip-range", type=network, default="10.0.0.0/24", metavar="CIDR", help="cluster IPs of services (default %(default)s)")
-    p.add_argument("--service-node-port-range", type=port_range, default=(30000, 32767), metavar="FROM-TO", help="node ports of services (default 30000-32767)")
+    p.add_argument(
+        "--service-cluster-ip-range",
+        type=network,
+        default="10.0.0.0/24",
+        metavar="CIDR",
+        help="cluster IPs of services (default %(default)s)",
+    )
+    p.add_argument(
+        "--service-node-port-range",
+        type=port_range,
+        default=(30000, 32767),
+        metavar="FROM-TO",
+        help="node ports of services (default 30000-32767)",
+    )
     p.add_argument("--service-account-issuer", default="", metavar="URL", help="issuer of service account tokens")
-    p.add_argument("--history-window", type=seconds, default=300.0, metavar="DURATION", help="how long past versions stay readable (default 5m)")
-    p.add_argument("--history-events", type=int, default=200_000, metavar="N", help="past versions kept a resource at most (default %(default)s)")
-    p.add_argument("--history-bytes", type=int, default=256 << 20, metavar="N", help="bytes of past versions kept a resource at most (default %(default)s)")
-    p.add_argument("--log-format", choices=("text", "json"), default="text", help="form of log lines (default %(default)s)")
-    p.add_argument("-v", "--v", type=int, default=0, metavar="LEVEL", dest="verbosity", help="verbosity of the log (default %(default)s)")
+    p.add_argument(
+        "--history-window",
+        type=seconds,
+        default=300.0,
+        metavar="DURATION",
+        help="how long past versions stay readable (default 5m)",
+    )
+    p.add_argument(
+        "--history-events",
+        type=int,
+        default=200_000,
+        metavar="N",
+        help="past versions kept a resource at most (default %(default)s)",
+    )
+    p.add_argument(
+        "--history-bytes",
+        type=int,
+        default=256 << 20,
+        metavar="N",
+        help="bytes of past versions kept a resource at most (default %(default)s)",
+    )
+    p.add_argument(
+        "--log-format", choices=("text", "json"), default="text", help="form of log lines (default %(default)s)"
+    )
+    p.add_argument(
+        "-v",
+        "--v",
+        type=int,
+        default=0,
+        metavar="LEVEL",
+        dest="verbosity",
+        help="verbosity of the log (default %(default)s)",
+    )
     return top
 
 

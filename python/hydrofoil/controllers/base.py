@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import orjson
 
-from hydrofoil import _native
+from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.store import Registry
 from hydrofoil.storage.backend import Expired
@@ -26,7 +26,7 @@ class EventSource(WatchStream):
         self._controller = controller
         self._resource = resource
         token = hub.token()
-        everything = _native.Selector(resource.native, "", "", "")
+        everything = engine.Selector(resource.native, "", "", "")
         collection = controller.registry.collection(resource)
         try:
             watcher = collection.watch(resource.native, everything, "metadata:v1", None, token, False)

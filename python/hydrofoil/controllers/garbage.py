@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from hydrofoil._native import Draft, Stored
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.base import Controller
+from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import DeleteOptions
 from hydrofoil.registry.strategies.base import FOREGROUND, ORPHAN
@@ -137,9 +137,7 @@ class GarbageCollector(Controller):
             policy = "Orphan"
         elif FOREGROUND in node.finalizers:
             policy = "Foreground"
-        await self.registry.delete(
-            node.resource, node.namespace, node.name, DeleteOptions(uid=uid, policy=policy)
-        )
+        await self.registry.delete(node.resource, node.namespace, node.name, DeleteOptions(uid=uid, policy=policy))
         return True
 
     async def _as_owner(self, uid: str, node: Node) -> bool:

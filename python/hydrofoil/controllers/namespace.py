@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import orjson
 
 from hydrofoil import errors
-from hydrofoil._native import Draft, Stored
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.base import Controller
+from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import DeleteOptions
 from hydrofoil.registry.strategies.base import now
@@ -115,10 +115,15 @@ class NamespaceController(Controller):
 
         await self._write(name, change, "finalize")
 
-    async def _write(self, name: str, change: object, subresource: str) -> None:
+    async def _write(self, name: str, change: Callable[[Stored], Draft], subresource: str) -> None:
         try:
             await self.registry.update(
-                self._namespaces(), "", name, change, subresource=subresource, warnings=[]  # type: ignore[arg-type]
+                self._namespaces(),
+                "",
+                name,
+                change,
+                subresource=subresource,
+                warnings=[],
             )
         except ApiError as e:
             if e.code not in (404, 409):

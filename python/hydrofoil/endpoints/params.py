@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from hydrofoil import _native
+from hydrofoil import engine
 from hydrofoil.errors import Cause, bad_request, invalid
 
 Params = dict[str, str]
@@ -71,7 +71,7 @@ def list_options(params: Params, *, watch: bool) -> ListOptions:
         timeout=integer(params, "timeoutSeconds"),
     )
     version = params.get("resourceVersion", "")
-    causes = _watch_causes(options, version) if watch else _list_causes(options, version)
+    causes = _watch_causes(options) if watch else _list_causes(options, version)
     if causes:
         raise invalid("meta.k8s.io", "ListOptions", "", causes)
     if version:
@@ -121,7 +121,7 @@ def _list_causes(options: ListOptions, version: str) -> list[Cause]:
     return causes
 
 
-def _watch_causes(options: ListOptions, version: str) -> list[Cause]:
+def _watch_causes(options: ListOptions) -> list[Cause]:
     causes: list[Cause] = []
     match = options.match
     if options.initial_events is not None and match != "NotOlderThan":
@@ -158,7 +158,9 @@ def write_options(params: Params, kind: str) -> WriteOptions:
     causes: list[Cause] = []
     dry_run = params.get("dryRun", "")
     if dry_run not in ("", "All"):
-        causes.append(("FieldValueNotSupported", f'Unsupported value: ["{dry_run}"]: supported values: "All"', "dryRun"))
+        causes.append(
+            ("FieldValueNotSupported", f'Unsupported value: ["{dry_run}"]: supported values: "All"', "dryRun")
+        )
     manager = params.get("fieldManager", "")
     if len(manager.encode()) > 128:
         causes.append(("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
@@ -180,7 +182,7 @@ def timeout(params: Params) -> float | None:
     text = params.get("timeout")
     if not text:
         return None
-    seconds = _native.duration(text)
+    seconds = engine.duration(text)
     if seconds is None:
         raise bad_request(f'invalid timeout specified in the request URL - time: invalid duration "{text}"')
     return seconds if seconds > 0 else None

@@ -36,7 +36,7 @@ def parse(path: str) -> RequestInfo | None:
         group, version, rest = segments[1], segments[2], segments[3:]
     else:
         return None
-    if not rest or not group and segments[0] == "apis":
+    if not rest or (not group and segments[0] == "apis"):
         return None
     watch_prefix = rest[0] == "watch" and len(rest) > 1
     if watch_prefix:

@@ -12,7 +12,7 @@ import orjson
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
 
-from hydrofoil import _native
+from hydrofoil import engine
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.errors import ApiError
 
@@ -42,6 +42,12 @@ class _Clock:
 CLOCK = _Clock()
 
 
+def closes(request: web.BaseRequest) -> bool:
+    """Whether the connection ends with this answer: as asked for, or by default in HTTP/1.0."""
+    word = request.headers.get("Connection", "").lower()
+    return word == "close" or (request.version < (1, 1) and word != "keep-alive")
+
+
 class Answer(web.StreamResponse):
     """A complete answer: head and body go out in one write, past aiohttp's response machinery."""
 
@@ -61,9 +67,7 @@ class Answer(web.StreamResponse):
         if transport is None:
             self._closes = True
             return None
-        if request.version < (1, 1) and request.headers.get("Connection", "").lower() != "keep-alive":
-            self._closes = True
-        elif request.headers.get("Connection", "").lower() == "close":
+        if closes(request):
             self._closes = True
         body = b"" if request.method == "HEAD" else self.payload
         extra = b"Connection: close\r\n" if self._closes else b""
@@ -121,12 +125,11 @@ def warning_values(warnings: list[str]) -> list[str]:
     out: list[str] = []
     used = 0
     for text in texts:
-        if total > 4096 and len(text) > 256:
-            text = text[:253] + "..."
-        if used + len(text) > 4096:
+        shown = text[:253] + "..." if total > 4096 and len(text) > 256 else text
+        if used + len(shown) > 4096:
             break
-        used += len(text)
-        escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+        used += len(shown)
+        escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
         out.append(f'299 - "{escaped}"')
     return out
 
@@ -140,9 +143,9 @@ def wants_gzip(request: web.BaseRequest) -> bool:
 def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
     """A JSON body in the negotiated media type."""
     if accepted.yaml:
-        return _native.json_to_yaml(data)
+        return engine.json_to_yaml(data)
     if pretty:
-        return _native.pretty(data) + b"\n"
+        return engine.pretty(data) + b"\n"
     return data if data.endswith(b"\n") else data + b"\n"
 
 
@@ -173,7 +176,7 @@ def error_answer(request: web.BaseRequest, error: ApiError, accepted: Accepted |
     """The one writer of failures: in the negotiated type, indented JSON when negotiation itself failed."""
     body = status_body(error)
     if accepted is None:
-        body = _native.pretty(body) + b"\n"
+        body = engine.pretty(body) + b"\n"
         accepted = PLAIN
     else:
         body = encode(body, accepted, pretty=False)

@@ -16,7 +16,7 @@ from hydrofoil.errors import ApiError, bad_request
 from hydrofoil.storage.backend import Collection
 
 if TYPE_CHECKING:
-    from hydrofoil._native import Stored
+    from hydrofoil.engine import Stored
     from hydrofoil.registry.store import Registry
     from hydrofoil.watch.hub import Hub
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import orjson
 
 from hydrofoil import errors
-from hydrofoil._native import Draft, ResourceType, Selector, Stored
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.engine import Draft, ResourceType, Selector, Stored
 from hydrofoil.registry.namespaces import Namespaces
 from hydrofoil.registry.strategies.base import Strategy, strategies
 from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
@@ -194,7 +194,9 @@ class Registry:
         uid, version = draft.head()[5:7]
         if version:
             if not (version.isascii() and version.isdigit()):
-                raise errors.bad_request(f'invalid resource version: strconv.ParseUint: parsing "{version}": invalid syntax')
+                raise errors.bad_request(
+                    f'invalid resource version: strconv.ParseUint: parsing "{version}": invalid syntax'
+                )
             if int(version) == 0:
                 version = ""
         if uid:
@@ -204,7 +206,11 @@ class Registry:
                 raise errors.conflict(resource.group, resource.plural, name, why)
         if not version:
             if not self.traits(resource)[1]:
-                cause = ("FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion")
+                cause = (
+                    "FieldValueInvalid",
+                    "Invalid value: 0: must be specified for an update",
+                    "metadata.resourceVersion",
+                )
                 raise errors.invalid(resource.group, resource.kind, name, [cause])
         elif int(version) != old.revision:
             raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
@@ -240,9 +246,7 @@ class Registry:
                 raise errors.not_found(resource.group, resource.plural, name) from None
 
     @staticmethod
-    def _check_preconditions(
-        resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions
-    ) -> None:
+    def _check_preconditions(resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions) -> None:
         uid = draft.head()[5]
         if options.uid is not None and options.uid != uid:
             why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "

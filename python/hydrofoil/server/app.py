@@ -180,7 +180,7 @@ class App:
 
     def _resource(self, info: RequestInfo) -> Resource:
         resource = self.catalog.find(info.group, info.version, info.resource)
-        if resource is None or len(info.rest) and info.subresource != "proxy":
+        if resource is None or (len(info.rest) and info.subresource != "proxy"):
             raise errors.no_such_resource()
         if info.subresource and info.subresource not in resource.subresources:
             raise errors.no_such_resource()
@@ -193,9 +193,7 @@ class App:
         return resource
 
     @staticmethod
-    def _handler(
-        method: str, info: RequestInfo, params: query.Params, resource: Resource
-    ) -> tuple[str, Handler]:
+    def _handler(method: str, info: RequestInfo, params: query.Params, resource: Resource) -> tuple[str, Handler]:
         if info.subresource:
             sub = resource.subresources[info.subresource]
             verb = SUBRESOURCE.get(method, "")

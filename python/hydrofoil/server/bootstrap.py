@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import socket
 import uuid
+from functools import partial
 from importlib.resources import files
 from typing import Any
 
@@ -13,10 +14,8 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.endpoints.request_info import parse
+from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
-
-FILL = {"<address>": "127.0.0.1"}
-
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
     """Puts values of this machine where the data has placeholders."""
@@ -24,8 +23,11 @@ def fill(value: Any, places: dict[str, Any]) -> Any:
         return {k: fill(v, places) for k, v in value.items()}
     if isinstance(value, list):
         return [fill(v, places) for v in value]
-    if isinstance(value, str) and value.startswith("<"):
-        return places.get(value, value)
+    if isinstance(value, str) and "<" in value:
+        if value in places:
+            return places[value]
+        for place, text in places.items():
+            value = value.replace(place, str(text))
     return value
 
 
@@ -66,6 +68,9 @@ async def load(registry: Registry, port: int) -> None:
             if "status" in body and "status" in resource.subresources:
                 draft = stored.thaw()
                 draft.set(["status"], orjson.dumps(body["status"]))
-                await registry.update(
-                    resource, namespace, stored.name, lambda old, d=draft: d, subresource="status", warnings=[]
-                )
+                change = partial(_given, draft)
+                await registry.update(resource, namespace, stored.name, change, subresource="status", warnings=[])
+
+
+def _given(draft: Draft, _: Stored) -> Draft:
+    return draft

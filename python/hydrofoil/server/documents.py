@@ -122,9 +122,7 @@ class Documents:
             raise no_such_resource()
         accepted = negotiate(plain_clauses(accept))
         pretty = parse(query).get("pretty") in ("1", "true")
-        return respond.answer(
-            request, 200, respond.encode(body, accepted, pretty=pretty), accepted.media, common
-        )
+        return respond.answer(request, 200, respond.encode(body, accepted, pretty=pretty), accepted.media, common)
 
     def _aggregate(self, request: web.BaseRequest, core: bool, version: str, common: bytes) -> respond.Answer:
         body, etag = self._discovery.aggregated(core, version)

@@ -32,16 +32,16 @@ class Metrics:
         )
         self.seconds = Histogram(
             "apiserver_request_duration_seconds",
-            "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, resource, "
-            "subresource, scope and component.",
+            "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, "
+            "resource, subresource, scope and component.",
             _REQUEST[:-1],
             buckets=_BUCKETS,
             registry=self.registry,
         )
         self.watches = Gauge(
             "apiserver_longrunning_requests",
-            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, resource, "
-            "scope and component. Not all requests are tracked this way.",
+            "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
+            "resource, scope and component. Not all requests are tracked this way.",
             ("verb", "group", "version", "resource", "subresource", "scope", "component"),
             registry=self.registry,
         )

@@ -59,6 +59,8 @@ class Server:
             max_line_size=MAX_HEADER,
             max_field_size=MAX_HEADER,
             auto_decompress=False,
+            # A watch ends when its client goes. A write has no point of rest between its checks and its commit.
+            handler_cancellation=True,
         )
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._web, sock=listener, ssl=context, backlog=4096)
@@ -138,7 +140,7 @@ async def serve(config: Config) -> None:
     gc.collect()
     gc.freeze()
     if config.kubeconfig:
-        sys.stdout.write(f"kubeconfig {Path(config.kubeconfig).resolve()}\n")
+        sys.stdout.write(f"kubeconfig {config.kubeconfig}\n")
     sys.stdout.write(f"serving on {url}\n")
     sys.stdout.flush()
     await stopping.wait()
@@ -149,6 +151,8 @@ def run(config: Config) -> int:
     """Serves; the exit code."""
     import uvloop
 
+    if config.kubeconfig:
+        config.kubeconfig = str(Path(config.kubeconfig).resolve())
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(config))

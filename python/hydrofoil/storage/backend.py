@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from hydrofoil._native import Draft, ListCursor, ResourceType, Selector, Stored, Watcher
+from hydrofoil.engine import Draft, ListCursor, ResourceType, Selector, Stored, Watcher
 
 
 class StorageError(Exception):

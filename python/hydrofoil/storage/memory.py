@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from hydrofoil import _native
-from hydrofoil._native import Draft, ListCursor, ResourceType, Selector, Stored, Watcher
+from hydrofoil import engine
+from hydrofoil.engine import Draft, ListCursor, ResourceType, Selector, Stored, Watcher
 from hydrofoil.storage.backend import Conflict, Exists, Expired, Future, Missing
 
 EPOCH = 1_767_225_600
@@ -27,7 +27,7 @@ class MemoryBackend:
     """
 
     def __init__(self, *, window: float = 300.0, events: int = 200_000, memory: int = 256 << 20) -> None:
-        self._store = _native.Store(first_revision(), window, events, memory)
+        self._store = engine.Store(first_revision(), window, events, memory)
         self._collections: dict[tuple[str, str], MemoryCollection] = {}
         self.wake: Callable[[], None] = lambda: None
 
@@ -53,14 +53,14 @@ class MemoryBackend:
 class MemoryCollection:
     """One shard of the native store."""
 
-    def __init__(self, backend: MemoryBackend, shard: _native.Shard) -> None:
+    def __init__(self, backend: MemoryBackend, shard: engine.Shard) -> None:
         self._backend = backend
         self._shard = shard
 
     async def create(self, draft: Draft) -> Stored:
         try:
             stored = self._shard.create(draft)
-        except _native.ExistsError:
+        except engine.ExistsError:
             raise Exists from None
         self._backend.written()
         return stored
@@ -68,9 +68,9 @@ class MemoryCollection:
     async def update(self, old: Stored, draft: Draft) -> Stored:
         try:
             stored = self._shard.update(old, draft)
-        except _native.MissingError:
+        except engine.MissingError:
             raise Missing from None
-        except _native.ConflictError:
+        except engine.ConflictError:
             raise Conflict from None
         self._backend.written()
         return stored
@@ -78,9 +78,9 @@ class MemoryCollection:
     async def delete(self, old: Stored) -> Stored:
         try:
             stored = self._shard.delete(old)
-        except _native.MissingError:
+        except engine.MissingError:
             raise Missing from None
-        except _native.ConflictError:
+        except engine.ConflictError:
             raise Conflict from None
         self._backend.written()
         return stored
@@ -93,9 +93,9 @@ class MemoryCollection:
     ) -> ListCursor:
         try:
             return self._shard.list(resource, selector, form, limit, revision, start)
-        except _native.ExpiredError as e:
+        except engine.ExpiredError as e:
             raise Expired(*e.args) from None
-        except _native.FutureError as e:
+        except engine.FutureError as e:
             raise Future(*e.args) from None
 
     def watch(
@@ -103,7 +103,7 @@ class MemoryCollection:
     ) -> Watcher:
         try:
             return self._shard.watch(resource, selector, form, revision, token, framed)
-        except _native.ExpiredError as e:
+        except engine.ExpiredError as e:
             raise Expired(*e.args) from None
 
     def size(self) -> tuple[int, int, int]:

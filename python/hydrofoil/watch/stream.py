@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from hydrofoil import _native
+from hydrofoil import engine
 
 if TYPE_CHECKING:
     from hydrofoil.watch.hub import Hub
@@ -32,7 +32,7 @@ class WatchStream:
         self,
         hub: Hub,
         token: int,
-        watcher: _native.Watcher,
+        watcher: engine.Watcher,
         sink: Sink,
         lapped: Callable[[], bytes],
         *,
@@ -58,17 +58,19 @@ class WatchStream:
                 self._sink.write(data)
             if left == NOTHING:
                 return
-            if left == INITIAL_END and self._bookmarks and self.initial_mark:
-                self._sink.write(self._watcher.bookmark(True))
+            if left == INITIAL_END and self.initial_mark:
+                self.bookmark(initial=True)
             elif left == LAPPED:
                 self._sink.write(self._lapped())
                 self.end()
                 return
 
-    def bookmark(self) -> None:
-        """Tells the reader how far it is."""
-        if self._bookmarks and not self.ended.done() and not self._sink.paused():
-            self._sink.write(self._watcher.bookmark(False))
+    def bookmark(self, *, initial: bool = False) -> None:
+        """Tells the reader how far it is; the end of the initial state is told to the slowest reader too."""
+        if self._bookmarks and not self.ended.done() and (initial or not self._sink.paused()):
+            mark = self._watcher.bookmark(initial)
+            if mark is not None:
+                self._sink.write(mark)
 
     def end(self) -> None:
         """Ends the stream; its handler writes the end of the body."""

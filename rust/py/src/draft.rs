@@ -120,6 +120,7 @@ impl Draft {
     /// Takes over what an update may not change, and what the strategy prepares.
     fn begin_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
         self.set_type();
+        let revision = old.version.revision();
         let old = old.value(&self.typed)?;
         let mut value = self.value.lock();
         default::apply(&self.typed.kind, &mut value);
@@ -139,6 +140,10 @@ impl Draft {
             meta.set("uid", before.uid());
         }
         meta.remove("selfLink");
+        // An update without a version is one of the present version.
+        if matches!(meta.str("resourceVersion"), "" | "0") {
+            meta.set("resourceVersion", revision.to_string());
+        }
         prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
         Ok(())
     }

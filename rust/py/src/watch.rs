@@ -120,8 +120,10 @@ impl Watcher {
         Ok((bytes, left))
     }
 
-    /// A BOOKMARK: an empty object at the revision up to which everything was told.
-    fn bookmark<'py>(&self, py: Python<'py>, initial: bool) -> PyResult<Bound<'py, PyBytes>> {
+    /// A BOOKMARK: an empty object at the revision up to which everything was told. `None` while the initial
+    /// state is being given.
+    fn bookmark<'py>(&self, py: Python<'py>, initial: bool) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(revision) = self.shard.seen(self.id) else { return Ok(None) };
         let mut value = Value::object();
         let map = value.object_at_mut(&[]);
         map.set("kind", self.typed.kind.kind.clone());
@@ -129,7 +131,7 @@ impl Watcher {
         if initial {
             value.object_at_mut(&["metadata", "annotations"]).set("k8s.io/initial-events-end", "true");
         }
-        let version = store::Version::detached("", self.shard.seen(self.id), self.typed.stored_draft(&value));
+        let version = store::Version::detached("", revision, self.typed.stored_draft(&value));
         let mut out = Vec::with_capacity(256);
         if self.framed {
             out.extend_from_slice(CHUNK_HEAD);
@@ -138,13 +140,7 @@ impl Watcher {
         let columns = !self.headless.swap(true, Ordering::Relaxed);
         render_event(&self.typed, &self.form, &version, true, columns, &mut out)?;
         out.extend_from_slice(b"}\n");
-        Ok(if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) })
-    }
-
-    /// The revision up to which everything was told, for a bookmark.
-    #[getter]
-    fn seen(&self) -> u64 {
-        self.shard.seen(self.id)
+        Ok(Some(if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) }))
     }
 }
 

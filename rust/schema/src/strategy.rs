@@ -93,8 +93,7 @@ fn returns_deleted(key: (&str, &str)) -> bool {
 
 fn name_rule(key: (&str, &str)) -> NameRule {
     match key {
-        ("", "Namespace") => NameRule::Label,
-        ("", "Service") => NameRule::Label,
+        ("", "Namespace" | "Service") | ("apps", "StatefulSet") => NameRule::Label,
         ("rbac.authorization.k8s.io", _) => NameRule::PathSegment,
         (
             "certificates.k8s.io" | "apiregistration.k8s.io" | "networking.k8s.io",

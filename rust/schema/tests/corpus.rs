@@ -98,8 +98,17 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
     map.set("uid", Value::from("00000000-0000-0000-0000-000000000000"));
     map.set("creationTimestamp", Value::from("2001-02-03T04:05:06Z"));
     map.remove("deletionTimestamp");
+    map.remove("deletionGracePeriodSeconds");
     map.remove("selfLink");
     map.remove("managedFields");
+    let map = value.object_at_mut(&[]);
+    map.set("kind", Value::from(target.kind.kind.clone()));
+    let gv = if target.kind.group.is_empty() {
+        target.kind.version.to_string()
+    } else {
+        format!("{}/{}", target.kind.group, target.kind.version)
+    };
+    map.set("apiVersion", Value::from(gv));
     let req = Request { kind: &target.kind, subresource: "", old: None };
     prepare::create(&req, &mut value);
     admit::create(&target.kind, &mut value);

@@ -195,15 +195,13 @@ impl Shard {
         self.state.lock().ring.end()
     }
 
-    /// The revision up to which a watcher has been told everything, now that it stands at the end.
-    pub fn seen(&self, id: WatcherId) -> u64 {
+    /// The revision up to which a watcher has been told everything. `None` while the initial state is
+    /// being given: until its end nothing can be promised.
+    pub fn seen(&self, id: WatcherId) -> Option<u64> {
         let state = self.state.lock();
-        let Some(watcher) = &state.watchers[id.0 as usize] else { return 0 };
-        if watcher.initial.is_none() && watcher.next >= state.ring.end() {
-            self.revision().max(watcher.seen)
-        } else {
-            watcher.seen
-        }
+        let watcher = state.watchers[id.0 as usize].as_ref().filter(|w| w.initial.is_none())?;
+        let all = watcher.next >= state.ring.end();
+        Some(if all { self.revision().max(watcher.seen) } else { watcher.seen })
     }
 
     /// Moves a watcher to where another of its kind was drained to.

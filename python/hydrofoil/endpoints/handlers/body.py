@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hydrofoil import _native, errors
-from hydrofoil._native import Draft, ResourceType
+from hydrofoil import engine, errors
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft, ResourceType
 
 
 def decode(scope: Scope, native: ResourceType, data: bytes, level: str, *, media: str | None = None) -> Draft:
@@ -18,7 +18,7 @@ def decode(scope: Scope, native: ResourceType, data: bytes, level: str, *, media
     version = native.api_version.rpartition("/")[2]
     try:
         draft, strict = native.decode(data, media)
-    except _native.DecodeError as e:
+    except engine.DecodeError as e:
         what, text = e.args
         if what == "type":
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
@@ -46,18 +46,24 @@ def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:
         group, version = scope.resource.group, scope.resource.version
     known = scope.registry.catalog.by_kind.get((group, version, kind))
     if kind == native.kind and api_version and known is None:
-        raise errors.bad_request(
-            f"the API version in the data ({api_version}) does not match the expected API version ({native.api_version})"
-        )
+        raise wrong_version(api_version, native)
     if known is None:
-        text = f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        text = (
+            f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
+        )
         raise errors.bad_request(text)
     if known.group == scope.resource.group:
         domain = (group.partition(".")[0]) or "core"
         text = f"converting ({version}.{kind}) to ({domain}.{native.kind}): unknown conversion"
         raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {native.kind}: {text}')
-    raise errors.bad_request(
-        f"the API version in the data ({api_version}) does not match the expected API version ({native.api_version})"
+    raise wrong_version(api_version, native)
+
+
+def wrong_version(given: str, native: ResourceType) -> errors.ApiError:
+    """400 of a body of another version."""
+    expected = native.api_version
+    return errors.bad_request(
+        f"the API version in the data ({given}) does not match the expected API version ({expected})"
     )
 
 
@@ -65,7 +71,9 @@ def check_namespace(scope: Scope, draft: Draft) -> None:
     """The namespace of a body must be that of the URL."""
     given = draft.head()[4]
     if given and scope.resource.namespaced and given != scope.info.namespace:
-        raise errors.bad_request("the namespace of the provided object does not match the namespace sent on the request")
+        raise errors.bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request"
+        )
 
 
 async def read(scope: Scope, native: ResourceType, options: WriteOptions) -> Draft:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from hydrofoil import _native, errors
+from hydrofoil import engine, errors
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints.handlers.list import open_list, rest
 from hydrofoil.endpoints.negotiate import body_media
@@ -54,7 +54,7 @@ def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
     native = scope.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
     try:
         draft, _ = native.decode(data, media)
-    except _native.DecodeError as e:
+    except engine.DecodeError as e:
         raise errors.bad_request(str(e.args[1])) from None
     kind = draft.head()[1]
     if kind and kind != "DeleteOptions":
@@ -102,4 +102,4 @@ async def delete_collection(scope: Scope) -> Answer:
                 raise
             body = old.body(form).rstrip(b"\n")
             shown.append(b"{" + body[1 + head_length :] if form == "json" else body)
-    return scope.json_answer(cursor.head(rest(cursor, listing)) + b",".join(shown) + b"]}\n")
+    return scope.json_answer(cursor.head(rest(cursor)) + b",".join(shown) + b"]}\n")

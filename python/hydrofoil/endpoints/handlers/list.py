@@ -6,12 +6,12 @@ import zlib
 
 from aiohttp import web
 
-from hydrofoil import _native, errors
-from hydrofoil._native import ListCursor
+from hydrofoil import engine, errors
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import ListCursor
 from hydrofoil.storage.backend import Expired, Future
 
 CHUNK = 256 * 1024
@@ -25,10 +25,10 @@ TOO_OLD = (
 )
 
 
-def selector(scope: Scope, labels: str, fields: str) -> _native.Selector:
+def selector(scope: Scope, labels: str, fields: str) -> engine.Selector:
     """What a request selects. Raises 400 with upstream's texts."""
     try:
-        return _native.Selector(scope.resource.native, scope.info.namespace, labels, fields)
+        return engine.Selector(scope.resource.native, scope.info.namespace, labels, fields)
     except ValueError as e:
         raise errors.bad_request(str(e)) from None
 
@@ -40,7 +40,7 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
     resource, collection = scope.resource.native, scope.collection
     if options.token:
         try:
-            at, start = _native.decode_continue(options.token)
+            at, start = engine.decode_continue(options.token)
         except ValueError as e:
             raise errors.bad_request(f"invalid continue token: {e}") from None
         revision = max(at, 0)
@@ -57,19 +57,19 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         return collection.list(resource, chosen, form, limit, revision, start), limit
     except Expired:
         if options.token:
-            raise errors.gone(TOO_OLD, _native.encode_continue(-1, start)) from None
+            raise errors.gone(TOO_OLD, engine.encode_continue(-1, start)) from None
         raise errors.gone("The resourceVersion for the provided list is too old.") from None
     except Future as e:
         raise errors.too_large_version(e.asked, e.current) from None
 
 
-def rest(cursor: ListCursor, options: ListOptions) -> str:
+def rest(cursor: ListCursor) -> str:
     """The members of the list's metadata after its resourceVersion."""
     left = cursor.rest()
     if left is None:
         return ""
     start, remaining = left
-    out = f',"continue":"{_native.encode_continue(cursor.revision, start)}"'
+    out = f',"continue":"{engine.encode_continue(cursor.revision, start)}"'
     if remaining:
         out += f',"remainingItemCount":{remaining}'
     return out
@@ -93,7 +93,7 @@ async def list_(scope: Scope) -> web.StreamResponse:
     while whole or len(pieces) < 2:
         piece = cursor.chunk(CHUNK)
         if piece is None:
-            return scope.json_answer(b"".join((cursor.head(rest(cursor, options)), *pieces, end)))
+            return scope.json_answer(b"".join((cursor.head(rest(cursor)), *pieces, end)))
         pieces.append(piece)
     return await stream(scope, cursor, [cursor.head(""), *pieces], end)
 
@@ -104,7 +104,7 @@ async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: byte
     transport = request.transport
     packer = zlib.compressobj(1, zlib.DEFLATED, 31) if respond.wants_gzip(request) else None
     chunked = request.version >= (1, 1)
-    close = not chunked or request.headers.get("Connection", "").lower() == "close"
+    close = not chunked or respond.closes(request)
     if transport is None:
         return respond.Streamed(200, close=True)
     head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
@@ -127,8 +127,8 @@ async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: byte
     for piece in begun:
         await write(piece)
     begun.clear()
-    while (piece := cursor.chunk(CHUNK)) is not None:
-        await write(piece)
+    while (more := cursor.chunk(CHUNK)) is not None:
+        await write(more)
         if transport.is_closing():
             return respond.Streamed(200, close=True)
     await write(end)

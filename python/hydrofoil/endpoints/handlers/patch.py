@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hydrofoil import _native, errors
-from hydrofoil._native import Draft, ResourceType, Stored
+from hydrofoil import engine, errors
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft, ResourceType, Stored
 
 
 async def patch(scope: Scope) -> Answer:
@@ -39,7 +39,7 @@ def merged(scope: Scope, old: Stored, data: bytes, options: WriteOptions, native
     """The present version with a merge patch laid over it. Raises 400 and 422."""
     try:
         draft, strict = old.merge_patch(native, data)
-    except _native.DecodeError as e:
+    except engine.DecodeError as e:
         what, text = e.args
         if what == "syntax":
             raise errors.bad_request(f"error decoding patch: {text}") from None

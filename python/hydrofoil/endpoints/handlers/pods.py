@@ -6,13 +6,13 @@ from typing import Any
 
 import orjson
 
-from hydrofoil import _native, errors
-from hydrofoil._native import Draft, Stored
+from hydrofoil import engine, errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import DeleteOptions
 
 BINDING = "io.k8s.api.core.v1.Binding"
@@ -48,7 +48,7 @@ async def bind(scope: Scope) -> Answer:
         draft = old.thaw()
         present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
         if draft.lifecycle()[1]:
-            why = f'pod {name} is being deleted, cannot be assigned to a host'
+            why = f"pod {name} is being deleted, cannot be assigned to a host"
             raise errors.conflict("", "pods/binding", name, why)
         if present:
             why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
@@ -58,7 +58,9 @@ async def bind(scope: Scope) -> Answer:
             draft.set(["metadata", "annotations", key], orjson.dumps(value))
         conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
         conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
-        conditions.append({"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": _now()})
+        conditions.append(
+            {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": _now()}
+        )
         draft.set(["status", "conditions"], orjson.dumps(conditions))
         return draft
 
@@ -112,7 +114,9 @@ async def evict(scope: Scope) -> Answer:
 async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
     """Takes one disruption from the budget that covers a pod. Raises 429 when there is none."""
     raw = orjson.loads(pod.json)
-    if raw.get("status", {}).get("phase") in ("Succeeded", "Failed", "Pending") or raw["metadata"].get("deletionTimestamp"):
+    if raw.get("status", {}).get("phase") in ("Succeeded", "Failed", "Pending") or raw["metadata"].get(
+        "deletionTimestamp"
+    ):
         return
     budgets = scope.registry.catalog.find("policy", "v1", "poddisruptionbudgets")
     if budgets is None:
@@ -152,5 +156,5 @@ def _covers(budgets: Resource, budget: Stored, labels: dict[str, str]) -> bool:
         return False
     probe = budgets.native.empty()
     probe.set(["metadata"], orjson.dumps({"name": "p", "labels": labels}))
-    chosen = _native.Selector(budgets.native, "", selector_text(selector), "")
+    chosen = engine.Selector(budgets.native, "", selector_text(selector), "")
     return chosen.matches(probe.preview(0))

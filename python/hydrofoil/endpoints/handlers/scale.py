@@ -7,7 +7,6 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
-from hydrofoil._native import Draft, ResourceType, Stored
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.patch import merged
 from hydrofoil.endpoints.handlers.update import check_name
@@ -15,6 +14,7 @@ from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft, ResourceType, Stored
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -27,7 +27,9 @@ def scale_type(scope: Scope) -> ResourceType:
 
 def selector_text(selector: dict[str, Any]) -> str:
     """A selector as text (`metav1.FormatLabelSelector`)."""
-    labels = selector.get("matchLabels", {}) if "matchLabels" in selector or "matchExpressions" in selector else selector
+    labels = (
+        selector.get("matchLabels", {}) if "matchLabels" in selector or "matchExpressions" in selector else selector
+    )
     parts = [f"{k}={v}" for k, v in sorted(labels.items())]
     for term in selector.get("matchExpressions", ()) if isinstance(selector, dict) else ():
         key, operator, values = term["key"], term["operator"], ",".join(sorted(term.get("values", ())))
@@ -43,7 +45,7 @@ def selector_text(selector: dict[str, Any]) -> str:
     return ",".join(parts)
 
 
-def shown(scope: Scope, stored: Stored) -> dict[str, Any]:
+def shown(stored: Stored) -> dict[str, Any]:
     """A workload as a Scale."""
     raw = orjson.loads(stored.json)
     meta = raw["metadata"]
@@ -63,7 +65,7 @@ def shown(scope: Scope, stored: Stored) -> dict[str, Any]:
 
 def answer(scope: Scope, stored: Stored) -> Answer:
     """A Scale as an answer."""
-    return scope.json_answer(orjson.dumps(shown(scope, stored)) + b"\n")
+    return scope.json_answer(orjson.dumps(shown(stored)) + b"\n")
 
 
 async def get(scope: Scope) -> Answer:
@@ -77,7 +79,7 @@ async def update(scope: Scope) -> Answer:
     given = await body.read(scope, scale_type(scope), options)
     check_name(scope, given)
     body.check_namespace(scope, given)
-    return await _write(scope, lambda old: given, options)
+    return await _write(scope, lambda _: given, options)
 
 
 async def patch(scope: Scope) -> Answer:
@@ -90,7 +92,7 @@ async def patch(scope: Scope) -> Answer:
     native = scale_type(scope)
 
     def make(old: Stored) -> Draft:
-        present = native.decode(orjson.dumps(shown(scope, old)), "json")[0].preview(old.revision)
+        present = native.decode(orjson.dumps(shown(old)), "json")[0].preview(old.revision)
         return merged(scope, present, data, options, native)
 
     return await _write(scope, make, options)
@@ -103,10 +105,14 @@ async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
         replicas = int(given.get(["spec", "replicas"]) or b"0")
         if replicas < 0:
             text = f"Invalid value: {replicas}: must be greater than or equal to 0"
-            raise errors.invalid("autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")])
+            raise errors.invalid(
+                "autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")]
+            )
         draft = old.thaw()
         draft.set(["spec", "replicas"], b"%d" % replicas)
-        draft.set(["metadata", "resourceVersion"], orjson.dumps(version) if version else orjson.dumps(str(old.revision)))
+        draft.set(
+            ["metadata", "resourceVersion"], orjson.dumps(version) if version else orjson.dumps(str(old.revision))
+        )
         return draft
 
     stored = await scope.registry.update(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from hydrofoil import errors
-from hydrofoil._native import Draft, Stored
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft, Stored
 
 
 def check_name(scope: Scope, draft: Draft) -> None:
@@ -42,7 +42,7 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
             return scope.object_answer(stored, 201)
     source = draft.json()
 
-    def change(old: Stored) -> Draft:
+    def change(_: Stored) -> Draft:
         # Each try begins from the body as it was sent.
         return resource.native.decode(source, "json")[0]
 

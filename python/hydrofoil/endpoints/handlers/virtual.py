@@ -8,12 +8,12 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
-from hydrofoil._native import Draft
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft
 
 USER: dict[str, Any] = {"username": "admin", "groups": ["system:masters", "system:authenticated"]}
 """Who every caller is until there is authentication."""

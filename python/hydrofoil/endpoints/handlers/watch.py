@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import Any
 
 import orjson
 from aiohttp import web
 
 from hydrofoil import errors
-from hydrofoil._native import Watcher
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import selector
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Watcher
 from hydrofoil.storage.backend import Expired
 from hydrofoil.watch.stream import WatchStream
 
@@ -105,6 +106,7 @@ async def run(
     scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
 ) -> None:
     """Keeps a stream going to its end."""
+
     def lapped() -> bytes:
         data = error_event(errors.gone("too old resource version"))
         return chunk(data) if framed else data
@@ -179,7 +181,8 @@ async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
         stream.pump()
         while not stream.ended.done():
             getter = asyncio.ensure_future(sink.queue.get())
-            await asyncio.wait({getter, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
+            waited: set[asyncio.Future[Any]] = {getter, stream.ended}
+            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if getter.done():
                 await socket.send_str(getter.result())
                 stream.pump()

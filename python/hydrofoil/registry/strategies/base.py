@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import orjson
 
 if TYPE_CHECKING:
-    from hydrofoil._native import Draft, Stored
     from hydrofoil.apis.catalog import Resource
+    from hydrofoil.engine import Draft, Stored
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"

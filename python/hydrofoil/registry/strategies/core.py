@@ -11,8 +11,8 @@ from hydrofoil.registry.strategies.base import Step, Strategy, now
 from hydrofoil.registry.strategies.services import ServiceStrategy
 
 if TYPE_CHECKING:
-    from hydrofoil._native import Draft, Stored
     from hydrofoil.apis.catalog import Resource
+    from hydrofoil.engine import Draft, Stored
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})

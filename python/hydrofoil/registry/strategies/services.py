@@ -12,8 +12,8 @@ from hydrofoil import errors
 from hydrofoil.registry.strategies.base import Strategy, Undo, nothing
 
 if TYPE_CHECKING:
-    from hydrofoil._native import Draft, Stored
     from hydrofoil.apis.catalog import Resource
+    from hydrofoil.engine import Draft, Stored
     from hydrofoil.registry.store import Registry
 
 PORT_RANGE = "The range of valid ports is {}-{}"
@@ -39,13 +39,17 @@ class ServiceStrategy(Strategy):
             ip = str(ipaddress.ip_address(base + offset))
             if ip not in self._ips:
                 return ip
-        raise errors.ApiError(500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full")
+        raise errors.ApiError(
+            500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full"
+        )
 
     def _free_port(self) -> int:
         low, high = self.ports
         free = [p for p in range(low, high + 1) if p not in self._ports]
         if not free:
-            raise errors.ApiError(500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full")
+            raise errors.ApiError(
+                500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full"
+            )
         return random.choice(free)
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
@@ -125,7 +129,9 @@ class ServiceStrategy(Strategy):
             why = f"the provided IP ({given}) is not in the valid range. The range of valid IPs is {self.network}"
             raise errors.invalid("", "Service", name, [("FieldValueInvalid", shown + why, field)])
         if given in self._ips:
-            raise errors.invalid("", "Service", name, [("FieldValueInvalid", shown + "provided IP is already allocated", field)])
+            raise errors.invalid(
+                "", "Service", name, [("FieldValueInvalid", shown + "provided IP is already allocated", field)]
+            )
         taken.add(given)
         self._ips.add(given)
 

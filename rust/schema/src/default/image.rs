@@ -33,7 +33,7 @@ fn reference_parses(image: &str) -> bool {
             return false;
         }
     }
-    if is_hex_id(image) {
+    if is_hex_id(image) || name.len() > 255 {
         return false;
     }
     let mut parts = name.split('/').peekable();

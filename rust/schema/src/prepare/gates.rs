@@ -71,7 +71,11 @@ fn pod_spec(spec: &mut Value, old: Option<&Value>) {
     if !signals {
         for list in ["containers", "initContainers", "ephemeralContainers"] {
             spec.each(list, |c| {
+                let had = c.sub("lifecycle").has("stopSignal");
                 c.within("lifecycle", |l| l.drop("stopSignal"));
+                if had && c.sub("lifecycle").is_zero() {
+                    c.drop("lifecycle");
+                }
             });
         }
     }

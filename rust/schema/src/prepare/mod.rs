@@ -15,6 +15,8 @@ use hydrofoil_types::Value;
 
 use crate::Request;
 
+pub(crate) use qos::class as qos_class;
+
 /// `PrepareForCreate` of the kind's strategy.
 pub fn create(req: &Request<'_>, object: &mut Value) {
     create::prepare(req.kind, object);

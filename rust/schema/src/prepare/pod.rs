@@ -1,11 +1,15 @@
 //! Pods (`pkg/registry/core/pod/strategy.go`).
 
-use hydrofoil_types::{SmolStr, Value};
+use hydrofoil_types::{SmolStr, Timestamp, Value};
 
 use super::qos;
 use crate::read::{Read, Write, same_field};
 
 pub(super) fn create(object: &mut Value) {
+    if object.sub("spec").i("terminationGracePeriodSeconds") < 0 {
+        object.make("spec").put("terminationGracePeriodSeconds", 1);
+    }
+    app_armor(object);
     let class = qos::class(object);
     let status = object.make("status");
     status.put("phase", "Pending");
@@ -15,6 +19,39 @@ pub(super) fn create(object: &mut Value) {
     gated(object);
 }
 
+/// `applyAppArmorVersionSkew`: the annotations of old clients become fields.
+fn app_armor(object: &mut Value) {
+    const KEY: &str = "container.apparmor.security.beta.kubernetes.io/";
+    let annotations = object.sub("metadata").sub("annotations").clone();
+    let marked = annotations.as_object().is_some_and(|m| m.keys().any(|k| k.starts_with(KEY)));
+    if !marked || object.sub("spec").sub("os").s("name") == "windows" {
+        return;
+    }
+    object.within("spec", |spec| {
+        for list in ["initContainers", "containers"] {
+            spec.each(list, |container| {
+                let key = format!("{KEY}{}", container.s("name"));
+                if container.sub("securityContext").has("appArmorProfile") {
+                    return;
+                }
+                let mut profile = Value::object();
+                match annotations.s(&key) {
+                    "runtime/default" => profile.put("type", "RuntimeDefault"),
+                    "unconfined" => profile.put("type", "Unconfined"),
+                    other => match other.strip_prefix("localhost/").filter(|p| !p.is_empty()) {
+                        Some(name) => {
+                            profile.put("type", "Localhost");
+                            profile.put("localhostProfile", name);
+                        }
+                        None => return,
+                    },
+                }
+                container.make("securityContext").put("appArmorProfile", profile);
+            });
+        }
+    });
+}
+
 /// `applySchedulingGatedCondition`.
 fn gated(object: &mut Value) {
     if object.sub("spec").list("schedulingGates").is_empty() {
@@ -22,6 +59,7 @@ fn gated(object: &mut Value) {
     }
     let mut condition = Value::object();
     condition.put("type", "PodScheduled");
+    condition.put("lastTransitionTime", Timestamp::now().rfc3339());
     condition.put("status", "False");
     condition.put("reason", "SchedulingGated");
     condition.put("message", "Scheduling is blocked due to non-empty scheduling gates");

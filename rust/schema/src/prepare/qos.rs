@@ -7,7 +7,7 @@ use crate::read::Read;
 const COMPUTE: [&str; 2] = ["cpu", "memory"];
 
 /// `ComputePodQOS`.
-pub(super) fn class(pod: &Value) -> &'static str {
+pub(crate) fn class(pod: &Value) -> &'static str {
     let spec = pod.sub("spec");
     let level = spec.sub("resources");
     let holders: Vec<&Value> = if level.zero("requests") && level.zero("limits") {

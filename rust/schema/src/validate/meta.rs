@@ -37,6 +37,23 @@ pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format
         causes.format(&path.child("name"), meta.name(), format);
     }
     common(kind.namespaced, object.sub("metadata"), path, causes);
+    kube_finalizers(kind, object, causes);
+}
+
+/// `validateKubeFinalizerName` of core's `ValidateObjectMeta`; groups outside of it do without.
+fn kube_finalizers(kind: &Kind, object: &Value, causes: &mut Causes) {
+    if matches!(kind.group.as_str(), "admissionregistration.k8s.io" | "apiextensions.k8s.io" | "apiregistration.k8s.io")
+    {
+        return;
+    }
+    let at = METADATA.child("finalizers");
+    for (i, finalizer) in object.sub("metadata").list("finalizers").iter().enumerate() {
+        let name = finalizer.as_str().unwrap_or("");
+        if !name.contains('/') && !matches!(name, "kubernetes" | "orphan" | "foregroundDeletion") {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            causes.invalid_str(&at.index(i), name, detail);
+        }
+    }
 }
 
 /// What follows the name.
@@ -151,17 +168,18 @@ fn field_manager(manager: &str, path: &Path<'_>, causes: &mut Causes) {
     }
     for (i, c) in manager.chars().enumerate() {
         if c.is_control() {
-            causes.invalid_str(
-                path,
-                manager,
-                &format!("invalid character U+{:04X} (at position {i})", c as u32),
-            );
+            causes.invalid_str(path, manager, &format!("invalid character U+{:04X} (at position {i})", c as u32));
         }
     }
 }
 
 /// `ValidateObjectMetaUpdate`.
-pub(crate) fn update(new: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(kind: &Kind, new: &Value, old: &Value, causes: &mut Causes) {
+    base_update(new, old, causes);
+    kube_finalizers(kind, new, causes);
+}
+
+fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
     let (new, old) = (new.sub("metadata"), old.sub("metadata"));
     let path = &METADATA;
     if old.has("deletionTimestamp") {

@@ -1,12 +1,15 @@
 //! Validation: the rules of `pkg/apis/<group>/validation` behind the strategies of each kind.
 
+mod apps;
+mod batch;
 mod check;
 mod core;
-mod format;
+pub(crate) mod format;
 mod meta;
 mod pod;
 mod resource;
 mod selector;
+mod workload;
 
 use hydrofoil_types::{Causes, Value};
 
@@ -17,6 +20,9 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
     match req.kind.key() {
         ("", "Pod") => pod::create(req.kind, object, &mut causes),
+        ("apps", _) | ("", "ReplicationController") => apps::create(req, object, &mut causes),
+        ("batch", "Job") => batch::create(req, object, &mut causes),
+        ("batch", _) => batch::cron_create(req, object, &mut causes),
         _ => meta::create(req.kind, object, &mut causes),
     }
     causes
@@ -28,7 +34,10 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
     let Some(old) = req.old else { return causes };
     match req.kind.key() {
         ("", "Pod") => pod::update(req, object, old, &mut causes),
-        _ => meta::update(object, old, &mut causes),
+        ("apps", _) | ("", "ReplicationController") => apps::update(req, object, old, &mut causes),
+        ("batch", "Job") => batch::update(req, object, old, &mut causes),
+        ("batch", _) => batch::cron_update(req, object, old, &mut causes),
+        _ => meta::update(req.kind, object, old, &mut causes),
     }
     causes
 }

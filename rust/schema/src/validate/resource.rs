@@ -119,7 +119,8 @@ pub(crate) fn value(name: &str, amount: &Value, path: &Path<'_>, causes: &mut Ca
 
 fn huge_page(name: &str, amount: &Value, path: &Path<'_>, causes: &mut Causes) {
     let page = Quantity::parse(&name["hugepages-".len()..]).ok();
-    let fits = page.is_some_and(|p| p.value() > 0 && p.milli() % 1000 == 0 && quantity(amount).value() % p.value() == 0);
+    let fits =
+        page.is_some_and(|p| p.value() > 0 && p.milli() % 1000 == 0 && quantity(amount).value() % p.value() == 0);
     if !fits {
         let text = amount.as_str().unwrap_or("0");
         causes.invalid_str(path, text, &format!("{text} is not positive integer multiple of {name}"));
@@ -127,13 +128,7 @@ fn huge_page(name: &str, amount: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateResourceRequirements`.
-pub(crate) fn requirements(
-    resources: &Value,
-    claims: &[&str],
-    pod_level: bool,
-    path: &Path<'_>,
-    causes: &mut Causes,
-) {
+pub(crate) fn requirements(resources: &Value, claims: &[&str], pod_level: bool, path: &Path<'_>, causes: &mut Causes) {
     let (limits_at, requests_at) = (path.child("limits"), path.child("requests"));
     let (mut compute, mut huge) = (false, false);
     let mut entry = |name: &str, amount: &Value, at: &Path<'_>, causes: &mut Causes| {
@@ -216,7 +211,8 @@ fn claim_names(claims: &[Value], known: &[&str], path: &Path<'_>, causes: &mut C
         if !known.contains(&name) {
             let mut sorted = known.to_vec();
             sorted.sort_unstable();
-            let detail = if sorted.is_empty() { " which is empty".to_owned() } else { format!(": {}", sorted.join(", ")) };
+            let detail =
+                if sorted.is_empty() { " which is empty".to_owned() } else { format!(": {}", sorted.join(", ")) };
             let message = format!(
                 "Not found: {}: must be one of the names in pod.spec.resourceClaims{detail}",
                 super::check::go_quoted(name)

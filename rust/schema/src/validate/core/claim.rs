@@ -4,7 +4,7 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::read::Read;
 use crate::validate::check::Check;
-use crate::validate::format::{label, name};
+use crate::validate::format::name;
 use crate::validate::{resource, selector};
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
@@ -19,11 +19,11 @@ pub(crate) fn spec(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     selector::label_selector(spec.sub("selector"), &path.child("selector"), causes);
     access_modes(modes, &at, causes);
     let at = path.child("resources");
-    let requests = at.child("requests");
     match spec.sub("resources").sub("requests").opt("storage") {
-        None => causes.need(&requests.key("storage")),
+        None => causes.need(&at.key("storage")),
         Some(amount) => {
-            let at = requests.key("storage");
+            let at = at.child("requests");
+            let at = at.key("storage");
             resource::value("storage", amount, &at, causes);
             resource::positive(amount, &at, causes);
         }
@@ -81,10 +81,9 @@ fn source(spec: &Value, key: &str, path: &Path<'_>, causes: &mut Causes) {
     }
     if group.is_empty() && source.s("kind") != "PersistentVolumeClaim" {
         let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
-        causes.invalid_str(&at.child("kind"), source.s("kind"), detail);
+        causes.invalid_str(&at, source.s("kind"), detail);
     }
     if source.has("apiGroup") && !group.is_empty() {
         causes.format(&at.child("apiGroup"), group, name::subdomain);
     }
-    let _ = label::key;
 }

@@ -26,7 +26,8 @@ pub(crate) fn key(text: &str, bad: &mut dyn FnMut(&str)) {
         if first.is_empty() {
             bad("prefix part must be non-empty");
         } else {
-            name::subdomain(first, &mut |detail| bad(&format!("prefix part {detail}")));
+            // The newer package behind label keys counts in bytes.
+            name::subdomain(first, &mut |detail| bad(&format!("prefix part {}", detail.replace("253 characters", "253 bytes"))));
         }
     }
     if name.is_empty() {

@@ -6,8 +6,8 @@ const UNDERSCORE: &str = "a lowercase RFC 1123 subdomain must consist of lower c
 const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-const LONG_63: &str = "must be no more than 63 bytes";
-const LONG_253: &str = "must be no more than 253 bytes";
+const LONG_63: &str = "must be no more than 63 characters";
+const LONG_253: &str = "must be no more than 253 characters";
 
 fn alnum(b: u8) -> bool {
     b.is_ascii_lowercase() || b.is_ascii_digit()
@@ -59,10 +59,7 @@ pub(crate) fn subdomain_underscore(text: &str, bad: &mut dyn FnMut(&str)) {
     }
     let word = |b: u8| alnum(b) || b == b'_';
     let ok = text.as_bytes().split(|b| *b == b'.').all(|part| {
-        !part.is_empty()
-            && word(part[0])
-            && word(part[part.len() - 1])
-            && part.iter().all(|b| word(*b) || *b == b'-')
+        !part.is_empty() && word(part[0]) && word(part[part.len() - 1]) && part.iter().all(|b| word(*b) || *b == b'-')
     });
     if !ok {
         bad(UNDERSCORE);
@@ -122,7 +119,7 @@ pub(crate) fn config_key(text: &str, bad: &mut dyn FnMut(&str)) {
 /// `maskTrailingDash`: a name to be continued may end in a dash.
 pub(crate) fn masked(prefix: &str) -> std::borrow::Cow<'_, str> {
     match prefix.strip_suffix('-') {
-        Some(rest) if rest.len() > 1 => {
+        Some(rest) if !rest.is_empty() => {
             let mut end = rest.len() - 1;
             while !rest.is_char_boundary(end) {
                 end -= 1;

@@ -48,7 +48,7 @@ pub(crate) fn percent_value(text: &str) -> Option<i64> {
 pub(crate) fn port_name(text: &str, bad: &mut dyn FnMut(&str)) {
     let b = text.as_bytes();
     if b.len() > 15 {
-        bad("must be no more than 15 bytes");
+        bad("must be no more than 15 characters");
     }
     if !b.iter().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || *c == b'-') || b.is_empty() {
         bad("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");

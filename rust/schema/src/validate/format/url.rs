@@ -74,9 +74,8 @@ fn scheme(text: &str) -> Result<(&str, &str), ()> {
 
 fn bad_escape(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
-    let at = (0..bytes.len()).find(|i| {
-        bytes[*i] == b'%' && !bytes.get(i + 1..i + 3).is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit))
-    })?;
+    let at = (0..bytes.len())
+        .find(|i| bytes[*i] == b'%' && !bytes.get(i + 1..i + 3).is_some_and(|h| h.iter().all(u8::is_ascii_hexdigit)))?;
     let mut end = (at + 3).min(text.len());
     while !text.is_char_boundary(end) {
         end += 1;

@@ -22,11 +22,19 @@ pub(super) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
         }
     }
     if let Some(text) = annotations.opt(SECCOMP_POD) {
-        seccomp_profile(text.as_str().unwrap_or(""), &path.key(SECCOMP_POD), causes);
+        seccomp_profile(text.as_str().unwrap_or(""), &path.child(SECCOMP_POD), causes);
     }
     for (key, value) in metadata.entries("annotations") {
         if key.starts_with(SECCOMP) {
-            seccomp_profile(value.as_str().unwrap_or(""), &path.key(key), causes);
+            seccomp_profile(value.as_str().unwrap_or(""), &path.child(key), causes);
+        }
+    }
+    let cost = "controller.kubernetes.io/pod-deletion-cost";
+    if let Some(text) = annotations.opt(cost) {
+        let number = text.as_str().unwrap_or("");
+        let plain = !number.starts_with('+') && (number == "0" || !number.trim_start_matches('-').starts_with('0'));
+        if !plain || number.parse::<i32>().is_err() {
+            causes.invalid(&path.key(cost), text, "must be a 32bit integer");
         }
     }
     for (key, value) in metadata.entries("annotations") {

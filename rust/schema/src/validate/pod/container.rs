@@ -104,7 +104,9 @@ fn ephemeral(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
             causes.not_found(&at.child("targetContainerName"), &Value::from(target));
         }
         for key in FIELDS.into_iter().chain(["lifecycle"]) {
-            if !container.zero(key) || (container.has(key) && !matches!(key, "ports" | "resources" | "resizePolicy" | "restartPolicyRules")) {
+            if !container.zero(key)
+                || (container.has(key) && !matches!(key, "ports" | "resources" | "resizePolicy" | "restartPolicyRules"))
+            {
                 causes.forbidden(&at.child(key), FORBIDDEN);
             }
         }

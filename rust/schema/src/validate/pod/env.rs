@@ -112,9 +112,9 @@ pub(super) fn field_ref(r: &Value, fields: &[&str], path: &Path<'_>, causes: &mu
         let detail = format!("error converting fieldPath: unsupported pod version: {version}");
         return causes.invalid_str(&at, field, &detail);
     }
-    if let Some((base, key)) = field.strip_suffix(']').and_then(|f| f.split_once("['")).and_then(|(b, k)| {
-        k.strip_suffix('\'').map(|k| (b, k))
-    }) {
+    if let Some((base, key)) =
+        field.strip_suffix(']').and_then(|f| f.split_once("['")).and_then(|(b, k)| k.strip_suffix('\'').map(|k| (b, k)))
+    {
         return match base {
             "metadata.annotations" => {
                 let key = key.to_lowercase();
@@ -127,7 +127,9 @@ pub(super) fn field_ref(r: &Value, fields: &[&str], path: &Path<'_>, causes: &mu
             }
         };
     }
-    let known = ENV_FIELDS.contains(&field) || FILE_FIELDS.contains(&field) || matches!(field, "spec.restartPolicy" | "spec.schedulerName" | "status.phase");
+    let known = ENV_FIELDS.contains(&field)
+        || FILE_FIELDS.contains(&field)
+        || matches!(field, "spec.restartPolicy" | "spec.schedulerName" | "status.phase");
     // `spec.host` is the old name of `spec.nodeName`.
     let converted = if field == "spec.host" { "spec.nodeName" } else { field };
     if !known && field != "spec.host" {

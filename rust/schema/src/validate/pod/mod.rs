@@ -14,6 +14,7 @@ mod projected;
 mod scheduling;
 mod security;
 mod source;
+mod status;
 mod update;
 mod volume;
 mod windows;
@@ -66,7 +67,8 @@ pub(super) fn metadata_and_spec(kind: &crate::Kind, object: &Value, causes: &mut
             for (j, source) in volume.sub("projected").list("sources").iter().enumerate() {
                 if source.has("serviceAccountToken") {
                     let at = at.index(i);
-                    let (at, detail) = (at.child("projected"), "must not be specified when serviceAccountName is not set");
+                    let (at, detail) =
+                        (at.child("projected"), "must not be specified when serviceAccountName is not set");
                     let at = at.child("sources");
                     let at = at.index(j);
                     causes.forbidden(&at.child("serviceAccountToken"), detail);

@@ -7,8 +7,7 @@ use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::name;
 
-pub(super) const ISCSI_TOO_LONG: &str =
-    "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
+pub(super) const ISCSI_TOO_LONG: &str = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
 const PARTITION: &str = "must be between 0 and 255, inclusive";
 
 /// The fields that must be set, by source.
@@ -84,9 +83,12 @@ pub(crate) fn persistent(key: &str, value: &Value, pv: &str, at: &Path<'_>, caus
         "csi" => {
             csi_driver_name(value.s("driver"), &at.child("driver"), causes);
             need(value, "volumeHandle", at, causes);
-            for key in
-                ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"]
-            {
+            for key in [
+                "controllerPublishSecretRef",
+                "controllerExpandSecretRef",
+                "nodePublishSecretRef",
+                "nodeExpandSecretRef",
+            ] {
                 if let Some(secret) = value.opt(key) {
                     secret_ref(secret, &at.child(key), causes);
                 }
@@ -144,7 +146,7 @@ fn secret_ref(secret: &Value, at: &Path<'_>, causes: &mut Causes) {
 /// `ValidateCSIDriverName`.
 pub(crate) fn csi_driver_name(driver: &str, at: &Path<'_>, causes: &mut Causes) {
     if driver.is_empty() {
-        causes.need(at);
+        return causes.need(at);
     }
     if driver.len() > 63 {
         causes.too_long(at, 63);

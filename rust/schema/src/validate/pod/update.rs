@@ -1,11 +1,242 @@
-//! Updates of pods.
+//! Updates of pods and of their subresources.
 
-use hydrofoil_types::{Causes, Value};
+use hydrofoil_types::{Causes, Path, Value};
 
-use crate::{Kind, Request};
+use super::status;
+use crate::Request;
+use crate::read::{Read, Write, same, same_field};
+use crate::validate::check::Check;
+use crate::validate::meta;
+
+const MIRROR: &str = "kubernetes.io/config.mirror";
+const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
+const NODE_AFFINITY: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// `ValidatePodUpdate` and those of the subresources.
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    let _: &Kind = req.kind;
-    crate::validate::meta::update(object, old, causes);
+    meta::update(req.kind, object, old, causes);
+    let path = Path::new("spec");
+    match req.subresource {
+        "status" => status::update(object, old, causes),
+        "ephemeralcontainers" => {
+            super::metadata_and_spec(req.kind, object, causes);
+            ephemeral(object, old, &path.child("ephemeralContainers"), causes);
+        }
+        "resize" => {
+            super::metadata_and_spec(req.kind, object, causes);
+            resize(object, old, &path, causes);
+        }
+        _ => {
+            super::metadata_and_spec(req.kind, object, causes);
+            main(object, old, &path, causes);
+        }
+    }
+}
+
+fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if object.sub("metadata").sub("annotations").s(MIRROR) != old.sub("metadata").sub("annotations").s(MIRROR) {
+        let at = Path::new("metadata");
+        let at = at.child("annotations");
+        causes.forbidden(&at.key(MIRROR), "may not remove or update mirror pod annotation");
+    }
+    let (new, old) = (object.sub("spec"), old.sub("spec"));
+    for list in ["containers", "initContainers"] {
+        let at = path.child(list);
+        if new.list(list).len() != old.list(list).len() {
+            return causes.forbidden(&at, "pod updates may not add or remove containers");
+        }
+        for (i, container) in new.list(list).iter().enumerate() {
+            if container.zero("image") {
+                causes.need(&at.index(i).child("image"));
+            }
+            super::container::image_is_trimmed(container, &at.index(i), causes);
+        }
+    }
+    let at = path.child("activeDeadlineSeconds");
+    match (new.oi("activeDeadlineSeconds"), old.oi("activeDeadlineSeconds")) {
+        (Some(seconds), _) if !(0..=i64::from(i32::MAX)).contains(&seconds) => {
+            return causes.range(&at, seconds, 0, i64::from(i32::MAX));
+        }
+        (Some(seconds), Some(before)) if before < seconds => {
+            return causes.invalid_int(&at, seconds, "must be less than or equal to previous value");
+        }
+        (None, Some(_)) => {
+            return causes.invalid(&at, &Value::Null, "must not update from a positive integer to nil value");
+        }
+        _ => {}
+    }
+    tolerations(new, old, &path.child("tolerations"), causes);
+    gates(new, old, &path.child("schedulingGates"), causes);
+    let mut munged = new.clone();
+    for list in ["containers", "initContainers"] {
+        let before = old.list(list);
+        let mut i = 0;
+        munged.each(list, |container| {
+            container.copy_from(&before[i], "image");
+            i += 1;
+        });
+    }
+    for key in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
+        munged.copy_from(old, key);
+    }
+    if old.i("terminationGracePeriodSeconds") < 0 && munged.i("terminationGracePeriodSeconds") == 1 {
+        munged.copy_from(old, "terminationGracePeriodSeconds");
+    }
+    if !old.list("schedulingGates").is_empty() {
+        gated(&mut munged, old, path, causes);
+    }
+    if !same(&munged, old) {
+        causes.forbidden(path, FIXED);
+    }
+}
+
+/// `validateOnlyAddedTolerations`.
+fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let fields = ["key", "operator", "value", "effect"];
+    let kept = old
+        .list("tolerations")
+        .iter()
+        .all(|before| new.list("tolerations").iter().any(|t| fields.iter().all(|f| t.s(f) == before.s(f))));
+    if kept {
+        super::tolerations(new.list("tolerations"), path, causes);
+    } else {
+        causes.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
+    }
+}
+
+fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    for (i, gate) in new.list("schedulingGates").iter().enumerate() {
+        let name = gate.s("name");
+        if !old.list("schedulingGates").iter().any(|g| g.s("name") == name) {
+            let detail = format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            causes.forbidden(&path.index(i).child("name"), &detail);
+        }
+    }
+}
+
+/// A gated pod may be narrowed: node selectors and required node affinity may grow.
+fn gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if !same_field(munged, old, "nodeSelector") {
+        let kept = old.entries("nodeSelector").all(|(k, v)| munged.sub("nodeSelector").get(k) == Some(v));
+        if !kept {
+            let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+            causes.invalid(&path.child("nodeSelector"), munged.sub("nodeSelector"), detail);
+        }
+        munged.copy_from(old, "nodeSelector");
+    }
+    let before = old.sub("affinity").sub("nodeAffinity");
+    let now = munged.sub("affinity").sub("nodeAffinity").clone();
+    if same(before, &now) {
+        return;
+    }
+    let at = path.child("affinity");
+    affinity(&now, before, &at.child("nodeAffinity"), causes);
+    match before {
+        Value::Null => munged.within("affinity", |a| a.drop("nodeAffinity")),
+        other => munged.make("affinity").put("nodeAffinity", other.clone()),
+    }
+    if !old.has("affinity") && munged.sub("affinity").is_zero() {
+        munged.drop("affinity");
+    }
+}
+
+/// `validateNodeAffinityMutation`.
+fn affinity(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let required = old.sub(NODE_AFFINITY);
+    if matches!(required, Value::Null) {
+        return;
+    }
+    let at = path.child(NODE_AFFINITY);
+    let at = at.child("nodeSelectorTerms");
+    let (terms, before) = (new.sub(NODE_AFFINITY).list("nodeSelectorTerms"), required.list("nodeSelectorTerms"));
+    if !before.is_empty() && terms.len() != before.len() {
+        let shown = new.sub(NODE_AFFINITY).sub("nodeSelectorTerms");
+        return causes.invalid(&at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    }
+    for (i, (term, before)) in terms.iter().zip(before).enumerate() {
+        let grew = |key: &str| term.list(key).starts_with(before.list(key));
+        let empty = before.list("matchExpressions").is_empty() && before.list("matchFields").is_empty();
+        let untouched = term.list("matchExpressions").is_empty() && term.list("matchFields").is_empty();
+        if !(grew("matchExpressions") && grew("matchFields")) || (empty && !untouched) {
+            let detail = "only additions are allowed (no mutations or deletions)";
+            causes.invalid(&at.index(i), term, detail);
+        }
+    }
+}
+
+fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if old.sub("metadata").sub("annotations").has(MIRROR) {
+        return causes.forbidden(&Path::root(), "static pods do not support ephemeral containers");
+    }
+    let containers = object.sub("spec").list("ephemeralContainers");
+    for before in old.sub("spec").list("ephemeralContainers") {
+        let name = before.s("name");
+        match containers.iter().rev().find(|c| c.s("name") == name) {
+            None => causes.forbidden(path, &format!("existing ephemeral containers \"{name}\" may not be removed\n")),
+            Some(now) if !same(now, before) => {
+                causes.forbidden(path, &format!("existing ephemeral containers \"{name}\" may not be changed\n"));
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// `ValidatePodResize`.
+fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if old.sub("metadata").sub("annotations").has(MIRROR) {
+        return causes.forbidden(&Path::root(), "static pods cannot be resized");
+    }
+    if old.sub("spec").sub("os").s("name") == "windows" {
+        return causes.forbidden(&Path::root(), "windows pods cannot be resized");
+    }
+    if crate::prepare::qos_class(old) != crate::prepare::qos_class(object) {
+        let class = object.sub("status").s("qosClass");
+        causes.invalid_str(path, class, "Pod QOS Class may not change as a result of resizing");
+    }
+    let (new, old) = (object.sub("spec"), old.sub("spec"));
+    for (list, noun) in [("containers", ""), ("initContainers", " for sidecar containers")] {
+        let at = path.child(list);
+        if new.list(list).len() != old.list(list).len() {
+            causes.forbidden(&at, "containers may not be added or removed on resize");
+            continue;
+        }
+        for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
+            let sidecar = list == "containers" || before.s("restartPolicy") == "Always";
+            let at = at.index(i);
+            let at = at.child("resources");
+            if sidecar {
+                for key in ["limits", "requests"] {
+                    let gone = before.sub("resources").entries(key).any(|(k, _)| !now.sub("resources").sub(key).has(k));
+                    if gone {
+                        let noun = if key == "limits" { "limits" } else { "requests" };
+                        causes.forbidden(&at.child(key), &format!("resource {noun} cannot be removed"));
+                    }
+                }
+            }
+            let mut munged = now.clone();
+            for key in ["limits", "requests"] {
+                for name in ["cpu", "memory"] {
+                    if !sidecar {
+                        continue;
+                    }
+                    let prior = before.sub("resources").sub(key).opt(name).cloned();
+                    munged.within("resources", |r| {
+                        r.within(key, |m| match prior {
+                            Some(amount) => m.put(name, amount),
+                            None => m.drop(name),
+                        });
+                    });
+                }
+            }
+            munged.copy_from(before, "resizePolicy");
+            if !same(&munged, before) {
+                let detail = if sidecar {
+                    format!("only cpu and memory resources{noun} are mutable")
+                } else {
+                    "resources for non-sidecar init containers are immutable".to_owned()
+                };
+                causes.forbidden(path, &detail);
+            }
+        }
+    }
 }

@@ -39,9 +39,10 @@ pub(super) fn volumes<'a>(
         }
         if let Some(claim) = volume.opt("persistentVolumeClaim").filter(|_| !pod.is_empty()) {
             let claim = claim.s("claimName");
-            let made = claim.strip_prefix(pod).and_then(|c| c.strip_prefix('-')).is_some_and(|rest| {
-                list.iter().any(|v| v.has("ephemeral") && v.s("name") == rest)
-            });
+            let made = claim
+                .strip_prefix(pod)
+                .and_then(|c| c.strip_prefix('-'))
+                .is_some_and(|rest| list.iter().any(|v| v.has("ephemeral") && v.s("name") == rest));
             if made {
                 let idx = idx.child("persistentVolumeClaim");
                 let detail = "must not reference a PVC that gets created for an ephemeral volume";
@@ -200,7 +201,7 @@ fn claim_template(template: &Value, at: &Path<'_>, causes: &mut Causes) {
     crate::validate::meta::annotations(metadata, &path.child("annotations"), causes);
     crate::validate::meta::labels(metadata.get("labels"), &path.child("labels"), causes);
     for key in FIELDS {
-        if !metadata.zero(key) {
+        if !metadata.zero(key) || metadata.get(key).is_some_and(|v| v.as_array().is_some()) {
             // The reflection upstream does lowers one letter only.
             let shown = if key == "uid" { "uID" } else { key };
             causes.forbidden(&path.child(shown), "cannot be set");

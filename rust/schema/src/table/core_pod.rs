@@ -1,0 +1,177 @@
+//! Pods (`printPod`).
+
+use hydrofoil_types::{Map, Timestamp, Value};
+
+use super::age;
+use super::subject::Subject;
+use super::text::or;
+use crate::read::Read;
+
+/// What the containers of a pod add up to.
+#[derive(Default)]
+struct Sum {
+    reason: String,
+    ready: usize,
+    restarts: i64,
+    last: Option<Timestamp>,
+}
+
+impl Sum {
+    /// Counts the restarts of a container, and keeps the time of the last.
+    fn restarted(&mut self, container: &Value) {
+        self.restarts = self.restarts.saturating_add(container.i("restartCount"));
+        let ended = container.sub("lastState").opt("terminated").and_then(|t| age::moment(t.s("finishedAt")));
+        self.last = self.last.max(ended);
+    }
+}
+
+/// The row of a pod.
+pub(super) fn pod(of: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (of.spec(), of.status());
+    let mut sum = Sum { reason: or(status.s("reason"), status.s("phase")).to_owned(), ..Sum::default() };
+    if status.list("conditions").iter().any(|c| c.s("type") == "PodScheduled" && c.s("reason") == "SchedulingGated") {
+        "SchedulingGated".clone_into(&mut sum.reason);
+    }
+    let mut sidecars = Sum::default();
+    let initializing = init(spec, status, &mut sum, &mut sidecars);
+    if !initializing || initialized(status) {
+        sum.restarts = sidecars.restarts;
+        sum.last = sidecars.last;
+        main(status, &mut sum);
+    }
+    if of.deleting() {
+        if status.s("reason") == "NodeLost" {
+            "Unknown".clone_into(&mut sum.reason);
+        } else if !matches!(status.s("phase"), "Failed" | "Succeeded") {
+            "Terminating".clone_into(&mut sum.reason);
+        }
+    }
+    let restarts = match sum.last {
+        Some(last) if sum.restarts != 0 => format!("{} ({} ago)", sum.restarts, age::between(last, of.now)),
+        _ => sum.restarts.to_string(),
+    };
+    let all = spec.list("containers").len() + spec.list("initContainers").iter().filter(|c| restartable(c)).count();
+    let ip = status.list("podIPs").first().map_or("", |ip| ip.s("ip"));
+    cells![
+        of.name(),
+        format!("{}/{all}", sum.ready),
+        sum.reason,
+        restarts,
+        of.age(),
+        or(ip, "<none>"),
+        or(spec.s("nodeName"), "<none>"),
+        or(status.s("nominatedNodeName"), "<none>"),
+        gates(spec, status),
+    ]
+}
+
+/// `podSuccessConditions` and `podFailedConditions`.
+pub(super) fn conditions(of: &Subject<'_>) -> Vec<Value> {
+    let (reason, message) = match of.status().s("phase") {
+        "Succeeded" => ("Succeeded", "The pod has completed successfully."),
+        "Failed" => ("Failed", "The pod failed."),
+        _ => return Vec::new(),
+    };
+    let mut condition = Map::new();
+    condition.push("type", "Completed");
+    condition.push("status", "True");
+    condition.push("reason", reason);
+    condition.push("message", message);
+    vec![Value::Object(condition)]
+}
+
+/// `IsRestartableInitContainer`: a sidecar.
+fn restartable(container: &Value) -> bool {
+    container.s("restartPolicy") == "Always"
+}
+
+/// Goes through the init containers up to the one that is at work; tells whether there is such a one.
+fn init(spec: &Value, status: &Value, sum: &mut Sum, sidecars: &mut Sum) -> bool {
+    let specs = spec.list("initContainers");
+    for (i, container) in status.list("initContainerStatuses").iter().enumerate() {
+        // Of several of a name the last is known.
+        let sidecar = specs.iter().rev().find(|c| c.s("name") == container.s("name")).is_some_and(restartable);
+        sum.restarted(container);
+        if sidecar {
+            sidecars.restarted(container);
+        }
+        let state = container.sub("state");
+        let ended = state.opt("terminated");
+        if ended.is_some_and(|t| t.i("exitCode") == 0) {
+            continue;
+        }
+        if sidecar && container.b("started") {
+            sum.ready += usize::from(container.b("ready"));
+            continue;
+        }
+        sum.reason = match (ended, state.sub("waiting").s("reason")) {
+            (Some(ended), _) => format!("Init:{}", end(ended)),
+            (None, "" | "PodInitializing") => format!("Init:{i}/{}", specs.len()),
+            (None, waits) => format!("Init:{waits}"),
+        };
+        return true;
+    }
+    false
+}
+
+/// Goes through the containers proper, last first, so that the first has the last word.
+fn main(status: &Value, sum: &mut Sum) {
+    let mut running = false;
+    let mut error = None;
+    for container in status.list("containerStatuses").iter().rev() {
+        sum.restarted(container);
+        let state = container.sub("state");
+        let waits = state.sub("waiting").s("reason");
+        if !waits.is_empty() {
+            waits.clone_into(&mut sum.reason);
+        } else if let Some(ended) = state.opt("terminated") {
+            sum.reason = end(ended);
+            if ended.i("exitCode") != 0 {
+                error = Some(sum.reason.clone());
+            }
+        } else if container.b("ready") && state.has("running") {
+            running = true;
+            sum.ready += 1;
+        }
+    }
+    // A container that ended well does not make a pod completed while others run.
+    if sum.reason == "Completed" {
+        if running && holds(status, "Ready") {
+            "Running".clone_into(&mut sum.reason);
+        } else if let Some(error) = error.filter(|e| !e.is_empty()) {
+            sum.reason = error;
+        } else if running {
+            "NotReady".clone_into(&mut sum.reason);
+        }
+    }
+}
+
+/// Why a container ended.
+fn end(ended: &Value) -> String {
+    match (ended.s("reason"), ended.i("signal")) {
+        ("", 0) => format!("ExitCode:{}", ended.i("exitCode")),
+        ("", signal) => format!("Signal:{signal}"),
+        (reason, _) => reason.to_owned(),
+    }
+}
+
+/// `hasPodReadyCondition`.
+fn holds(status: &Value, kind: &str) -> bool {
+    status.list("conditions").iter().any(|c| c.s("type") == kind && c.s("status") == "True")
+}
+
+/// `isPodInitializedConditionTrue`: the first condition of the type counts.
+fn initialized(status: &Value) -> bool {
+    super::text::condition(status, "Initialized").is_some_and(|c| c.s("status") == "True")
+}
+
+fn gates(spec: &Value, status: &Value) -> String {
+    let gates = spec.list("readinessGates");
+    if gates.is_empty() {
+        return "<none>".to_owned();
+    }
+    let open = |gate: &&Value| {
+        super::text::condition(status, gate.s("conditionType")).is_some_and(|c| c.s("status") == "True")
+    };
+    format!("{}/{}", gates.iter().filter(open).count(), gates.len())
+}

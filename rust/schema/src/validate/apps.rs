@@ -1,0 +1,367 @@
+//! Workloads (`pkg/apis/apps/validation/validation.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::check::{Check, IMMUTABLE};
+use super::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
+use super::{meta, selector};
+use crate::Request;
+use crate::read::{Read, same, same_field};
+
+const SPEC: Path<'static> = Path::new("spec");
+const STATUS: Path<'static> = Path::new("status");
+
+pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
+    meta::create(req.kind, object, causes);
+    spec(&req.kind.kind, object, causes);
+}
+
+fn spec(kind: &str, object: &Value, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    match kind {
+        "Deployment" => deployment(spec, causes),
+        "ReplicaSet" => replica_set(spec, causes),
+        "DaemonSet" => daemon_set(spec, causes),
+        "StatefulSet" => stateful_set(spec, causes),
+        "ReplicationController" => controller(spec, causes),
+        _ => {
+            if !object.has("data") {
+                causes.required(&Path::new("data"), "data is mandatory");
+            }
+            causes.not_negative(&Path::new("revision"), object.i("revision"));
+        }
+    }
+}
+
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    let kind = req.kind.kind.as_str();
+    meta::update(req.kind, object, old, causes);
+    if req.subresource == "status" {
+        return status(kind, object.sub("status"), old.sub("status"), causes);
+    }
+    let (new, before) = (object.sub("spec"), old.sub("spec"));
+    match kind {
+        "StatefulSet" => stateful_update(new, before, causes),
+        "ControllerRevision" => {
+            spec(kind, object, causes);
+            if !same_field(object, old, "data") || object.has("data") != old.has("data") {
+                causes.invalid(&Path::new("data"), object.sub("data"), IMMUTABLE);
+            }
+        }
+        "ReplicationController" => spec(kind, object, causes),
+        _ => {
+            spec(kind, object, causes);
+            workload::same_selector(new, before, &SPEC, causes);
+        }
+    }
+}
+
+fn deployment(spec: &Value, causes: &mut Causes) {
+    const WORDS: Words = Words {
+        empty: "empty selector is invalid for deployment",
+        invalid: "invalid label selector",
+        noun: "ReplicaSet",
+    };
+    counts(spec, &["replicas"], &SPEC, causes);
+    workload::selected_template(spec, &WORDS, &SPEC, causes);
+    strategy(spec.sub("strategy"), &SPEC.child("strategy"), causes);
+    counts(spec, &["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], &SPEC, causes);
+    if let Some(deadline) = spec.oi("progressDeadlineSeconds") {
+        if deadline <= spec.i("minReadySeconds") {
+            causes.invalid_int(&SPEC.child("progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds");
+        }
+    }
+}
+
+fn strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("rollingUpdate");
+    match strategy.s("type") {
+        "Recreate" => {
+            if strategy.has("rollingUpdate") {
+                causes.forbidden(&at, "may not be specified when strategy `type` is 'Recreate'");
+            }
+        }
+        "RollingUpdate" => {
+            let Some(rolling) = strategy.opt("rollingUpdate") else {
+                return causes.required(&at, "this should be defaulted and never be nil");
+            };
+            let (unavailable, surge) = (rolling.sub("maxUnavailable"), rolling.sub("maxSurge"));
+            count_or_percent(unavailable, &at.child("maxUnavailable"), causes);
+            count_or_percent(surge, &at.child("maxSurge"), causes);
+            if plain_number(unavailable) == 0 && plain_number(surge) == 0 {
+                causes.invalid(&at.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0");
+            }
+            at_most_all(unavailable, &at.child("maxUnavailable"), causes);
+        }
+        other => causes.unsupported(&path.child("type"), other, &["Recreate", "RollingUpdate"]),
+    }
+}
+
+fn replica_set(spec: &Value, causes: &mut Causes) {
+    const WORDS: Words = Words {
+        empty: "empty selector is invalid for deployment",
+        invalid: "invalid label selector",
+        noun: "ReplicaSet",
+    };
+    counts(spec, &["replicas", "minReadySeconds"], &SPEC, causes);
+    if spec.has("template") {
+        return workload::selected_template(spec, &WORDS, &SPEC, causes);
+    }
+    // Without a template only the selector can be looked at.
+    let at = SPEC.child("selector");
+    match spec.opt("selector") {
+        None => causes.need(&at),
+        Some(s) => {
+            let before = causes.len();
+            selector::label_selector(s, &at, causes);
+            if causes.len() > before {
+                return causes.invalid(&at, s, WORDS.invalid);
+            }
+            if workload::is_empty(s) {
+                causes.invalid(&at, s, WORDS.empty);
+            }
+        }
+    }
+    causes.need(&SPEC.child("template"));
+}
+
+fn controller(spec: &Value, causes: &mut Causes) {
+    counts(spec, &["minReadySeconds"], &SPEC, causes);
+    if spec.zero("selector") {
+        causes.need(&SPEC.child("selector"));
+    }
+    match spec.oi("replicas") {
+        None => causes.need(&SPEC.child("replicas")),
+        Some(n) => causes.not_negative(&SPEC.child("replicas"), n),
+    }
+    let at = SPEC.child("template");
+    let Some(template) = spec.opt("template") else { return causes.need(&at) };
+    let labels = template.sub("metadata").sub("labels");
+    if !spec.entries("selector").all(|(k, v)| labels.get(k) == Some(v)) {
+        workload::mismatch(labels, &at, causes);
+    }
+    super::pod::template(template, &at, causes);
+    workload::always(template, "ReplicationController", &at, causes);
+}
+
+fn daemon_set(spec: &Value, causes: &mut Causes) {
+    let (labels, at) = (spec.sub("template").sub("metadata").sub("labels"), SPEC.child("template"));
+    let before = causes.len();
+    selector::label_selector(spec.sub("selector"), &SPEC.child("selector"), causes);
+    if causes.len() == before && !workload::matches(spec.sub("selector"), labels) {
+        workload::mismatch(labels, &at, causes);
+    }
+    if let Some(s) = spec.opt("selector").filter(|s| workload::is_empty(s)) {
+        causes.invalid(&SPEC.child("selector"), s, "empty selector is invalid for daemonset");
+    }
+    super::pod::template(spec.sub("template"), &at, causes);
+    read_only_disks(spec.sub("template").sub("spec"), &at, causes);
+    workload::always(spec.sub("template"), "DaemonSet", &at, causes);
+    counts(spec, &["minReadySeconds"], &SPEC, causes);
+    daemon_strategy(spec.sub("updateStrategy"), &SPEC.child("updateStrategy"), causes);
+    counts(spec, &["revisionHistoryLimit"], &SPEC, causes);
+}
+
+/// `ValidateReadOnlyPersistentDisks`: a disk of every node can only be read.
+fn read_only_disks(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("spec");
+    let at = at.child("volumes");
+    for (i, volume) in pod.list("volumes").iter().enumerate() {
+        if volume.opt("gcePersistentDisk").is_some_and(|d| !d.b("readOnly")) {
+            let at = at.index(i);
+            let at = at.child("gcePersistentDisk");
+            let detail = "must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only";
+            causes.invalid(&at.child("readOnly"), &Value::Bool(false), detail);
+        }
+    }
+}
+
+fn daemon_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("rollingUpdate");
+    match strategy.s("type") {
+        "OnDelete" => {}
+        "RollingUpdate" => {
+            let Some(rolling) = strategy.opt("rollingUpdate") else { return causes.need(&at) };
+            let (unavailable, surge) = (rolling.sub("maxUnavailable"), rolling.sub("maxSurge"));
+            let (unavailable_at, surge_at) = (at.child("maxUnavailable"), at.child("maxSurge"));
+            count_or_percent(unavailable, &unavailable_at, causes);
+            count_or_percent(surge, &surge_at, causes);
+            at_most_all(unavailable, &unavailable_at, causes);
+            at_most_all(surge, &surge_at, causes);
+            match (plain_number(unavailable) != 0, plain_number(surge) != 0) {
+                (true, true) => causes.invalid(&surge_at, surge, "may not be set when maxUnavailable is non-zero"),
+                (false, false) => causes.required(&unavailable_at, "cannot be 0 when maxSurge is 0"),
+                _ => {}
+            }
+        }
+        other => causes.unsupported(&path.child("type"), other, &["RollingUpdate", "OnDelete"]),
+    }
+}
+
+fn stateful_set(spec: &Value, causes: &mut Causes) {
+    const WORDS: Words =
+        Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
+    let at = SPEC.child("podManagementPolicy");
+    match spec.s("podManagementPolicy") {
+        "" => causes.need(&at),
+        "OrderedReady" | "Parallel" => {}
+        other => causes.invalid_str(&at, other, "must be 'OrderedReady' or 'Parallel'"),
+    }
+    stateful_strategy(spec.sub("updateStrategy"), &SPEC.child("updateStrategy"), causes);
+    retention(spec, causes);
+    counts(spec, &["replicas", "minReadySeconds"], &SPEC, causes);
+    let at = SPEC.child("ordinals");
+    if let Some(ordinals) = spec.opt("ordinals") {
+        causes.not_negative(&at.child("start"), ordinals.i("start"));
+    }
+    workload::selected_template(spec, &WORDS, &SPEC, causes);
+    counts(spec, &["revisionHistoryLimit"], &SPEC, causes);
+}
+
+fn stateful_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("rollingUpdate");
+    match strategy.s("type") {
+        "" => causes.need(path),
+        "OnDelete" => {
+            if let Some(rolling) = strategy.opt("rollingUpdate") {
+                causes.invalid(&at, rolling, "only allowed for updateStrategy 'RollingUpdate'");
+            }
+        }
+        "RollingUpdate" => {
+            let Some(rolling) = strategy.opt("rollingUpdate") else { return };
+            counts(rolling, &["partition"], &at, causes);
+            if let Some(unavailable) = rolling.opt("maxUnavailable") {
+                let at = at.child("maxUnavailable");
+                count_or_percent(unavailable, &at, causes);
+                if plain_number(unavailable) == 0 {
+                    causes.invalid(&at, unavailable, "cannot be 0");
+                }
+                at_most_all(unavailable, &at, causes);
+            }
+        }
+        _ => causes.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"),
+    }
+}
+
+fn retention(spec: &Value, causes: &mut Causes) {
+    let Some(policy) = spec.opt("persistentVolumeClaimRetentionPolicy") else { return };
+    let at = SPEC.child("persistentVolumeClaimRetentionPolicy");
+    for key in ["whenDeleted", "whenScaled"] {
+        causes.one_of(&at.child(key), policy.s(key), &["Retain", "Delete"]);
+    }
+}
+
+fn stateful_update(new: &Value, old: &Value, causes: &mut Causes) {
+    const MUTABLE: [&str; 7] = [
+        "replicas",
+        "template",
+        "updateStrategy",
+        "revisionHistoryLimit",
+        "minReadySeconds",
+        "ordinals",
+        "persistentVolumeClaimRetentionPolicy",
+    ];
+    stateful_set(new, causes);
+    let mut a = new.clone();
+    let mut b = old.clone();
+    for key in MUTABLE {
+        for value in [&mut a, &mut b] {
+            if let Some(map) = value.as_object_mut() {
+                map.remove(key);
+            }
+        }
+    }
+    if !same(&a, &b) {
+        let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
+        causes.forbidden(&SPEC, detail);
+    }
+}
+
+fn status(kind: &str, new: &Value, old: &Value, causes: &mut Causes) {
+    const TOTAL: &str = "cannot be greater than status.replicas";
+    let at = &STATUS;
+    let above = |key: &str, than: &str, detail: &str, causes: &mut Causes| {
+        if new.i(key) > new.i(than) {
+            causes.invalid_int(&at.child(key), new.i(key), detail);
+        }
+    };
+    match kind {
+        "Deployment" => {
+            let keys = [
+                "observedGeneration",
+                "replicas",
+                "updatedReplicas",
+                "readyReplicas",
+                "availableReplicas",
+                "unavailableReplicas",
+                "terminatingReplicas",
+                "collisionCount",
+            ];
+            counts(new, &keys, at, causes);
+            above("updatedReplicas", "replicas", TOTAL, causes);
+            above("readyReplicas", "replicas", TOTAL, causes);
+            above("availableReplicas", "replicas", TOTAL, causes);
+            above("availableReplicas", "readyReplicas", "cannot be greater than readyReplicas", causes);
+            collisions(new, old, causes);
+        }
+        "DaemonSet" => {
+            let keys = [
+                "currentNumberScheduled",
+                "numberMisscheduled",
+                "desiredNumberScheduled",
+                "numberReady",
+                "observedGeneration",
+                "updatedNumberScheduled",
+                "numberAvailable",
+                "numberUnavailable",
+                "collisionCount",
+            ];
+            counts(new, &keys, at, causes);
+            collisions(new, old, causes);
+        }
+        "StatefulSet" => {
+            let keys = [
+                "replicas",
+                "readyReplicas",
+                "currentReplicas",
+                "updatedReplicas",
+                "availableReplicas",
+                "observedGeneration",
+                "collisionCount",
+            ];
+            counts(new, &keys, at, causes);
+            above("readyReplicas", "replicas", TOTAL, causes);
+            above("currentReplicas", "replicas", TOTAL, causes);
+            above("updatedReplicas", "replicas", TOTAL, causes);
+            above("availableReplicas", "replicas", TOTAL, causes);
+            above("availableReplicas", "readyReplicas", "cannot be greater than status.readyReplicas", causes);
+            collisions(new, old, causes);
+        }
+        _ => {
+            let keys = [
+                "replicas",
+                "fullyLabeledReplicas",
+                "readyReplicas",
+                "availableReplicas",
+                "terminatingReplicas",
+                "observedGeneration",
+            ];
+            counts(new, &keys, at, causes);
+            above("fullyLabeledReplicas", "replicas", TOTAL, causes);
+            above("readyReplicas", "replicas", TOTAL, causes);
+            above("availableReplicas", "replicas", TOTAL, causes);
+            above("availableReplicas", "readyReplicas", "cannot be greater than readyReplicas", causes);
+        }
+    }
+}
+
+fn collisions(new: &Value, old: &Value, causes: &mut Causes) {
+    if let Some(before) = old.oi("collisionCount") {
+        let at = STATUS.child("collisionCount");
+        match new.oi("collisionCount") {
+            None => causes.invalid(&at, &Value::Null, "cannot be decremented"),
+            Some(now) if now < before => causes.invalid_int(&at, now, "cannot be decremented"),
+            Some(_) => {}
+        }
+    }
+}

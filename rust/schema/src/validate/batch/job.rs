@@ -1,0 +1,283 @@
+//! Jobs (`pkg/apis/batch/validation/validation.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::{policy, status};
+use crate::Request;
+use crate::read::{Read, Write, same};
+use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::format::name;
+use crate::validate::workload::{self, counts};
+use crate::validate::{meta, pod, selector};
+
+const SPEC: Path<'static> = Path::new("spec");
+const MANY: i64 = 100_000;
+const FEWER: i64 = 10_000;
+
+pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
+    meta::create(req.kind, object, causes);
+    rules(object, causes);
+}
+
+fn rules(object: &Value, causes: &mut Causes) {
+    generated(object, causes);
+    let spec = object.sub("spec");
+    whole(spec, causes);
+    let own = object.sub("metadata").s("name");
+    if let Some(count) = spec.oi("completions").filter(|c| *c > 0 && spec.s("completionMode") == "Indexed") {
+        let host = format!("{own}-{}", count - 1);
+        let mut fits = true;
+        name::label(&host, &mut |_| fits = false);
+        if !fits {
+            let detail = format!("will not able to create pod with invalid DNS label: {host}");
+            causes.invalid_str(&Path::new("metadata").child("name"), own, &detail);
+        }
+    }
+}
+
+/// `ValidateGeneratedSelector`.
+fn generated(object: &Value, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    if spec.b("manualSelector") || !spec.has("selector") {
+        return;
+    }
+    let metadata = object.sub("metadata");
+    let (own, uid) = (metadata.s("name"), metadata.s("uid"));
+    let labels = spec.sub("template").sub("metadata").sub("labels");
+    let at = SPEC.child("template");
+    let at = at.child("metadata");
+    let at = at.child("labels");
+    let expected = [
+        ("batch.kubernetes.io/controller-uid", uid),
+        ("batch.kubernetes.io/job-name", own),
+        ("controller-uid", uid),
+        ("job-name", own),
+    ];
+    let mut wanted = Value::object();
+    for (key, value) in expected {
+        wanted.put(key, value);
+        match labels.get(key).and_then(Value::as_str) {
+            None => causes.required(&at.key(key), &format!("must be '{value}'")),
+            Some(found) if found != value => causes.invalid(&at.key(key), labels, &format!("must be '{value}'")),
+            Some(_) => {}
+        }
+    }
+    if valid(spec.sub("selector")) && !workload::matches(spec.sub("selector"), &wanted) {
+        causes.invalid(&SPEC.child("selector"), spec.sub("selector"), "`selector` not auto-generated");
+    }
+}
+
+fn valid(value: &Value) -> bool {
+    let mut causes = Causes::new();
+    selector::label_selector(value, &SPEC, &mut causes);
+    causes.is_empty()
+}
+
+/// `ValidateJobSpec`.
+fn whole(spec: &Value, causes: &mut Causes) {
+    inner(spec, &SPEC, causes);
+    let at = SPEC.child("selector");
+    match spec.opt("selector") {
+        None => causes.need(&at),
+        Some(s) => selector::label_selector(s, &at, causes),
+    }
+    let labels = spec.sub("template").sub("metadata").sub("labels");
+    if valid(spec.sub("selector")) && !workload::matches(spec.sub("selector"), labels) {
+        workload::mismatch(labels, &SPEC.child("template"), causes);
+    }
+}
+
+/// `ValidateJobTemplateSpec`.
+pub(super) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let (spec, at) = (template.sub("spec"), path.child("spec"));
+    inner(spec, &at, causes);
+    if let Some(s) = spec.opt("selector") {
+        causes.invalid(&at.child("selector"), s, "`selector` will be auto-generated");
+    }
+    if spec.b("manualSelector") {
+        let message = "Unsupported value: true: supported values: \"nil\", \"false\"";
+        causes.push(&at.child("manualSelector"), hydrofoil_types::CauseReason::NotSupported, message);
+    }
+}
+
+/// `validateJobSpec`.
+fn inner(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let keys = [
+        "parallelism",
+        "completions",
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "ttlSecondsAfterFinished",
+        "backoffLimitPerIndex",
+        "maxFailedIndexes",
+    ];
+    counts(spec, &keys, path, causes);
+    if spec.has("maxFailedIndexes") && !spec.has("backoffLimitPerIndex") {
+        causes.required(&path.child("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
+    }
+    if let Some(owner) = spec.opt("managedBy") {
+        let (owner, at) = (owner.as_str().unwrap_or(""), path.child("managedBy"));
+        domain_path(owner, &at, causes);
+        if owner.len() > 63 {
+            causes.too_long(&at, 63);
+        }
+    }
+    modes(spec, path, causes);
+    if let Some(failure) = spec.opt("podFailurePolicy") {
+        policy::failure(spec, failure, &path.child("podFailurePolicy"), causes);
+    }
+    if let Some(success) = spec.opt("successPolicy") {
+        let at = path.child("successPolicy");
+        if spec.s("completionMode") == "Indexed" {
+            policy::success(spec, success, &at, causes);
+        } else {
+            causes.invalid(&at, success, "requires indexed completion mode");
+        }
+    }
+    if let Some(replacement) = spec.opt("podReplacementPolicy") {
+        let (at, value) = (path.child("podReplacementPolicy"), replacement.as_str().unwrap_or(""));
+        let known: &[&str] =
+            if spec.has("podFailurePolicy") { &["Failed"] } else { &["Failed", "TerminatingOrFailed"] };
+        causes.one_of(&at, value, known);
+    }
+    let at = path.child("template");
+    pod::template(spec.sub("template"), &at, causes);
+    let restart = spec.sub("template").sub("spec").s("restartPolicy");
+    let at = at.child("spec");
+    let at = at.child("restartPolicy");
+    if !matches!(restart, "OnFailure" | "Never") {
+        if restart == "Always" {
+            causes.required(&at, "valid values: \"OnFailure\", \"Never\"");
+        } else {
+            causes.unsupported(&at, restart, &["OnFailure", "Never"]);
+        }
+    } else if restart != "Never" && spec.has("podFailurePolicy") {
+        causes.invalid_str(&at, restart, "only \"Never\" is supported when podFailurePolicy is specified");
+    }
+}
+
+fn modes(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let mode = spec.s("completionMode");
+    if spec.has("completionMode") {
+        causes.one_of(&path.child("completionMode"), mode, &["NonIndexed", "Indexed"]);
+    }
+    if mode != "Indexed" {
+        for key in ["backoffLimitPerIndex", "maxFailedIndexes"] {
+            if let Some(n) = spec.oi(key) {
+                causes.invalid_int(&path.child(key), n, "requires indexed completion mode");
+            }
+        }
+        return;
+    }
+    let (completions, parallelism) = (spec.oi("completions"), spec.oi("parallelism"));
+    let failed = spec.oi("maxFailedIndexes");
+    if completions.is_none() {
+        causes.required(&path.child("completions"), "when completion mode is Indexed");
+    }
+    if let Some(n) = parallelism.filter(|n| *n > MANY) {
+        let detail = "must be less than or equal to 100000 when completion mode is Indexed";
+        causes.invalid_int(&path.child("parallelism"), n, detail);
+    }
+    let at = path.child("maxFailedIndexes");
+    if let (Some(failed), Some(completions)) = (failed, completions) {
+        if failed > completions {
+            causes.invalid_int(&at, failed, "must be less than or equal to completions");
+        }
+    }
+    if let Some(failed) = failed.filter(|f| *f > MANY) {
+        causes.invalid_int(&at, failed, "must be less than or equal to 100000");
+    }
+    if completions.is_some_and(|c| c > MANY) && spec.has("backoffLimitPerIndex") {
+        match failed {
+            None => causes.required(&at, "must be specified when completions is above 100000"),
+            Some(f) if f > FEWER => {
+                let detail = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index";
+                causes.invalid_int(&at, f, detail);
+            }
+            Some(_) => {}
+        }
+        if let Some(n) = parallelism.filter(|n| *n > FEWER) {
+            let detail = "must be less than or equal to 10000 when completions are above 100000 and used with backoff limit per index";
+            causes.invalid_int(&path.child("parallelism"), n, detail);
+        }
+    }
+}
+
+/// `IsDomainPrefixedPath`.
+pub(crate) fn domain_path(value: &str, at: &Path<'_>, causes: &mut Causes) {
+    if value.is_empty() {
+        return causes.need(at);
+    }
+    let Some((host, rest)) = value.split_once('/').filter(|(h, r)| !h.is_empty() && !r.is_empty()) else {
+        return causes.invalid_str(at, value, "must be a domain-prefixed path (such as \"acme.io/foo\")");
+    };
+    causes.format(at, host, name::subdomain);
+    if !rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&b)) {
+        let detail = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+        causes.invalid_str(at, rest, detail);
+    }
+}
+
+/// `ValidateJobUpdate`.
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    meta::update(req.kind, object, old, causes);
+    if req.subresource == "status" {
+        return status::update(object, old, causes);
+    }
+    rules(object, causes);
+    let (new, before) = (object.sub("spec"), old.sub("spec"));
+    completions(object, old, causes);
+    let mut fixed = |key: &str, causes: &mut Causes| {
+        if !same(new.sub(key), before.sub(key)) || new.has(key) != before.has(key) {
+            causes.invalid(&SPEC.child(key), new.sub(key), IMMUTABLE);
+        }
+    };
+    fixed("selector", causes);
+    template_update(object, old, causes);
+    for key in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
+        fixed(key, causes);
+    }
+}
+
+fn completions(object: &Value, old: &Value, causes: &mut Causes) {
+    let (new, before) = (object.sub("spec"), old.sub("spec"));
+    if new.oi("completions") == before.oi("completions") {
+        return;
+    }
+    let at = SPEC.child("completions");
+    if before.s("completionMode") != "Indexed" || !(new.has("completions") && before.has("completions")) {
+        return causes.invalid(&at, new.sub("completions"), IMMUTABLE);
+    }
+    if new.oi("completions") != new.oi("parallelism") {
+        causes.invalid(&at, new.sub("completions"), "can only be modified in tandem with spec.parallelism");
+    }
+}
+
+/// The template may change its scheduling directives while the job is suspended and unstarted.
+fn template_update(object: &Value, old: &Value, causes: &mut Causes) {
+    let (new, before) = (object.sub("spec").sub("template"), old.sub("spec").sub("template"));
+    let suspended = old.sub("spec").b("suspend");
+    let unstarted = suspended && !old.sub("status").has("startTime");
+    let mut munged = new.clone();
+    if unstarted {
+        for key in ["nodeSelector", "tolerations", "schedulingGates", "affinity"] {
+            munged.make("spec").copy_from(before.sub("spec"), key);
+        }
+        for key in ["annotations", "labels"] {
+            munged.make("metadata").copy_from(before.sub("metadata"), key);
+        }
+        for list in ["containers", "initContainers"] {
+            let prior = before.sub("spec").list(list);
+            let mut i = 0;
+            munged.make("spec").each(list, |c| {
+                if let Some(p) = prior.get(i) {
+                    c.copy_from(p, "resources");
+                }
+                i += 1;
+            });
+        }
+    }
+    if !same(&munged, before) {
+        causes.invalid(&SPEC.child("template"), new, IMMUTABLE);
+    }
+}

@@ -1,0 +1,9 @@
+//! Jobs and cron jobs.
+
+mod cron;
+mod job;
+mod policy;
+mod status;
+
+pub(crate) use cron::{create as cron_create, update as cron_update};
+pub(crate) use job::{create, update};

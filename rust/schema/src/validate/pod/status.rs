@@ -1,0 +1,135 @@
+//! The status of a pod.
+
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
+
+use crate::read::Read;
+use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::format::{ip, label, name};
+
+const NEGATIVE: &str = "must be a non-negative integer";
+
+/// `ValidatePodStatusUpdate`.
+pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+    let path = Path::new("status");
+    let (new, before) = (object.sub("status"), old.sub("status"));
+    let at = path.child("conditions");
+    for (i, condition) in new.list("conditions").iter().enumerate() {
+        let at = at.index(i);
+        if condition.i("observedGeneration") < 0 {
+            causes.invalid_int(&at.child("observedGeneration"), condition.i("observedGeneration"), NEGATIVE);
+        }
+        if !matches!(condition.s("type"), "PodScheduled" | "Ready" | "Initialized") {
+            causes.format(&at.child("Type"), condition.s("type"), label::key);
+        }
+    }
+    let node = new.s("nominatedNodeName");
+    if node != before.s("nominatedNodeName") && !node.is_empty() {
+        let at = path.child("nominatedNodeName");
+        causes.format(&at, node, name::subdomain);
+        if !old.sub("spec").zero("nodeName") {
+            causes.forbidden(&at, "may not be set on pods that are already bound to a node");
+        }
+    }
+    if new.i("observedGeneration") < 0 {
+        causes.invalid_int(&path.child("observedGeneration"), new.i("observedGeneration"), NEGATIVE);
+    }
+    if new.s("qosClass") != before.s("qosClass") {
+        causes.invalid_str(&path.child("qosClass"), new.s("qosClass"), IMMUTABLE);
+    }
+    claims(new, object.sub("spec"), &path.child("resourceClaimStatuses"), causes);
+    extended(new, object.sub("spec"), &path.child("extendedResourceClaimStatus"), causes);
+    addresses(new, before, "podIP", "podIPs", &path, causes);
+    addresses(new, before, "hostIP", "hostIPs", &path, causes);
+}
+
+fn claims(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let list = status.list("resourceClaimStatuses");
+    for (i, claim) in list.iter().enumerate() {
+        let at = path.index(i);
+        let at = at.child("name");
+        let own = claim.s("name");
+        if !spec.list("resourceClaims").iter().any(|c| c.s("name") == own) {
+            causes.invalid_str(&at, own, "must match the name of an entry in `spec.resourceClaims`");
+        }
+        if list[..i].iter().any(|c| c.s("name") == own) {
+            causes.duplicate_str(&at, own);
+        }
+        if let Some(name) = claim.opt("resourceClaimName") {
+            causes.format(&at, name.as_str().unwrap_or(""), name::subdomain);
+        }
+    }
+}
+
+fn extended(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let Some(claim) = status.opt("extendedResourceClaimStatus") else { return };
+    let mappings = claim.list("requestMappings");
+    let at = path.child("requestMappings");
+    if mappings.is_empty() {
+        causes.required(&at, "at least one request mapping is required");
+    }
+    for (i, mapping) in mappings.iter().enumerate() {
+        let at = at.index(i);
+        let (container, resource) = (mapping.s("containerName"), mapping.s("resourceName"));
+        let known =
+            spec.list("containers").iter().chain(spec.list("initContainers")).find(|c| c.s("name") == container);
+        match known {
+            None => {
+                let detail = "must match the name of an entry in spec.initContainers.name or spec.containers.name";
+                causes.invalid_str(&at.child("containerName"), container, detail);
+            }
+            Some(c) if !c.sub("resources").sub("requests").has(resource) => {
+                let detail = "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests";
+                causes.invalid_str(&at.child("resourceName"), resource, detail);
+            }
+            Some(_) => {}
+        }
+        causes.format(&path.child("requestName"), mapping.s("requestName"), name::label);
+        if mappings[..i].iter().any(|m| m.s("containerName") == container && m.s("resourceName") == resource) {
+            causes.duplicate_str(&at.child("containerName"), container);
+            causes.duplicate_str(&at.child("resourceName"), resource);
+        }
+    }
+    let at = path.child("resourceClaimName");
+    if claim.zero("resourceClaimName") {
+        causes.need(&at);
+    } else {
+        causes.format(&at, claim.s("resourceClaimName"), name::subdomain);
+    }
+}
+
+/// `validatePodIPs` and `validateHostIPs`. The conversion puts the single address first in the list.
+fn addresses(new: &Value, old: &Value, one: &str, many: &str, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child(many);
+    let mut list: Vec<&str> = new.list(many).iter().map(|i| i.s("ip")).collect();
+    let single = new.s(one);
+    if one == "podIP" && !single.is_empty() {
+        if list.first() != Some(&single) {
+            list = vec![single];
+        }
+    }
+    let Some(first) = list.first() else { return };
+    if one == "hostIP" && *first != single {
+        causes.invalid_str(&at.index(0).child("ip"), first, "must be equal to `hostIP`");
+    }
+    let known: Vec<&str> = old.list(many).iter().map(|i| i.s("ip")).collect();
+    for (i, text) in list.iter().enumerate() {
+        if !known.contains(text) {
+            causes.format(&at.index(i), text, ip::ip_legacy);
+        }
+    }
+    if list.len() > 1 {
+        if let Some(bad) = list.iter().position(|t| ip::parse_sloppy(t).is_none()) {
+            let message =
+                format!("Internal error: failed to check for dual stack with error:invalid IP[{bad}]: {}", list[bad]);
+            causes.push(&at, CauseReason::Internal, message);
+        }
+        let v6 = list.iter().filter(|t| t.contains(':')).count();
+        if v6 == 0 || v6 == list.len() || list.len() > 2 {
+            let shown: Vec<Value> = list
+                .iter()
+                .map(|t| hydrofoil_types::Map::from_unique(vec![("IP".into(), Value::from(*t))]).into())
+                .collect();
+            causes.invalid(&at, &Value::from(shown), "may specify no more than one IP for each IP family");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! The recorded tables of kube-apiserver against columns and rows.
+//!
+//! `TABLES_SHOW=20` prints differences.
+
+#![allow(clippy::print_stdout, missing_docs, reason = "the figures are what this test is for")]
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use hydrofoil_codec::json;
+use hydrofoil_schema::{Kind, Request, default, prepare, table};
+use hydrofoil_types::{Catalog, Resource, Schema, Timestamp, Value};
+use serde_json::Value as Json;
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
+    Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
+});
+
+/// Cases whose cells come from what a whole server does beside storing, and what that is.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("flowschemas/table/one/t-minimal", "the flow controller in the server finds the priority level missing"),
+    ("flowschemas/table/one/t-typical", "the same controller finds the level that its status says is missing"),
+    ("flowschemas/table/version-v1beta1", "the same"),
+    ("apiservices/table/one/v2beta1.corpus.example.com", "the aggregator finds no service"),
+    ("secrets/table/one/t-opaque", "stringData is merged by the conversion of what a client sends"),
+];
+
+/// What allocators and admission put in when an object does not say it.
+const ADMITTED: &str = "<admitted>";
+
+fn corpus() -> Option<PathBuf> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/corpus/tables.jsonl");
+    file.is_file().then_some(file)
+}
+
+struct Target {
+    resource: Arc<Resource>,
+    schema: Schema,
+    namespace: Option<String>,
+}
+
+fn target(path: &str) -> Option<Target> {
+    let path = path.split('?').next()?;
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let (group, version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] => ("", *version, rest),
+        ["apis", group, version, rest @ ..] => (*group, *version, rest),
+        _ => return None,
+    };
+    let (namespace, plural) = match rest {
+        ["namespaces", namespace, plural, ..] if CATALOG.resource(group, version, plural).is_some() => {
+            (Some((*namespace).to_owned()), plural)
+        }
+        [plural, ..] => (None, plural),
+        [] => return None,
+    };
+    let resource = Arc::clone(CATALOG.resource(group, version, plural)?);
+    let schema = CATALOG.schema(&resource.type_name)?;
+    Some(Target { resource, schema, namespace })
+}
+
+/// An object of `before` as the server would store it.
+fn stored(step: &Json) -> (Target, Value) {
+    let target = target(step["path"].as_str().expect("a path")).expect("a known resource");
+    let r = &target.resource;
+    let kind = Kind {
+        group: r.group.clone(),
+        version: r.version.clone(),
+        kind: r.kind.clone(),
+        plural: r.plural.clone(),
+        namespaced: r.namespaced,
+    };
+    let decode = |body: &Json| {
+        json::decode(&target.schema, &serde_json::to_vec(body).expect("JSON")).expect("a recorded object decodes").value
+    };
+    let mut value = decode(&step["body"]);
+    default::apply(&kind, &mut value);
+    let meta = value.object_at_mut(&["metadata"]);
+    meta.set("uid", "00000000-0000-0000-0000-000000000000");
+    meta.set("creationTimestamp", Timestamp::now().rfc3339());
+    if let Some(namespace) = &target.namespace {
+        meta.set("namespace", namespace.as_str());
+    }
+    prepare::create(&Request { kind: &kind, subresource: "", old: None }, &mut value);
+    admit(&kind, &mut value);
+    if step["status"].is_object() {
+        let mut body: Json = serde_json::from_slice(&json::encode(&target.schema, &value)).expect("JSON");
+        merge(&mut body["status"], &step["status"]);
+        value = decode(&body);
+    }
+    (target, value)
+}
+
+/// Cluster addresses and the name of who asks.
+fn admit(kind: &Kind, value: &mut Value) {
+    match kind.kind.as_str() {
+        "Service" => {
+            let spec = value.object_at_mut(&["spec"]);
+            let given = spec.str("clusterIP").to_owned();
+            if spec.str("type") != "ExternalName" && !spec.contains_key("clusterIPs") {
+                let address = if given.is_empty() { ADMITTED } else { &given };
+                spec.set("clusterIPs", vec![Value::from(address)]);
+            }
+        }
+        "CertificateSigningRequest" => value.object_at_mut(&["spec"]).set("username", "admin"),
+        _ => {}
+    }
+}
+
+fn merge(target: &mut Json, patch: &Json) {
+    let Json::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Json::Object(serde_json::Map::new());
+    }
+    let map = target.as_object_mut().expect("made so");
+    for (key, value) in patch {
+        if value.is_null() {
+            map.remove(key);
+        } else {
+            merge(map.entry(key.clone()).or_insert(Json::Null), value);
+        }
+    }
+}
+
+/// Whether a cell is what was recorded, where some parts are placeholders.
+fn same(wanted: &Json, found: &Json, column: Option<&str>) -> bool {
+    let (Some(wanted), Some(found)) = (wanted.as_str(), found.as_str()) else { return wanted == found };
+    if wanted == found || (wanted == "<address>" && found == ADMITTED) {
+        return true;
+    }
+    let age = |text: &str| {
+        let mut parts = text.split_inclusive(['s', 'm', 'h', 'd', 'y']);
+        !text.is_empty() && parts.all(|p| p.len() > 1 && p[..p.len() - 1].bytes().all(|b| b.is_ascii_digit()))
+    };
+    if let Some((before, after)) = wanted.split_once("<age>") {
+        return found.strip_prefix(before).and_then(|f| f.strip_suffix(after)).is_some_and(age);
+    }
+    if wanted == "<time>" {
+        return Timestamp::parse(found).is_some();
+    }
+    if let Some(before) = wanted.strip_suffix("<uid>") {
+        return found.strip_prefix(before).is_some_and(|uid| uid.len() == 36);
+    }
+    // Ages of a cell without a column were recorded as they were.
+    column.is_none() && age(wanted) && age(found)
+}
+
+fn name_of(cells: &[Json], at: usize) -> &str {
+    // Classes show that they are the default after their name.
+    cells.get(at).and_then(Json::as_str).map_or("", |n| n.trim_end_matches(" (default)"))
+}
+
+/// What differs in a case; empty when nothing does.
+fn differences(case: &Json) -> Vec<String> {
+    let body = &case["answer"]["body"];
+    let wanted = target(case["path"].as_str().expect("a path")).expect("a known resource");
+    let mut out = Vec::new();
+    let mut columns: Json =
+        serde_json::from_slice(&json::encode_any(&Value::Array(table::columns(&wanted.resource)))).expect("JSON");
+    for column in columns.as_array_mut().expect("a list") {
+        if column.as_object_mut().expect("an object").remove("description").is_none() {
+            out.push(format!("no description of {column}"));
+        }
+    }
+    if columns != body["columnDefinitions"] {
+        out.push(format!("columns: wanted {} found {columns}", body["columnDefinitions"]));
+    }
+    let titles: Vec<&str> = columns.as_array().expect("a list").iter().filter_map(|c| c["name"].as_str()).collect();
+    let at = titles.iter().position(|t| *t == "Name").expect("every table shows names");
+    let selects = case["path"].as_str().is_some_and(|p| p.contains("Selector="));
+    let empty = Vec::new();
+    let rows = body["rows"].as_array().unwrap_or(&empty);
+    let mut matched = 0;
+    for step in case["before"].as_array().unwrap_or(&empty) {
+        let (target, value) = stored(step);
+        if (&target.resource.group, &target.resource.kind) != (&wanted.resource.group, &wanted.resource.kind) {
+            continue;
+        }
+        let name = step["body"]["metadata"]["name"].as_str().expect("a name");
+        let row = table::row(&wanted.resource, &value);
+        let found: Vec<Json> =
+            row.cells.iter().map(|c| serde_json::from_slice(&json::encode_any(c)).expect("JSON")).collect();
+        let Some(cells) = rows.iter().filter_map(|r| r["cells"].as_array()).find(|c| name_of(c, at) == name) else {
+            if !selects {
+                out.push(format!("{name} is not in the recorded table"));
+            }
+            continue;
+        };
+        matched += 1;
+        let equal = cells.len() == found.len()
+            && cells.iter().zip(&found).enumerate().all(|(i, (w, f))| same(w, f, titles.get(i).copied()));
+        if !equal {
+            out.push(format!("wanted {cells:?}\n found {found:?}"));
+        }
+    }
+    // Lists of kinds that a server makes objects of itself hold more.
+    let own = ["flowschemas", "prioritylevelconfigurations", "priorityclasses", "namespaces", "apiservices"];
+    if matched != rows.len() && !own.contains(&wanted.resource.plural.as_str()) {
+        out.push(format!("{} recorded rows, {matched} made", rows.len()));
+    }
+    out
+}
+
+#[test]
+fn corpus_is_answered() {
+    let Some(file) = corpus() else {
+        println!("skipped: ../shared is absent");
+        return;
+    };
+    let mut show: usize = std::env::var("TABLES_SHOW").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
+    let mut figures: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
+    let mut failed = Vec::new();
+    for line in std::fs::read_to_string(file).expect("readable").lines() {
+        let case: Json = serde_json::from_str(line).expect("a case is JSON");
+        if case["class"] != "table" || case["answer"]["body"]["kind"] != "Table" {
+            continue;
+        }
+        let id = case["id"].as_str().expect("an id").to_owned();
+        let (passed, elsewhere, total) = figures.entry(case["resource"].as_str().unwrap_or("").to_owned()).or_default();
+        *total += 1;
+        let told = differences(&case);
+        if told.is_empty() {
+            *passed += 1;
+            continue;
+        }
+        if let Some((_, reason)) = ELSEWHERE.iter().find(|(end, _)| id.ends_with(end)) {
+            println!("--- {id}: not asserted, {reason}");
+            *elsewhere += 1;
+            continue;
+        }
+        if show > 0 {
+            show -= 1;
+            println!("--- {id}\n{}", told.join("\n"));
+        }
+        failed.push(id);
+    }
+    let mut sum = (0, 0, 0);
+    for (resource, (passed, elsewhere, total)) in &figures {
+        println!("{resource:66} passed {passed:3} explained {elsewhere:2} of {total:3}");
+        sum = (sum.0 + passed, sum.1 + elsewhere, sum.2 + total);
+    }
+    println!("{:66} passed {:3} explained {:2} of {:3}", "all", sum.0, sum.1, sum.2);
+    assert!(failed.is_empty(), "{} tables differ: {failed:?}", failed.len());
+}

@@ -1,0 +1,66 @@
+"""Discovery, OpenAPI, version, health, metrics."""
+
+from __future__ import annotations
+
+import aiohttp
+import pytest
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+
+async def test_every_listed_resource_answers(api: aiohttp.ClientSession) -> None:
+    """MT-09, LS-01, LS-05: each type that discovery names can be listed and read as JSON and as a Table."""
+    async with api.get("/apis") as r:
+        groups = (await r.json())["groups"]
+    versions = ["api/v1"] + [f"apis/{v['groupVersion']}" for g in groups for v in g["versions"]]
+    for version in versions:
+        async with api.get(f"/{version}") as r:
+            resources = (await r.json())["resources"]
+        for resource in resources:
+            if "list" not in resource["verbs"]:
+                continue
+            async with api.get(f"/{version}/{resource['name']}") as r:
+                assert r.status == 200
+                assert (await r.json())["kind"] == resource["kind"] + "List"
+            table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+            if resource["name"] != "componentstatuses":
+                async with api.get(f"/{version}/{resource['name']}", headers=table) as r:
+                    assert (await r.json())["kind"] == "Table"
+
+
+async def test_aggregated_discovery_is_cached_by_etag(api: aiohttp.ClientSession) -> None:
+    async with api.get("/apis", headers={"Accept": AGGREGATED}) as r:
+        assert r.headers["Content-Type"] == AGGREGATED
+        etag = r.headers["ETag"]
+    async with api.get("/apis", headers={"Accept": AGGREGATED, "If-None-Match": etag}) as r:
+        assert r.status == 304
+
+
+async def test_openapi_names_the_operations_that_kubectl_looks_for(api: aiohttp.ClientSession) -> None:
+    """FV-13."""
+    async with api.get("/openapi/v3") as r:
+        link = (await r.json(content_type=None))["paths"]["apis/apps/v1"]["serverRelativeURL"]
+    async with api.get(link) as r:
+        assert r.headers["Cache-Control"] == "public, immutable"
+        document = await r.json()
+    patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
+    assert "fieldValidation" in [p["name"] for p in patch["parameters"]]
+
+
+@pytest.mark.parametrize("endpoint", ["healthz", "livez", "readyz"])
+async def test_health(api: aiohttp.ClientSession, endpoint: str) -> None:
+    """HE-02 to HE-09."""
+    async with api.get(f"/{endpoint}?verbose&exclude=etcd") as r:
+        text = await r.text()
+    assert "[+]etcd excluded: ok\n" in text
+    assert text.endswith(f"{endpoint} check passed\n")
+    for line in text.splitlines()[:-1]:
+        async with api.get(f"/{endpoint}/{line.removeprefix('[+]').split()[0]}") as r:
+            assert await r.text() == "ok"
+
+
+async def test_metrics(api: aiohttp.ClientSession) -> None:
+    await api.get("/api/v1/namespaces")
+    async with api.get("/metrics") as r:
+        text = await r.text()
+    assert 'apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="namespaces"' in text

@@ -45,6 +45,10 @@ class WatchStream:
         self._bookmarks = bookmarks
         self._lapped = lapped
         self.initial_mark = False
+        self.behind = False
+        """Whether the last pump stopped because of the reader."""
+        self.wake = asyncio.Event()
+        """Set when the handler has something to do: the reader is behind, or the stream has ended."""
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         hub.add(token, self)
 
@@ -52,7 +56,12 @@ class WatchStream:
         """Writes what waits, until nothing does or the reader is behind."""
         if self.ended.done():
             return
-        while not self._sink.paused():
+        self.behind = False
+        while True:
+            if self._sink.paused():
+                self.behind = True
+                self.wake.set()
+                return
             data, left = self._watcher.drain(PIECE)
             if data is not None:
                 self._sink.write(data)
@@ -77,3 +86,4 @@ class WatchStream:
         self._hub.remove(self._token)
         if not self.ended.done():
             self.ended.set_result(None)
+            self.wake.set()

@@ -92,7 +92,8 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
         map.remove("namespace");
     }
     if map.str("name").is_empty() && !map.str("generateName").is_empty() {
-        let name = format!("{}xxxxx", map.str("generateName"));
+        let base = map.str("generateName");
+        let name = format!("{}xxxxx", &base[..base.len().min(58)]);
         map.set("name", Value::from(name));
     }
     map.set("uid", Value::from("00000000-0000-0000-0000-000000000000"));

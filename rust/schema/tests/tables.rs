@@ -247,3 +247,49 @@ fn corpus_is_answered() {
     println!("{:66} passed {:3} explained {:2} of {:3}", "all", sum.0, sum.1, sum.2);
     assert!(failed.is_empty(), "{} tables differ: {failed:?}", failed.len());
 }
+
+/// Rows that the corpus lacks, as `printPod` of 1.36.1 made them when it was run on the same objects.
+#[test]
+fn pods_tell_their_state() {
+    let resource = CATALOG.resource("", "v1", "pods").expect("pods are known");
+    let now = Timestamp::parse("2024-01-01T01:00:00Z").expect("a time");
+    for (spec, status, deleted, ready, state, restarts) in [
+        (
+            r#"{"initContainers":[{"name":"i"},{"name":"s","restartPolicy":"Always"}],"containers":[{"name":"c"}]}"#,
+            r#"{"phase":"Pending","initContainerStatuses":[{"name":"i","restartCount":2,"state":{"waiting":{}}}]}"#,
+            false,
+            "0/2",
+            "Init:0/2",
+            "2",
+        ),
+        (
+            r#"{"initContainers":[{"name":"s","restartPolicy":"Always"}],"containers":[{"name":"c"}]}"#,
+            r#"{"phase":"Running","initContainerStatuses":[{"name":"s","restartCount":1,"started":true,"ready":true,
+                "lastState":{"terminated":{"exitCode":1,"finishedAt":"2024-01-01T00:00:00Z"}}}],
+                "containerStatuses":[{"name":"c","restartCount":3,"state":{"terminated":{"exitCode":137,"signal":9}}}]}"#,
+            false,
+            "1/2",
+            "Signal:9",
+            "4 (60m ago)",
+        ),
+        (
+            r#"{"containers":[{"name":"c"},{"name":"d"}]}"#,
+            r#"{"phase":"Running","containerStatuses":[{"name":"c","state":{"terminated":{"reason":"Completed"}}},
+                {"name":"d","ready":true,"state":{"running":{}}}]}"#,
+            false,
+            "1/2",
+            "NotReady",
+            "0",
+        ),
+        (r#"{"containers":[{"name":"c"}]}"#, r#"{"phase":"Running"}"#, true, "0/1", "Terminating", "0"),
+        (r#"{"containers":[{"name":"c"}]}"#, r#"{"phase":"Failed","reason":"Evicted"}"#, true, "0/1", "Evicted", "0"),
+    ] {
+        let deleted = if deleted { r#","deletionTimestamp":"2024-01-01T00:00:00Z""# } else { "" };
+        let text = format!(r#"{{"metadata":{{"name":"p"{deleted}}},"spec":{spec},"status":{status}}}"#);
+        let pod = json::parse(text.as_bytes()).expect("JSON").value;
+        let row = table::row_at(resource, &pod, now);
+        let wanted = ["p", ready, state, restarts, "<unknown>", "<none>", "<none>", "<none>", "<none>"];
+        assert_eq!(row.cells, wanted.map(Value::from), "{text}");
+        assert_eq!(row.conditions.len(), usize::from(status.contains("Failed")), "{text}");
+    }
+}

@@ -19,8 +19,8 @@ from hydrofoil.engine import Watcher
 from hydrofoil.storage.backend import Expired
 from hydrofoil.watch.stream import WatchStream
 
-HIGH_WATER = 256 * 1024
-"""A reader with more than this many bytes waiting is behind."""
+HIGH_WATER = 64 * 1024
+"""A reader with more than this many bytes waiting is behind: the mark at which transports pause too."""
 
 
 class TransportSink:
@@ -124,14 +124,14 @@ async def run(
             stream.end()
         stream.pump()
         while not stream.ended.done():
-            if sink.paused():
+            await stream.wake.wait()
+            stream.wake.clear()
+            while stream.behind and not stream.ended.done():
                 await protocol._drain_helper()
-                stream.pump()
                 if sink.paused():
-                    # Above our mark but under the transport's: it drains without a word.
-                    await asyncio.wait({stream.ended}, timeout=0.02)
-                continue
-            await asyncio.wait({stream.ended}, timeout=None if not sink.paused() else 0.02)
+                    # Over TLS the record layer holds bytes of its own, of which nobody tells when they have gone.
+                    await asyncio.wait({stream.ended}, timeout=0.01)
+                stream.pump()
     finally:
         timer.cancel()
         if last_mark is not None:

@@ -61,7 +61,7 @@ pub(super) fn stateful_set(object: &mut Value) {
 pub(super) fn replica_set(object: &mut Value) {
     let spec = object.make("spec");
     spec.unset("replicas", 1);
-    pod::template(spec, "template");
+    template(spec);
 }
 
 pub(super) fn replication_controller(object: &mut Value) {

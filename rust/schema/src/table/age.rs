@@ -12,6 +12,11 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).filter(|t| t.seconds != ZERO || t.nanos != 0)
 }
 
+/// A time behind a pointer that is not nil, which may be the zero time.
+pub(super) fn pointed(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap_or(Timestamp { seconds: ZERO, nanos: 0 })
+}
+
 /// `HumanDuration` of the time from one moment to another.
 pub(super) fn between(from: Timestamp, to: Timestamp) -> String {
     let nanos = |t: Timestamp| i128::from(t.seconds) * 1_000_000_000 + i128::from(t.nanos);

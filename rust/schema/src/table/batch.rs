@@ -16,9 +16,9 @@ pub(super) fn job(of: &Subject<'_>) -> Vec<Value> {
         (None, parallel @ 2..) => format!("{done}/1 of {parallel}"),
         (None, _) => format!("{done}/1"),
     };
-    let duration = age::moment(status.s("startTime")).map_or_else(String::new, |start| {
-        age::between(start, age::moment(status.s("completionTime")).unwrap_or(of.now))
-    });
+    let moment = |key| status.opt(key).map(|t| age::pointed(t.as_str().unwrap_or("")));
+    let duration = moment("startTime")
+        .map_or_else(String::new, |start| age::between(start, moment("completionTime").unwrap_or(of.now)));
     let (names, images) = containers(spec.sub("template").sub("spec"));
     cells![of.name(), state(of), completions, duration, of.age(), names, images, selector::format(spec.sub("selector")),]
 }

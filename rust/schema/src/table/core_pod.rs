@@ -51,7 +51,8 @@ pub(super) fn pod(of: &Subject<'_>) -> Vec<Value> {
         _ => sum.restarts.to_string(),
     };
     let all = spec.list("containers").len() + spec.list("initContainers").iter().filter(|c| restartable(c)).count();
-    let ip = status.list("podIPs").first().map_or("", |ip| ip.s("ip"));
+    // `Convert_v1_PodStatus_To_core_PodStatus`: where the two fields differ, the older one counts.
+    let ip = or(status.s("podIP"), status.list("podIPs").first().map_or("", |ip| ip.s("ip")));
     cells![
         of.name(),
         format!("{}/{all}", sum.ready),

@@ -36,13 +36,14 @@ fn ports(list: &[Value]) -> String {
 
 /// `getServiceExternalIP`.
 fn external(of: &Subject<'_>) -> String {
-    let given = join(of.spec().list("externalIPs"), ",");
+    let given = of.spec().list("externalIPs");
     match of.spec().s("type") {
-        "ClusterIP" | "NodePort" => or(&given, "<none>").to_owned(),
+        "ClusterIP" | "NodePort" if given.is_empty() => "<none>".to_owned(),
+        "ClusterIP" | "NodePort" => join(given, ","),
         "LoadBalancer" => match (balancer(of.status()), given) {
-            (made, given) if made.is_empty() => or(&given, "<pending>").to_owned(),
-            (made, given) if given.is_empty() => made,
-            (made, given) => format!("{made},{given}"),
+            (made, []) => or(&made, "<pending>").to_owned(),
+            (made, given) if made.is_empty() => join(given, ","),
+            (made, given) => format!("{made},{}", join(given, ",")),
         },
         "ExternalName" => of.spec().s("externalName").to_owned(),
         _ => "<unknown>".to_owned(),

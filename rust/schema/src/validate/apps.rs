@@ -6,7 +6,7 @@ use super::check::{Check, IMMUTABLE};
 use super::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
 use super::{meta, selector};
 use crate::Request;
-use crate::read::{Read, same, same_field};
+use crate::read::{Read, Write, same, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -43,7 +43,9 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     match kind {
         "StatefulSet" => stateful_update(new, before, causes),
         "ControllerRevision" => {
-            spec(kind, object, causes);
+            if object.has("data") {
+                causes.not_negative(&Path::new("revision"), object.i("revision"));
+            }
             if !same_field(object, old, "data") || object.has("data") != old.has("data") {
                 causes.invalid(&Path::new("data"), object.sub("data"), IMMUTABLE);
             }
@@ -93,8 +95,24 @@ fn strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
             }
             at_most_all(unavailable, &at.child("maxUnavailable"), causes);
         }
-        other => causes.unsupported(&path.child("type"), other, &["Recreate", "RollingUpdate"]),
+        _ => unsupported(strategy, "\"Recreate\", \"RollingUpdate\"", path, causes),
     }
+}
+
+/// Upstream shows the whole internal strategy.
+fn unsupported(strategy: &Value, known: &str, path: &Path<'_>, causes: &mut Causes) {
+    let rolling = strategy.opt("rollingUpdate").map_or("null".to_owned(), |r| {
+        let part = |key: &str| match r.opt(key) {
+            Some(Value::Str(s)) => super::check::go_quoted(s),
+            Some(Value::Int(n)) => n.to_string(),
+            _ => "0".to_owned(),
+        };
+        format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", part("maxUnavailable"), part("maxSurge"))
+    });
+    let kind = super::check::go_quoted(strategy.s("type"));
+    let message =
+        format!("Unsupported value: {{\"Type\":{kind},\"RollingUpdate\":{rolling}}}: supported values: {known}");
+    causes.push(path, hydrofoil_types::CauseReason::NotSupported, message);
 }
 
 fn replica_set(spec: &Value, causes: &mut Causes) {
@@ -104,25 +122,7 @@ fn replica_set(spec: &Value, causes: &mut Causes) {
         noun: "ReplicaSet",
     };
     counts(spec, &["replicas", "minReadySeconds"], &SPEC, causes);
-    if spec.has("template") {
-        return workload::selected_template(spec, &WORDS, &SPEC, causes);
-    }
-    // Without a template only the selector can be looked at.
-    let at = SPEC.child("selector");
-    match spec.opt("selector") {
-        None => causes.need(&at),
-        Some(s) => {
-            let before = causes.len();
-            selector::label_selector(s, &at, causes);
-            if causes.len() > before {
-                return causes.invalid(&at, s, WORDS.invalid);
-            }
-            if workload::is_empty(s) {
-                causes.invalid(&at, s, WORDS.empty);
-            }
-        }
-    }
-    causes.need(&SPEC.child("template"));
+    workload::selected_template(spec, &WORDS, &SPEC, causes);
 }
 
 fn controller(spec: &Value, causes: &mut Causes) {
@@ -155,25 +155,10 @@ fn daemon_set(spec: &Value, causes: &mut Causes) {
         causes.invalid(&SPEC.child("selector"), s, "empty selector is invalid for daemonset");
     }
     super::pod::template(spec.sub("template"), &at, causes);
-    read_only_disks(spec.sub("template").sub("spec"), &at, causes);
     workload::always(spec.sub("template"), "DaemonSet", &at, causes);
     counts(spec, &["minReadySeconds"], &SPEC, causes);
     daemon_strategy(spec.sub("updateStrategy"), &SPEC.child("updateStrategy"), causes);
     counts(spec, &["revisionHistoryLimit"], &SPEC, causes);
-}
-
-/// `ValidateReadOnlyPersistentDisks`: a disk of every node can only be read.
-fn read_only_disks(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let at = path.child("spec");
-    let at = at.child("volumes");
-    for (i, volume) in pod.list("volumes").iter().enumerate() {
-        if volume.opt("gcePersistentDisk").is_some_and(|d| !d.b("readOnly")) {
-            let at = at.index(i);
-            let at = at.child("gcePersistentDisk");
-            let detail = "must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only";
-            causes.invalid(&at.child("readOnly"), &Value::Bool(false), detail);
-        }
-    }
 }
 
 fn daemon_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -194,13 +179,16 @@ fn daemon_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
                 _ => {}
             }
         }
-        other => causes.unsupported(&path.child("type"), other, &["RollingUpdate", "OnDelete"]),
+        _ => unsupported(strategy, "\"RollingUpdate\", \"OnDelete\"", path, causes),
     }
 }
 
 fn stateful_set(spec: &Value, causes: &mut Causes) {
     const WORDS: Words =
         Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
+    if !spec.zero("serviceName") {
+        causes.format(&SPEC.child("serviceName"), spec.s("serviceName"), super::format::name::label);
+    }
     let at = SPEC.child("podManagementPolicy");
     match spec.s("podManagementPolicy") {
         "" => causes.need(&at),
@@ -214,8 +202,42 @@ fn stateful_set(spec: &Value, causes: &mut Causes) {
     if let Some(ordinals) = spec.opt("ordinals") {
         causes.not_negative(&at.child("start"), ordinals.i("start"));
     }
-    workload::selected_template(spec, &WORDS, &SPEC, causes);
+    let at = SPEC.child("volumeClaimTemplates");
+    for (i, claim) in spec.list("volumeClaimTemplates").iter().enumerate() {
+        super::core::claim::spec(claim.sub("spec"), &at.index(i).child("spec"), causes);
+    }
+    let mut filled = spec.clone();
+    mounted(&mut filled);
+    workload::selected_template(&filled, &WORDS, &SPEC, causes);
     counts(spec, &["revisionHistoryLimit"], &SPEC, causes);
+}
+
+/// The claims become volumes of the pods, in front of those of the template.
+fn mounted(spec: &mut Value) {
+    let mut claims: Vec<Value> = spec.list("volumeClaimTemplates").iter().map(|c| Value::from(c.sub("metadata").s("name"))).collect();
+    if claims.is_empty() {
+        return;
+    }
+    let mut seen: Vec<Value> = Vec::new();
+    claims.retain(|c| {
+        let new = !seen.contains(c);
+        seen.push(c.clone());
+        new
+    });
+    let pod = spec.make("template").make("spec");
+    let mut volumes: Vec<Value> = claims
+        .iter()
+        .map(|name| {
+            let mut claim = Value::object();
+            claim.put("claimName", name.clone());
+            let mut volume = Value::object();
+            volume.put("name", name.clone());
+            volume.put("persistentVolumeClaim", claim);
+            volume
+        })
+        .collect();
+    volumes.extend(pod.list("volumes").iter().filter(|v| !claims.iter().any(|c| c.as_str() == Some(v.s("name")))).cloned());
+    pod.put("volumes", volumes);
 }
 
 fn stateful_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {

@@ -130,7 +130,7 @@ fn success_rule(spec: &Value, rule: &Value, path: &Path<'_>, causes: &mut Causes
             Ok(n) => total = n,
             Err(problem) => {
                 causes.invalid_str(&at, text, &format!("error parsing succeededIndexes: {problem}"));
-                total = i64::MAX;
+                total = 0;
             }
         }
     }
@@ -141,7 +141,7 @@ fn success_rule(spec: &Value, rule: &Value, path: &Path<'_>, causes: &mut Causes
             let detail = format!("must be less than or equal to {completions} (the number of specified completions)");
             causes.invalid_int(&at, count, &detail);
         }
-        if indexes.is_some() && total != i64::MAX && count > total {
+        if indexes.is_some() && count > total {
             let detail = format!(
                 "must be less than or equal to {total} (the number of indexes in the specified succeededIndexes field)"
             );

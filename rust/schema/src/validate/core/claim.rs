@@ -22,9 +22,7 @@ pub(crate) fn spec(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     match spec.sub("resources").sub("requests").opt("storage") {
         None => causes.need(&at.key("storage")),
         Some(amount) => {
-            let at = at.child("requests");
             let at = at.key("storage");
-            resource::value("storage", amount, &at, causes);
             resource::positive(amount, &at, causes);
         }
     }

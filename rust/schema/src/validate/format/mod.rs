@@ -2,6 +2,7 @@
 
 pub(crate) mod cron;
 pub(crate) mod ip;
+pub(crate) mod json;
 pub(crate) mod label;
 pub(crate) mod name;
 pub(crate) mod text;

@@ -25,6 +25,7 @@ use super::check::Check;
 use super::format::name;
 use super::meta;
 use crate::read::Read;
+pub(crate) use probe::port;
 pub(crate) use scheduling::{taint_effect, tolerations};
 pub(crate) use source::{persistent, shared};
 pub(crate) use update::update;

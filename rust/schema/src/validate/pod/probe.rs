@@ -89,7 +89,7 @@ fn http(action: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `ValidatePortNumOrName`.
-pub(in crate::validate) fn port(port: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn port(port: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     match port {
         Some(Value::Str(name)) => causes.format(path, name, text::port_name),
         other => causes.port(path, other.and_then(Value::as_int).unwrap_or(0)),

@@ -1,0 +1,404 @@
+//! Services.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::endpoints;
+use crate::Request;
+use crate::read::Read;
+use crate::validate::check::Check;
+use crate::validate::format::{ip, label, name};
+use crate::validate::{meta, pod};
+
+const SPEC: Path<'static> = Path::new("spec");
+const BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
+const SOURCES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
+
+fn headless(spec: &Value) -> bool {
+    matches!(spec.list("clusterIPs"), [one] if one.as_str() == Some("None"))
+}
+
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    meta::update(req.kind, object, old, causes);
+    if req.subresource == "status" {
+        return balancer_status(object, old, causes);
+    }
+    let (new, before) = (object.sub("spec"), old.sub("spec"));
+    address_changes(new, before, causes);
+    rules(object, Some(old), causes);
+    let checked = |s: &Value| s.s("type") == "LoadBalancer" && s.s("externalTrafficPolicy") == "Local";
+    if checked(new) && checked(before) && new.i("healthCheckNodePort") != before.i("healthCheckNodePort") {
+        causes.forbidden(&SPEC.child("healthCheckNodePort"), "field is immutable");
+    }
+    if new.s("type") == "LoadBalancer" && before.s("type") == "LoadBalancer" {
+        let (a, b) = (new.opt("loadBalancerClass"), before.opt("loadBalancerClass"));
+        if a != b {
+            causes.invalid(&SPEC.child("loadBalancerClass"), new.sub("loadBalancerClass"), "may not change once set");
+        }
+    }
+}
+
+/// `validateUpgradeDowngradeClusterIPs`: the first address stays as long as there is one.
+fn address_changes(new: &Value, old: &Value, causes: &mut Causes) {
+    const FIXED: &str = "may not change once set";
+    if new.s("type") == "ExternalName" || old.s("type") == "ExternalName" {
+        return;
+    }
+    let at = SPEC.child("clusterIPs");
+    let (now, before) = (new.list("clusterIPs"), old.list("clusterIPs"));
+    match (now.first(), before.first()) {
+        (_, None) => {}
+        (None, Some(_)) => causes.invalid(&at.index(0), &Value::Null, "primary clusterIP can not be unset"),
+        (Some(a), Some(b)) => {
+            if a != b {
+                causes.invalid(&at.index(0), a, FIXED);
+            }
+            if let (Some(a), Some(b)) = (now.get(1), before.get(1)) {
+                if a != b {
+                    causes.invalid(&at.index(1), a, FIXED);
+                }
+            }
+        }
+    }
+    let at = SPEC.child("ipFamilies");
+    let (now, before) = (new.list("ipFamilies"), old.list("ipFamilies"));
+    match (now.first(), before.first()) {
+        (None, Some(_)) => causes.invalid(&at.index(0), &Value::Null, "primary ipFamily can not be unset"),
+        (Some(a), Some(b)) if a != b => causes.invalid(&at.index(0), a, FIXED),
+        _ => {}
+    }
+}
+
+/// `validateService` after its metadata.
+pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    let kind = spec.s("type");
+    hints(object, causes);
+    let ports = spec.list("ports");
+    let ports_at = SPEC.child("ports");
+    if ports.is_empty() && !headless(spec) && kind != "ExternalName" {
+        causes.need(&ports_at);
+    }
+    by_type(spec, kind, causes);
+    for (i, port) in ports.iter().enumerate() {
+        port_of(port, ports, i, &ports_at.index(i), causes);
+    }
+    meta::labels(spec.get("selector"), &SPEC.child("selector"), causes);
+    causes.one_of_required(&SPEC.child("sessionAffinity"), spec.s("sessionAffinity"), &["ClientIP", "None"]);
+    affinity(spec, causes);
+    addresses(spec, old.map(|o| o.sub("spec")), causes);
+    let at = SPEC.child("externalIPs");
+    for (i, external) in spec.list("externalIPs").iter().enumerate() {
+        let (text, before) = (external.as_str().unwrap_or(""), causes.len());
+        if !old.is_some_and(|o| o.sub("spec").list("externalIPs").contains(external)) {
+            causes.format(&at.index(i), text, ip::ip_legacy);
+        }
+        if causes.len() == before {
+            endpoints::usable(text, &at.index(i), causes);
+        }
+    }
+    let kinds = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
+    causes.one_of_required(&SPEC.child("type"), kind, &kinds);
+    for (i, port) in ports.iter().enumerate() {
+        if kind == "ClusterIP" && port.i("nodePort") != 0 {
+            causes.forbidden(&ports_at.index(i).child("nodePort"), "may not be used when `type` is 'ClusterIP'");
+        }
+    }
+    repeated(ports, &ports_at, causes);
+    source_ranges(object, old, causes);
+    let at = SPEC.child("allocateLoadBalancerNodePorts");
+    if spec.has("allocateLoadBalancerNodePorts") && kind != "LoadBalancer" {
+        causes.forbidden(&at, BALANCER);
+    }
+    if kind == "LoadBalancer" && !spec.has("allocateLoadBalancerNodePorts") {
+        causes.need(&Path::new("allocateLoadBalancerNodePorts"));
+    }
+    if let Some(class) = spec.opt("loadBalancerClass") {
+        let at = SPEC.child("loadBalancerClass");
+        if kind == "LoadBalancer" {
+            causes.format(&at, class.as_str().unwrap_or(""), label::key);
+        } else {
+            causes.forbidden(&at, BALANCER);
+        }
+    }
+    traffic(spec, kind, causes);
+}
+
+fn hints(object: &Value, causes: &mut Causes) {
+    let annotations = object.sub("metadata").sub("annotations");
+    let (hints, mode) = ("service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode");
+    if let (Some(a), Some(b)) = (annotations.opt(hints), annotations.opt(mode)) {
+        if a != b {
+            let meta = Path::new("metadata");
+            let detail = format!("must match annotations[{hints}] when both are specified");
+            causes.invalid(&meta.child("annotations").key(mode), b, &detail);
+        }
+    }
+}
+
+fn by_type(spec: &Value, kind: &str, causes: &mut Causes) {
+    const NONE: &str = "may not be set for ExternalName services";
+    match kind {
+        "LoadBalancer" | "NodePort" => {
+            if headless(spec) {
+                let detail = format!("may not be set to 'None' for {kind} services");
+                causes.invalid_str(&SPEC.child("clusterIPs").index(0), "None", &detail);
+            }
+        }
+        "ExternalName" => {
+            for key in ["clusterIPs", "ipFamilies"] {
+                if !spec.list(key).is_empty() {
+                    causes.forbidden(&SPEC.child(key), NONE);
+                }
+            }
+            if spec.has("ipFamilyPolicy") {
+                causes.forbidden(&SPEC.child("ipFamilyPolicy"), NONE);
+            }
+            let name = spec.s("externalName");
+            let bare = name.strip_suffix('.').unwrap_or(name);
+            if bare.is_empty() {
+                causes.need(&SPEC.child("externalName"));
+            } else {
+                causes.format(&SPEC.child("externalName"), bare, name::subdomain);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn port_of(port: &Value, ports: &[Value], i: usize, at: &Path<'_>, causes: &mut Causes) {
+    let own = port.s("name");
+    if own.is_empty() {
+        if ports.len() > 1 {
+            causes.need(&at.child("name"));
+        }
+    } else {
+        causes.format(&at.child("name"), own, name::label);
+        if ports[..i].iter().any(|p| p.s("name") == own) {
+            causes.duplicate_str(&at.child("name"), own);
+        }
+    }
+    causes.port(&at.child("port"), port.i("port"));
+    causes.one_of_required(&at.child("protocol"), port.s("protocol"), &["SCTP", "TCP", "UDP"]);
+    pod::port(port.get("targetPort"), &at.child("targetPort"), causes);
+    if let Some(protocol) = port.opt("appProtocol") {
+        causes.format(&at.child("appProtocol"), protocol.as_str().unwrap_or(""), label::key);
+    }
+}
+
+fn affinity(spec: &Value, causes: &mut Causes) {
+    const WHEN: &str = "when session affinity type is ClientIP";
+    let at = SPEC.child("sessionAffinityConfig");
+    let config = spec.opt("sessionAffinityConfig");
+    match (spec.s("sessionAffinity"), config) {
+        ("None", Some(_)) => causes.forbidden(&at, "must not be set when session affinity is None"),
+        ("ClientIP", None) => causes.required(&at, WHEN),
+        ("ClientIP", Some(config)) => {
+            let at = at.child("clientIP");
+            let Some(client) = config.opt("clientIP") else { return causes.required(&at, WHEN) };
+            let at = at.child("timeoutSeconds");
+            match client.oi("timeoutSeconds") {
+                None => causes.required(&at, WHEN),
+                Some(s) if !(1..=86400).contains(&s) => {
+                    causes.invalid_int(&at, s, "must be greater than 0 and less than 86400");
+                }
+                Some(_) => {}
+            }
+        }
+        _ => {}
+    }
+}
+
+/// `ValidateServiceClusterIPsRelatedFields`.
+fn addresses(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
+    if spec.s("type") == "ExternalName" {
+        return;
+    }
+    let (at, list, first) = (SPEC.child("clusterIPs"), spec.list("clusterIPs"), spec.s("clusterIP"));
+    let whole = spec.sub("clusterIPs");
+    if first.is_empty() {
+        if !list.is_empty() {
+            causes.invalid(&at, whole, "must be empty when `clusterIP` is not specified");
+        }
+    } else if list.is_empty() {
+        causes.need(&at);
+    } else if list[0].as_str() != Some(first) {
+        causes.invalid(&at, whole, "first value must match `clusterIP`");
+    }
+    let families = spec.list("ipFamilies");
+    let families_at = SPEC.child("ipFamilies");
+    for (i, family) in families.iter().enumerate() {
+        let text = family.as_str().unwrap_or("");
+        causes.one_of(&families_at.index(i), text, &["IPv4", "IPv6"]);
+        if families[..i].contains(family) {
+            causes.duplicate(&families_at.index(i), family);
+        }
+    }
+    if let Some(policy) = spec.opt("ipFamilyPolicy") {
+        let known = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+        causes.one_of(&SPEC.child("ipFamilyPolicy"), policy.as_str().unwrap_or(""), &known);
+    }
+    let mut wrong = false;
+    for (i, address) in list.iter().enumerate() {
+        let text = address.as_str().unwrap_or("");
+        if i == 0 && text == "None" {
+            if list.len() > 1 {
+                wrong = true;
+                causes.invalid(&at, whole, "'None' must be the first and only value");
+            }
+            continue;
+        }
+        if old.is_some_and(|o| o.list("clusterIPs").contains(address)) {
+            continue;
+        }
+        let before = causes.len();
+        causes.format(&at.index(i), text, ip::ip_legacy);
+        wrong |= causes.len() > before;
+    }
+    if list.len() > 2 {
+        causes.invalid(&at, whole, "may only hold up to 2 values");
+    }
+    if wrong {
+        return;
+    }
+    let v6 = |v: &Value| v.as_str().is_some_and(|t| t.contains(':'));
+    if list.len() > 1 && list.iter().all(v6) | !list.iter().any(v6) {
+        causes.invalid(&at, whole, "may specify no more than one IP for each IP family");
+    }
+    if !headless(spec) {
+        for (i, (address, family)) in list.iter().zip(families).enumerate() {
+            let wanted = family.as_str().unwrap_or("");
+            if (wanted == "IPv4" && v6(address)) || (wanted == "IPv6" && !v6(address)) {
+                let detail = format!("expected an {wanted} value as indicated by `ipFamilies[{i}]`");
+                causes.invalid(&at.index(i), address, &detail);
+            }
+        }
+    }
+}
+
+fn repeated(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    for (i, port) in ports.iter().enumerate() {
+        let node = port.i("nodePort");
+        let same = |p: &&Value| p.i("nodePort") == node && p.s("protocol") == port.s("protocol");
+        if node != 0 && ports[..i].iter().any(|p| same(&p)) {
+            causes.duplicate(&path.index(i).child("nodePort"), &Value::Int(node));
+        }
+    }
+    for (i, port) in ports.iter().enumerate() {
+        let same = |p: &Value| p.i("port") == port.i("port") && p.s("protocol") == port.s("protocol");
+        if ports[..i].iter().any(same) {
+            let shown = hydrofoil_types::Map::from_unique(vec![
+                ("Name".into(), Value::from("")),
+                ("Protocol".into(), Value::from(port.s("protocol"))),
+                ("AppProtocol".into(), Value::Null),
+                ("Port".into(), Value::Int(port.i("port"))),
+                ("TargetPort".into(), Value::Int(0)),
+                ("NodePort".into(), Value::Int(0)),
+            ]);
+            causes.duplicate(&path.index(i), &shown.into());
+        }
+    }
+}
+
+fn source_ranges(object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    let balancer = spec.s("type") == "LoadBalancer";
+    let ranges = spec.list("loadBalancerSourceRanges");
+    if !ranges.is_empty() {
+        let at = SPEC.child("LoadBalancerSourceRanges");
+        if !balancer {
+            causes.forbidden(&at, BALANCER);
+        }
+        for (i, range) in ranges.iter().enumerate() {
+            if old.is_some_and(|o| o.sub("spec").list("loadBalancerSourceRanges").contains(range)) {
+                continue;
+            }
+            causes.format(&at.index(i), range.as_str().unwrap_or("").trim(), ip::cidr_legacy);
+        }
+    } else if let Some(text) = object.sub("metadata").sub("annotations").opt(SOURCES) {
+        let meta = Path::new("metadata");
+        let at = meta.child("annotations");
+        let at = at.key(SOURCES);
+        if !balancer {
+            causes.forbidden(&at, BALANCER);
+        }
+        if old.is_some_and(|o| o.sub("metadata").sub("annotations").opt(SOURCES) == Some(text)) {
+            return;
+        }
+        let text = text.as_str().unwrap_or("").trim();
+        for range in text.split(',').filter(|_| !text.is_empty()) {
+            causes.format(&at, range.trim(), ip::cidr_legacy);
+        }
+    }
+}
+
+fn traffic(spec: &Value, kind: &str, causes: &mut Causes) {
+    const POLICIES: [&str; 2] = ["Cluster", "Local"];
+    let external = matches!(kind, "LoadBalancer" | "NodePort")
+        || (kind == "ClusterIP" && !spec.list("externalIPs").is_empty());
+    let (at, policy) = (SPEC.child("externalTrafficPolicy"), spec.s("externalTrafficPolicy"));
+    if external {
+        causes.one_of_required(&at, policy, &POLICIES);
+    } else if !policy.is_empty() {
+        causes.invalid_str(&at, policy, "may only be set for externally-accessible services");
+    }
+    let (at, port) = (SPEC.child("healthCheckNodePort"), spec.i("healthCheckNodePort"));
+    if kind == "LoadBalancer" && policy == "Local" {
+        // Zero is what the allocator has yet to fill.
+        if port != 0 {
+            causes.port(&at, port);
+        }
+    } else if port != 0 {
+        let detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
+        causes.invalid_int(&at, port, detail);
+    }
+    let at = SPEC.child("internalTrafficPolicy");
+    match spec.opt("internalTrafficPolicy") {
+        Some(policy) => causes.one_of(&at, policy.as_str().unwrap_or(""), &POLICIES),
+        None if matches!(kind, "NodePort" | "LoadBalancer" | "ClusterIP") => causes.need(&at),
+        None => {}
+    }
+    if let Some(spread) = spec.opt("trafficDistribution") {
+        let known = ["PreferClose", "PreferSameZone", "PreferSameNode"];
+        causes.one_of(&SPEC.child("trafficDistribution"), spread.as_str().unwrap_or(""), &known);
+    }
+}
+
+/// `ValidateLoadBalancerStatus`, of ingresses too.
+pub(crate) fn balancer(status: &Value, old: &Value, modes: bool, path: &Path<'_>, causes: &mut Causes) {
+    let path = path.child("ingress");
+    for (i, ingress) in status.list("ingress").iter().enumerate() {
+        let at = path.index(i);
+        let address = ingress.s("ip");
+        if !address.is_empty() && !old.list("ingress").iter().any(|o| o.s("ip") == address) {
+            causes.format(&at.child("ip"), address, ip::ip_legacy);
+        }
+        if modes {
+            let mode_at = at.child("ipMode");
+            match ingress.opt("ipMode") {
+                None if !address.is_empty() => causes.required(&mode_at, "must be specified when `ip` is set"),
+                Some(_) if address.is_empty() => {
+                    causes.forbidden(&mode_at, "may not be specified when `ip` is not set");
+                }
+                Some(mode) => causes.one_of(&mode_at, mode.as_str().unwrap_or(""), &["Proxy", "VIP"]),
+                None => {}
+            }
+        }
+        let host = ingress.s("hostname");
+        if !host.is_empty() {
+            causes.format(&at.child("hostname"), host, name::subdomain);
+            if ip::parse_sloppy(host).is_some() {
+                causes.invalid_str(&at.child("hostname"), host, "must be a DNS name, not an IP address");
+            }
+        }
+    }
+}
+
+fn balancer_status(object: &Value, old: &Value, causes: &mut Causes) {
+    let path = Path::new("status");
+    let at = path.child("loadBalancer");
+    let (new, before) = (object.sub("status").sub("loadBalancer"), old.sub("status").sub("loadBalancer"));
+    if object.sub("spec").s("type") != "LoadBalancer" && !new.list("ingress").is_empty() {
+        return causes.forbidden(&at.child("ingress"), "may only be used when `spec.type` is 'LoadBalancer'");
+    }
+    balancer(new, before, true, &at, causes);
+}

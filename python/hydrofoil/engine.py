@@ -22,6 +22,7 @@ from hydrofoil._native import (
     encode_continue,
     json_to_yaml,
     pretty,
+    protobuf_event,
     yaml_to_json,
 )
 
@@ -47,5 +48,6 @@ __all__ = [
     "encode_continue",
     "json_to_yaml",
     "pretty",
+    "protobuf_event",
     "yaml_to_json",
 ]

@@ -8,6 +8,7 @@ import time
 
 import aiohttp
 import pytest
+
 from hydrofoil.server.run import Server
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

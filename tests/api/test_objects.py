@@ -102,7 +102,18 @@ async def test_dry_run_stores_nothing(api: aiohttp.ClientSession) -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [b" ", b"[]", b"{", b'{"a":', b"\xff", b"[" * 5000, b'{"metadata":' * 2000, b'"x"', b"5", b'{"metadata":{"name":1}}'],
+    [
+        b" ",
+        b"[]",
+        b"{",
+        b'{"a":',
+        b"\xff",
+        b"[" * 5000,
+        b'{"metadata":' * 2000,
+        b'"x"',
+        b"5",
+        b'{"metadata":{"name":1}}',
+    ],
 )
 async def test_bad_bodies_are_a_status(api: aiohttp.ClientSession, body: bytes) -> None:
     async with api.post(CONFIGMAPS, data=body) as r:
@@ -119,7 +130,9 @@ async def test_oversize_body(api: aiohttp.ClientSession) -> None:
 async def test_yaml_both_ways(api: aiohttp.ClientSession) -> None:
     """MT-03, MT-04."""
     headers = {"Content-Type": "application/yaml", "Accept": "application/yaml"}
-    async with api.post(CONFIGMAPS, data=b"metadata:\n  name: yaml\ndata:\n  k: |\n    two\n    lines\n", headers=headers) as r:
+    async with api.post(
+        CONFIGMAPS, data=b"metadata:\n  name: yaml\ndata:\n  k: |\n    two\n    lines\n", headers=headers
+    ) as r:
         assert r.status == 201
         assert r.headers["Content-Type"] == "application/yaml"
         assert "k: |\n    two\n    lines\n" in await r.text()

@@ -93,4 +93,4 @@ async def test_stops_at_its_timeout(api: aiohttp.ClientSession) -> None:
 async def test_websocket(api: aiohttp.ClientSession) -> None:
     await create(api, "ws")
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1") as socket:
-        assert json.loads((await socket.receive_str()))["object"]["metadata"]["name"] == "ws"
+        assert json.loads(await socket.receive_str())["object"]["metadata"]["name"] == "ws"

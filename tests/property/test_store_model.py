@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 
-from hydrofoil import engine
-from hydrofoil.apis.catalog import Catalog
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from hydrofoil import engine
+from hydrofoil.apis.catalog import Catalog
 from tests.contract.model import Model
 
 CATALOG = Catalog()

@@ -106,6 +106,20 @@ class Catalog:
         """A type that is not stored, such as an option or a review."""
         return self.native.kind(group, version, kind, type_name)
 
+    def protobuf(self, body: bytes) -> bytes:
+        """A JSON document of a known kind as enveloped protobuf (MT-05)."""
+        raw = orjson.loads(body)
+        group, _, version = raw["apiVersion"].rpartition("/")
+        kind = raw["kind"]
+        resource = self.by_kind.get((group, version, kind))
+        if resource is not None:
+            native = resource.native
+        elif (lists := self.by_kind.get((group, version, kind.removesuffix("List")))) and lists.list_kind == kind:
+            native = self.kind(group, version, kind, lists.raw["listType"])
+        else:
+            native = self.kind(group, version, kind, UNSTORED[kind])
+        return native.decode(body, "json")[0].protobuf()
+
     def resources(self) -> list[Resource]:
         """Every resource of every version."""
         return [r for versions in self.groups.values() for rs in versions.values() for r in rs.values()]
@@ -131,6 +145,13 @@ def _enabled(entry: dict[str, Any], config: dict[str, bool]) -> bool:
             return config[key]
     return bool(entry.get("served"))
 
+
+UNSTORED = {
+    "Status": "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
+    "Scale": "io.k8s.api.autoscaling.v1.Scale",
+    "TokenRequest": "io.k8s.api.authentication.v1.TokenRequest",
+}
+"""Kinds of answers that are no resources."""
 
 DEPRECATED = {
     ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",

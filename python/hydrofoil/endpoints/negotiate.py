@@ -8,7 +8,7 @@ from functools import lru_cache
 from hydrofoil.errors import ApiError, not_acceptable
 
 ACCEPTED = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
-SERVED = ("application/json", "application/yaml")
+JSON, YAML, PROTOBUF = ACCEPTED
 TRANSFORMS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 PATCHES = {
     "application/json-patch+json": "json",
@@ -26,6 +26,11 @@ class Accepted:
     transform: str = ""
     version: str = ""
     pretty: bool = False
+
+    @property
+    def protobuf(self) -> bool:
+        """Whether the body is protobuf."""
+        return self.media == PROTOBUF
 
     @property
     def yaml(self) -> bool:
@@ -79,10 +84,12 @@ def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
         text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise ApiError(406, "NotAcceptable", text, {})
     for media, params in clauses:
-        for served in SERVED:
+        for served in ACCEPTED:
             if not _fits(media, served):
                 continue
             transform = params.get("as", "")
+            if transform and served == PROTOBUF:
+                continue
             if transform and (
                 transform not in TRANSFORMS
                 or params.get("g") != "meta.k8s.io"
@@ -95,12 +102,14 @@ def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
 
 
 def body_media(content_type: str) -> str:
-    """`json` or `yaml` of a request body. Raises 415 (MT-04, MT-07)."""
+    """`json`, `yaml` or `protobuf` of a request body. Raises 415 (MT-04, MT-07)."""
     media = content_type.partition(";")[0].strip()
     if media in ("", "application/json"):
         return "json"
-    if media == "application/yaml":
+    if media == YAML:
         return "yaml"
+    if media == PROTOBUF:
+        return "protobuf"
     text = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(ACCEPTED)
     raise ApiError(415, "UnsupportedMediaType", text)
 

@@ -180,11 +180,13 @@ def error_answer(request: web.BaseRequest, error: ApiError, accepted: Accepted |
         accepted = PLAIN
     else:
         body = encode(body, accepted, pretty=False)
-    if error.retry_after:
-        common += b"Retry-After: %d\r\n" % error.retry_after
-    if error.code == 403:
-        common += b"X-Content-Type-Options: nosniff\r\n"
-    return answer(request, error.code, body, accepted.media, common)
+    return answer(request, error.code, body, accepted.media, common + error_headers(error))
+
+
+def error_headers(error: ApiError) -> bytes:
+    """The header lines that go with a failure."""
+    lines = b"Retry-After: %d\r\n" % error.retry_after if error.retry_after else b""
+    return lines + (b"X-Content-Type-Options: nosniff\r\n" if error.code == 403 else b"")
 
 
 def dumps(value: Any) -> bytes:

@@ -55,7 +55,7 @@ class Scope:
             return f"table:{accepted.version}:{include}"
         if accepted.transform:
             return f"metadata:{accepted.version}"
-        return "json"
+        return "protobuf" if accepted.protobuf else "json"
 
     def pretty(self) -> bool:
         """Whether a person reads the answer (curl, Wget and browsers count as persons)."""
@@ -76,13 +76,19 @@ class Scope:
             )
             raise ApiError(406, "NotAcceptable", text)
         body = stored.body(self.form())
-        return self.json_answer(body, status)
+        return self.finished(body, status) if self.accepted.protobuf else self.json_answer(body, status)
 
     def json_answer(self, body: bytes, status: int = 200) -> respond.Answer:
         """An answer of JSON text, in the negotiated media type."""
+        if self.accepted.protobuf:
+            return self.finished(self.registry.catalog.protobuf(body), status)
         pretty = self.pretty()
         if self.accepted.yaml or pretty:
             body = respond.encode(body, self.accepted, pretty=pretty)
+        return self.finished(body, status)
+
+    def finished(self, body: bytes, status: int = 200) -> respond.Answer:
+        """An answer whose body is in its media type already."""
         common = self.common
         if self.warnings:
             common += respond.header_lines({}, self.warnings)

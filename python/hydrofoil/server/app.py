@@ -25,7 +25,7 @@ from hydrofoil.endpoints.handlers.list import list_
 from hydrofoil.endpoints.handlers.patch import patch
 from hydrofoil.endpoints.handlers.update import update
 from hydrofoil.endpoints.handlers.watch import watch
-from hydrofoil.endpoints.negotiate import PATCHES, negotiate
+from hydrofoil.endpoints.negotiate import PATCHES, PROTOBUF, negotiate
 from hydrofoil.endpoints.request_info import RequestInfo, parse
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import ApiError
@@ -110,6 +110,8 @@ class App:
         except ApiError as e:
             common += e.headers
             accepted = accepted_or_plain(request.headers.get("Accept", ""))
+            if accepted is not None and accepted.protobuf:
+                return self._protobuf_error(request, e, common)
             return respond.error_answer(request, e, accepted, common)
         except (ConnectionError, asyncio.CancelledError):
             raise
@@ -122,6 +124,10 @@ class App:
             self.open_requests -= 1
             if not self.open_requests:
                 self.idle.set()
+
+    def _protobuf_error(self, request: web.BaseRequest, error: ApiError, common: bytes) -> web.StreamResponse:
+        body = self.catalog.protobuf(respond.status_body(error))
+        return respond.answer(request, error.code, body, PROTOBUF, common + respond.error_headers(error))
 
     async def _route(self, request: web.BaseRequest, common: bytes) -> web.StreamResponse:
         path, _, raw_query = request.raw_path.partition("?")

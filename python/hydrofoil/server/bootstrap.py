@@ -17,6 +17,7 @@ from hydrofoil.endpoints.request_info import parse
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 
+
 def fill(value: Any, places: dict[str, Any]) -> Any:
     """Puts values of this machine where the data has placeholders."""
     if isinstance(value, dict):
@@ -31,11 +32,23 @@ def fill(value: Any, places: dict[str, Any]) -> Any:
     return value
 
 
+def advertised() -> str:
+    """An address of this machine that is not the loopback one; a documentation address where there is none."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            # Nothing is sent: connecting a datagram socket only chooses the source address.
+            probe.connect(("10.255.255.255", 1))
+            address: str = probe.getsockname()[0]
+        except OSError:
+            return "192.0.2.1"
+    return "192.0.2.1" if address.startswith("127.") else address
+
+
 def places(port: int) -> dict[str, Any]:
     """What the placeholders of the data stand for."""
     now = datetime.datetime.now(datetime.UTC)
     return {
-        "<address>": "127.0.0.1",
+        "<address>": advertised(),
         "<port>": port,
         "<date>": now.strftime("%Y-%m-%d"),
         # Six decimals do for both kinds of time: the coarser one drops them.

@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod json;
+pub mod proto;
 pub mod yaml;
 
 pub use error::{DecodeError, Decoded};

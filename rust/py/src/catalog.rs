@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_codec::{json, yaml};
+use hydrofoil_codec::{json, proto, yaml};
 use hydrofoil_schema::{Kind, selectable};
 use hydrofoil_store::FieldTarget;
 use hydrofoil_types as types;
@@ -92,7 +92,7 @@ impl ResourceType {
 
 #[pymethods]
 impl ResourceType {
-    /// Decodes a body; `media` is `json` or `yaml`. Gives the draft and what a strict reader objects to.
+    /// Decodes a body; `media` is `json`, `yaml` or `protobuf`. Gives the draft and what a strict reader objects to.
     fn decode(&self, body: &[u8], media: &str) -> PyResult<(Draft, Vec<String>)> {
         let (value, strict) = self.typed.decode(body, media)?;
         Ok((Draft::new(Arc::clone(&self.typed), value), strict))
@@ -122,6 +122,10 @@ impl ResourceType {
 
 impl Typed {
     pub(crate) fn decode(&self, body: &[u8], media: &str) -> PyResult<(types::Value, Vec<String>)> {
+        if media == "protobuf" {
+            let value = proto::decode(&self.schema, body).map_err(|e| decode_error(&e))?;
+            return Ok((value, Vec::new()));
+        }
         let decoded = if media == "yaml" {
             let generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
             let text = json::encode_any(&generic.value);

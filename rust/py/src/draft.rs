@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_codec::json;
+use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::{Request, default, prepare, validate, warn};
 use hydrofoil_types::{MetaView, Timestamp, Value};
 use pyo3::prelude::*;
@@ -203,6 +203,12 @@ impl Draft {
     /// The canonical JSON, with the resource version it carries.
     fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &json::encode(&self.typed.schema, &self.value.lock()))
+    }
+
+    /// The object as enveloped protobuf.
+    fn protobuf<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let raw = proto::encode(&self.typed.schema, &self.value.lock());
+        PyBytes::new(py, &proto::envelope(&self.typed.api_version, &self.typed.kind.kind, &raw))
     }
 
     /// A version that is shown but not stored: what a dry run answers.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hydrofoil_codec::proto;
 use hydrofoil_store::Page;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -41,7 +42,7 @@ impl ListCursor {
         let mut failed = None;
         if !page.is_full() {
             page.take(|version| {
-                if std::mem::replace(begun, true) {
+                if std::mem::replace(begun, true) && self.form != Form::Protobuf {
                     out.push(b',');
                 }
                 if let Err(e) = render(&self.typed, &self.form, version, false, &mut out) {
@@ -73,6 +74,13 @@ impl ListCursor {
         state.0.rest().map(|(last, remaining)| (format!("{last}\0"), remaining))
     }
 
+    /// A protobuf list of items that `chunk` gave: the whole envelope.
+    fn protobuf<'py>(&self, py: Python<'py>, items: &[u8], token: &str, remaining: Option<i64>) -> Bound<'py, PyBytes> {
+        let mut raw = proto::list_head(&self.revision().to_string(), token, remaining);
+        raw.extend_from_slice(items);
+        PyBytes::new(py, &proto::envelope(&self.typed.api_version, &self.typed.resource.list_kind, &raw))
+    }
+
     /// What stands before the first item. `rest` holds further members of the metadata.
     fn head<'py>(&self, py: Python<'py>, rest: &str) -> Bound<'py, PyBytes> {
         let revision = self.revision().to_string();
@@ -81,7 +89,7 @@ impl ListCursor {
                 return PyBytes::new(py, &table_head(&self.typed, version, &revision, rest, true));
             }
             Form::Metadata(version) => ("PartialObjectMetadataList", format!("meta.k8s.io/{version}")),
-            Form::Json => (self.typed.resource.list_kind.as_str(), self.typed.api_version.to_string()),
+            Form::Json | Form::Protobuf => (self.typed.resource.list_kind.as_str(), self.typed.api_version.to_string()),
         };
         let head = format!(
             r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"items":["#

@@ -1,6 +1,6 @@
 //! The forms in which a version is shown.
 
-use hydrofoil_codec::json;
+use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
 use hydrofoil_types::{Map, Value};
@@ -15,6 +15,8 @@ use crate::error::decode_error;
 pub(crate) enum Form {
     /// The object itself.
     Json,
+    /// The object as protobuf: in its envelope when whole, a bare message as an item.
+    Protobuf,
     /// `PartialObjectMetadata` of a version of meta.k8s.io.
     Metadata(String),
     /// A row of a `Table` of a version of meta.k8s.io.
@@ -31,6 +33,7 @@ impl Form {
         let parts: Vec<&str> = text.split(':').collect();
         match parts[..] {
             ["json"] => Ok(Self::Json),
+            ["protobuf"] => Ok(Self::Protobuf),
             ["metadata", version] => Ok(Self::Metadata(version.to_owned())),
             ["table", version, include] => Ok(Self::Table { version: version.to_owned(), include: include.to_owned() }),
             _ => Err(PyValueError::new_err(text.to_owned())),
@@ -57,6 +60,15 @@ pub(crate) fn render_event(
         Form::Json => {
             out.push(b'{');
             out.extend_from_slice(version.item());
+        }
+        Form::Protobuf => {
+            let value = json::decode(&typed.schema, version.json()).map_err(|e| decode_error(&e))?.value;
+            let raw = proto::encode(&typed.schema, &value);
+            if whole {
+                out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, &raw));
+            } else {
+                proto::item(&raw, out);
+            }
         }
         Form::Metadata(meta_version) => metadata(version, meta_version, out)?,
         Form::Table { version: meta_version, include } => {

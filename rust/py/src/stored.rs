@@ -74,7 +74,9 @@ impl Stored {
         }
         let mut out = Vec::new();
         render(&self.typed, &form, &self.version, true, &mut out)?;
-        out.push(b'\n');
+        if form != Form::Protobuf {
+            out.push(b'\n');
+        }
         Ok(PyBytes::new(py, &out))
     }
 

@@ -1,6 +1,6 @@
 //! Small conversions of texts.
 
-use hydrofoil_codec::{json, yaml};
+use hydrofoil_codec::{json, proto, yaml};
 use hydrofoil_store::ContinueToken;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,6 +26,14 @@ pub(crate) fn yaml_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<
 #[pyfunction]
 pub(crate) fn pretty<'py>(py: Python<'py>, data: &[u8]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &json::indent(data))
+}
+
+/// A watch frame of protobuf around an enveloped object.
+#[pyfunction]
+pub(crate) fn protobuf_event<'py>(py: Python<'py>, kind: &str, object: &[u8]) -> Bound<'py, PyBytes> {
+    let mut out = Vec::new();
+    proto::watch_event(kind, object, &mut out);
+    PyBytes::new(py, &out)
 }
 
 /// Reads a continue token: its revision and the key to start at.

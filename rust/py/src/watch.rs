@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use hydrofoil_codec::proto;
 use hydrofoil_store as store;
 use hydrofoil_store::{Drained, Frame, WatcherId};
 use hydrofoil_types::Value;
@@ -136,21 +137,28 @@ impl Watcher {
         if self.framed {
             out.extend_from_slice(CHUNK_HEAD);
         }
-        out.extend_from_slice(br#"{"type":"BOOKMARK","object":"#);
-        let columns = !self.headless.swap(true, Ordering::Relaxed);
-        render_event(&self.typed, &self.form, &version, true, columns, &mut out)?;
-        out.extend_from_slice(b"}\n");
+        self.frame("BOOKMARK", &version, &mut out)?;
         Ok(Some(if self.framed { PyBytes::new(py, frame_chunk(&mut out)) } else { PyBytes::new(py, &out) }))
     }
 }
 
 impl Watcher {
     fn event(&self, frame: &Frame, out: &mut Vec<u8>) -> PyResult<()> {
-        out.extend_from_slice(br#"{"type":""#);
-        out.extend_from_slice(frame.kind.wire().as_bytes());
-        out.extend_from_slice(br#"","object":"#);
+        self.frame(frame.kind.wire(), &frame.version, out)
+    }
+
+    fn frame(&self, kind: &str, version: &store::Version, out: &mut Vec<u8>) -> PyResult<()> {
         let columns = !self.headless.swap(true, Ordering::Relaxed);
-        render_event(&self.typed, &self.form, &frame.version, true, columns, out)?;
+        if self.form == Form::Protobuf {
+            let mut object = Vec::new();
+            render_event(&self.typed, &self.form, version, true, columns, &mut object)?;
+            proto::watch_event(kind, &object, out);
+            return Ok(());
+        }
+        out.extend_from_slice(br#"{"type":""#);
+        out.extend_from_slice(kind.as_bytes());
+        out.extend_from_slice(br#"","object":"#);
+        render_event(&self.typed, &self.form, version, true, columns, out)?;
         out.extend_from_slice(b"}\n");
         Ok(())
     }

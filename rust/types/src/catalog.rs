@@ -8,7 +8,7 @@ use serde::Deserialize;
 use smol_str::SmolStr;
 
 use crate::Value;
-use crate::schema::{Arena, Field, ListType, Schema, Shape, Special, TypeDef, TypeId};
+use crate::schema::{Arena, Field, ListType, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId};
 
 /// A catalog that cannot be used: which part, and why.
 #[derive(Debug)]
@@ -128,6 +128,16 @@ struct RawField {
     mt: Option<SmolStr>,
     ps: Option<SmolStr>,
     pk: Option<SmolStr>,
+    pb: Option<RawProto>,
+}
+
+#[derive(Deserialize)]
+struct RawProto {
+    n: u32,
+    t: Option<SmolStr>,
+    map: Option<(SmolStr, SmolStr)>,
+    #[serde(default)]
+    via: Vec<u32>,
 }
 
 impl Catalog {
@@ -136,7 +146,7 @@ impl Catalog {
         let raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
         let mut names: Vec<_> = raw.types.keys().copied().collect();
         names.sort_unstable();
-        // A named list of texts (ExtraValue, Verbs) is just a list wherever it stands.
+        // A named list of texts (ExtraValue, Verbs) is just a list in JSON, but a message in protobuf.
         let lists: FxHashSet<&str> =
             raw.types.iter().filter(|(_, t)| t.sp.as_deref() == Some("wrapped-list")).map(|(n, _)| *n).collect();
         let by_name: FxHashMap<SmolStr, TypeId> =
@@ -195,7 +205,33 @@ fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, Cata
         fields.push(field(name, f, names)?);
     }
     let index = fields.iter().enumerate().map(|(i, f): (usize, &Field)| (f.name.clone(), i as u16)).collect();
-    Ok(TypeDef { name: name.into(), fields, special, atomic: raw.mt.as_deref() == Some("atomic"), gvk: raw.gvk, index })
+    let proto = entries(&fields, &[]);
+    Ok(TypeDef {
+        proto,
+        name: name.into(),
+        fields,
+        special,
+        atomic: raw.mt.as_deref() == Some("atomic"),
+        gvk: raw.gvk,
+        index,
+    })
+}
+
+/// The entries of the message that lies under the given numbers.
+fn entries(fields: &[Field], under: &[u32]) -> Vec<ProtoEntry> {
+    let mut out: Vec<(u32, ProtoEntry)> = Vec::new();
+    for (i, field) in fields.iter().enumerate().filter(|(_, f)| f.proto.number > 0 && f.proto.via.starts_with(under)) {
+        match field.proto.via.get(under.len()) {
+            None => out.push((field.proto.number, ProtoEntry::Field(field.proto.number, i as u16))),
+            Some(group) if out.iter().any(|(n, e)| n == group && matches!(e, ProtoEntry::Group(..))) => {}
+            Some(group) => {
+                let inner = entries(fields, &[under, &[*group]].concat());
+                out.push((*group, ProtoEntry::Group(*group, inner)));
+            }
+        }
+    }
+    out.sort_by_key(|(n, _)| *n);
+    out.into_iter().map(|(_, e)| e).collect()
 }
 
 fn field(owner: &str, raw: RawField, names: &Names<'_>) -> Result<Field, CatalogError> {
@@ -219,6 +255,11 @@ fn field(owner: &str, raw: RawField, names: &Names<'_>) -> Result<Field, Catalog
         patch_strategy: raw.ps,
         patch_merge_key: raw.pk,
         type_meta: raw.tm == 1,
+        proto: raw.pb.map_or_else(Proto::default, |pb| Proto {
+            number: pb.n,
+            via: pb.via,
+            wrapped: pb.t.iter().chain(pb.map.iter().map(|(_, value)| value)).any(|t| names.lists.contains(t.as_str())),
+        }),
     })
 }
 
@@ -238,9 +279,6 @@ fn shape(text: &str, names: &Names<'_>) -> Option<Shape> {
                 Shape::Map(Box::new(shape(value, names)?))
             } else {
                 let name = text.strip_prefix('#')?;
-                if names.lists.contains(name) {
-                    return Some(Shape::List(Box::new(Shape::Str)));
-                }
                 Shape::Type(*names.by_name.get(name)?)
             }
         }

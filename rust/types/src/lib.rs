@@ -12,7 +12,7 @@ pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
 pub use cause::{Cause, CauseReason, Causes, Path};
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
-pub use schema::{Arena, Field, ListType, Schema, Shape, Special, TypeDef, TypeId, Zero};
+pub use schema::{Arena, Field, ListType, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
 pub use smol_str::SmolStr;
 pub use time::Timestamp;
 pub use value::{Map, Value};

@@ -99,6 +99,28 @@ pub struct Field {
     pub patch_merge_key: Option<SmolStr>,
     /// Whether it is `kind` or `apiVersion` of an object.
     pub type_meta: bool,
+    /// Its number in protobuf and the numbers of the messages it is wrapped in; 0 when it has none.
+    pub proto: Proto,
+}
+
+/// Where a field stands in protobuf.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proto {
+    /// The field number; 0 for fields without one.
+    pub number: u32,
+    /// Numbers of the messages of inlined structs around it, outermost first.
+    pub via: Vec<u32>,
+    /// Whether each value is a message of its own around a list of texts.
+    pub wrapped: bool,
+}
+
+/// What a protobuf message holds, in the order of its numbers.
+#[derive(Clone, Debug)]
+pub enum ProtoEntry {
+    /// The field at an index.
+    Field(u32, u16),
+    /// An inlined struct that is a message of its own.
+    Group(u32, Vec<ProtoEntry>),
 }
 
 /// A named type.
@@ -114,6 +136,8 @@ pub struct TypeDef {
     pub atomic: bool,
     /// Group, version and kind of a top-level type.
     pub gvk: Option<(SmolStr, SmolStr, SmolStr)>,
+    /// Its fields in the order of protobuf.
+    pub proto: Vec<ProtoEntry>,
     pub(crate) index: FxHashMap<SmolStr, u16>,
 }
 

@@ -234,6 +234,18 @@ impl Map {
         &mut self.0[at].1
     }
 
+    /// The object of `key` for change, made where it is absent or no object.
+    pub fn object_entry(&mut self, key: &str) -> &mut Map {
+        let slot = self.entry(key);
+        if slot.as_object().is_none() {
+            *slot = Value::object();
+        }
+        match slot {
+            Value::Object(map) => map,
+            _ => unreachable!("it was just made an object"),
+        }
+    }
+
     /// Sets `key`, at its place or at the end.
     pub fn set(&mut self, key: impl AsRef<str> + Into<SmolStr>, value: impl Into<Value>) {
         match self.get_mut(key.as_ref()) {

@@ -88,9 +88,10 @@ async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     options = await delete_options(scope)
     listing = list_options(scope.params, watch=False)
-    cursor, _ = await open_list(scope, listing, scope.form())
+    cursor, _ = await open_list(scope, listing, "json" if scope.accepted.protobuf else scope.form())
     shown: list[bytes] = []
-    form = scope.form()
+    # Shown as JSON items; the answer is put into its media type as a whole.
+    form = "json" if scope.accepted.protobuf else scope.form()
     head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
     while batch := cursor.versions(1000):
         for old in batch:

@@ -83,6 +83,8 @@ async def list_(scope: Scope) -> web.StreamResponse:
         raise errors.ApiError(406, "NotAcceptable", text)
     options = list_options(scope.params, watch=False)
     cursor, limit = await open_list(scope, options, scope.form())
+    if scope.accepted.protobuf:
+        return scope.finished(protobuf(cursor))
     end = b"]}\n"
     first = cursor.chunk(CHUNK)
     if first is None:
@@ -96,6 +98,17 @@ async def list_(scope: Scope) -> web.StreamResponse:
             return scope.json_answer(b"".join((cursor.head(rest(cursor)), *pieces, end)))
         pieces.append(piece)
     return await stream(scope, cursor, [cursor.head(""), *pieces], end)
+
+
+def protobuf(cursor: ListCursor) -> bytes:
+    """A list as one message: its length stands before its content."""
+    pieces: list[bytes] = []
+    while (piece := cursor.chunk(CHUNK)) is not None:
+        pieces.append(piece)
+    left = cursor.rest()
+    token = engine.encode_continue(cursor.revision, left[0]) if left else ""
+    remaining = left[1] or None if left else None
+    return cursor.protobuf(b"".join(pieces), token, remaining)
 
 
 async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: bytes) -> web.StreamResponse:

@@ -9,10 +9,11 @@ from typing import Any
 import orjson
 from aiohttp import web
 
-from hydrofoil import errors
+from hydrofoil import engine, errors
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import selector
+from hydrofoil.endpoints.negotiate import JSON, PROTOBUF
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Watcher
@@ -41,8 +42,10 @@ def chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def error_event(error: errors.ApiError) -> bytes:
+def error_event(scope: Scope, error: errors.ApiError) -> bytes:
     """The ERROR event of a Status."""
+    if scope.accepted.protobuf:
+        return engine.protobuf_event("ERROR", scope.registry.catalog.protobuf(orjson.dumps(error.status())))
     return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
 
 
@@ -65,14 +68,14 @@ async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> t
         try:
             await reached(scope, options.revision)
         except errors.ApiError as e:
-            return token, None, error_event(e)
+            return token, None, error_event(scope, e)
     revision, _ = start(options)
     if revision is None and options.initial_events is False:
         revision = scope.registry.backend.revision
     try:
         watcher = scope.collection.watch(scope.resource.native, chosen, scope.form(), revision, token, framed)
     except Expired as e:
-        return token, None, error_event(errors.gone(f"too old resource version: {e.asked} ({e.oldest})"))
+        return token, None, error_event(scope, errors.gone(f"too old resource version: {e.asked} ({e.oldest})"))
     return token, watcher, b""
 
 
@@ -90,7 +93,7 @@ async def watch(scope: Scope) -> web.StreamResponse:
     if transport is None:
         return respond.Streamed(200, close=True)
     head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
-    head += b"Content-Type: application/json\r\n"
+    head += b"Content-Type: %s\r\n" % (PROTOBUF + ";stream=watch" if scope.accepted.protobuf else JSON).encode()
     head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
     transport.write(head)
     if watcher is None:
@@ -108,7 +111,7 @@ async def run(
     """Keeps a stream going to its end."""
 
     def lapped() -> bytes:
-        data = error_event(errors.gone("too old resource version"))
+        data = error_event(scope, errors.gone("too old resource version"))
         return chunk(data) if framed else data
 
     stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks)
@@ -169,7 +172,7 @@ async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
         token,
         watcher,
         sink,
-        lambda: error_event(errors.gone("too old resource version")),
+        lambda: error_event(scope, errors.gone("too old resource version")),
         bookmarks=options.bookmarks,
     )
     stream.initial_mark = start(options)[1]

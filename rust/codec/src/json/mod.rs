@@ -6,6 +6,8 @@ mod indent;
 mod lex;
 mod special;
 
+pub(crate) use special::props;
+
 pub use decode::{decode, parse};
 pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
 pub use indent::indent;

@@ -79,7 +79,7 @@ pub(super) fn decode<'a>(
 }
 
 /// The type of a JSON schema, which the three either-or types refer to.
-pub(super) fn props(arena: &Arena) -> TypeId {
+pub(crate) fn props(arena: &Arena) -> TypeId {
     arena
         .find("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps")
         .expect("the catalog has JSONSchemaProps where it has its either-or types")

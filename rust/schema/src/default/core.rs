@@ -1,5 +1,6 @@
 //! Core kinds without pods.
 
+use base64::Engine as _;
 use hydrofoil_types::{Map, Quantity, Value};
 
 use crate::read::{Read, Write};
@@ -40,6 +41,20 @@ pub(super) fn fill_list(holder: &mut Value, to: &str, from: &Map) {
 }
 
 pub(super) fn secret(object: &mut Value) {
+    // The conversion writes the texts over the bytes of the same names.
+    if let Some(texts) = object.as_object_mut().and_then(|m| m.remove("stringData")) {
+        let data = object.make("data");
+        for (key, text) in texts.as_object().into_iter().flatten() {
+            let text = text.as_str().unwrap_or("");
+            data.put(key, base64::engine::general_purpose::STANDARD.encode(text));
+        }
+        if let Some(map) = data.as_object_mut() {
+            map.sort_keys();
+        }
+        if object.zero("data") {
+            object.drop("data");
+        }
+    }
     object.fill("type", "Opaque");
 }
 
@@ -57,6 +72,18 @@ pub(super) fn namespace(object: &mut Value) {
 }
 
 pub(super) fn node(object: &mut Value) {
+    // The conversion joins the two fields for pod networks; the single one wins.
+    object.within("spec", |spec| {
+        let first = spec.list("podCIDRs").first().and_then(Value::as_str).unwrap_or("").to_owned();
+        let single = spec.s("podCIDR").to_owned();
+        if single.is_empty() {
+            if !first.is_empty() {
+                spec.put("podCIDR", first);
+            }
+        } else if single != first {
+            spec.put("podCIDRs", vec![Value::from(single)]);
+        }
+    });
     object.within("status", |status| {
         resource_list(status, "capacity");
         resource_list(status, "allocatable");

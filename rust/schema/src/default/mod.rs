@@ -25,12 +25,16 @@ mod volume;
 use hydrofoil_types::Value;
 
 use crate::Kind;
+use crate::read::Write;
 
 /// Fills the defaults of a decoded object.
 pub fn apply(kind: &Kind, object: &mut Value) {
     match kind.key() {
         ("", "Pod") => pod::pod(object),
-        ("", "PodTemplate") => pod::template(object, "template"),
+        ("", "PodTemplate") => {
+            object.make("template").make("spec");
+            pod::template(object, "template");
+        }
         ("", "ReplicationController") => apps::replication_controller(object),
         ("", "Service") => service::service(object),
         ("", "Secret") => core::secret(object),

@@ -6,6 +6,19 @@ use crate::read::{Read, Write};
 
 /// `NormalizeDataSources`: either field fills the other.
 pub(super) fn normalize_sources(spec: &mut Value) {
+    // EnforceDataSourceBackwardsCompatibility: the old field takes claims and snapshots only.
+    let known = spec.opt("dataSource").is_none_or(|s| match s.s("kind") {
+        "PersistentVolumeClaim" => s.s("apiGroup").is_empty(),
+        "VolumeSnapshot" => s.s("apiGroup") == "snapshot.storage.k8s.io",
+        _ => false,
+    });
+    if !known {
+        spec.drop("dataSource");
+    }
+    // CrossNamespaceVolumeDataSource is off.
+    if !spec.sub("dataSourceRef").zero("namespace") {
+        spec.drop("dataSourceRef");
+    }
     match (spec.opt("dataSource").cloned(), spec.opt("dataSourceRef").cloned()) {
         (Some(source), None) => spec.put("dataSourceRef", source),
         (None, Some(reference)) if reference.zero("namespace") => {

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Timestamp, Value};
 
-use super::{claim, daemon, job, pod};
+use super::{claim, daemon, job, pod, service};
 use crate::Kind;
 use crate::read::{Read, Write};
 
@@ -27,6 +27,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
             claim::normalize_sources(object.make("spec"));
         }
         ("", "ServiceAccount") => secret_names(object),
+        ("", "Service") => service::create(object),
         ("apps", "DaemonSet") => daemon::create(object),
         ("apps", "StatefulSet") => claims(object),
         ("batch", "Job") => job::create(object),

@@ -28,13 +28,10 @@ pub(super) fn drop_disabled(kind: &Kind, object: &mut Value, old: Option<&Value>
                 s.drop("volumeHealth");
             }
         }),
-        ("", "PersistentVolumeClaim") => object.within("spec", |s| {
-            // CrossNamespaceVolumeDataSource
-            if !old.is_some_and(|o| !o.sub("spec").sub("dataSourceRef").zero("namespace")) {
-                let has_group = s.sub("dataSourceRef").has("namespace");
-                if has_group {
-                    s.within("dataSourceRef", |r| r.drop("namespace"));
-                }
+        ("", "Node") => object.within("spec", |s| {
+            // DynamicKubeletConfig is gone.
+            if !old.is_some_and(|o| o.sub("spec").has("configSource")) {
+                s.drop("configSource");
             }
         }),
         _ => {}

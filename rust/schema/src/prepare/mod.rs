@@ -8,6 +8,7 @@ mod gates;
 mod job;
 mod pod;
 mod qos;
+mod service;
 mod status;
 mod update;
 

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use super::{claim, create, daemon, pod};
+use super::{claim, create, daemon, pod, service};
 use crate::Kind;
 use crate::read::{Read, Write, same, same_field};
 
@@ -20,6 +20,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value, old: &Value) {
             }
         }
         ("", "PersistentVolumeClaim") => claim::normalize_sources(object.make("spec")),
+        ("", "Service") => service::update(object, old),
         ("", "ServiceAccount") => create::secret_names(object),
         ("", "Secret") if object.zero("type") => object.copy_from(old, "type"),
         ("apps", "DaemonSet") => daemon::update(object, old),

@@ -70,7 +70,11 @@ fn deployment(spec: &Value, causes: &mut Causes) {
     counts(spec, &["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], &SPEC, causes);
     if let Some(deadline) = spec.oi("progressDeadlineSeconds") {
         if deadline <= spec.i("minReadySeconds") {
-            causes.invalid_int(&SPEC.child("progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds");
+            causes.invalid_int(
+                &SPEC.child("progressDeadlineSeconds"),
+                deadline,
+                "must be greater than minReadySeconds",
+            );
         }
     }
 }
@@ -184,8 +188,7 @@ fn daemon_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 fn stateful_set(spec: &Value, causes: &mut Causes) {
-    const WORDS: Words =
-        Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
+    const WORDS: Words = Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
     if !spec.zero("serviceName") {
         causes.format(&SPEC.child("serviceName"), spec.s("serviceName"), super::format::name::label);
     }
@@ -214,7 +217,8 @@ fn stateful_set(spec: &Value, causes: &mut Causes) {
 
 /// The claims become volumes of the pods, in front of those of the template.
 fn mounted(spec: &mut Value) {
-    let mut claims: Vec<Value> = spec.list("volumeClaimTemplates").iter().map(|c| Value::from(c.sub("metadata").s("name"))).collect();
+    let mut claims: Vec<Value> =
+        spec.list("volumeClaimTemplates").iter().map(|c| Value::from(c.sub("metadata").s("name"))).collect();
     if claims.is_empty() {
         return;
     }
@@ -236,7 +240,9 @@ fn mounted(spec: &mut Value) {
             volume
         })
         .collect();
-    volumes.extend(pod.list("volumes").iter().filter(|v| !claims.iter().any(|c| c.as_str() == Some(v.s("name")))).cloned());
+    volumes.extend(
+        pod.list("volumes").iter().filter(|v| !claims.iter().any(|c| c.as_str() == Some(v.s("name")))).cloned(),
+    );
     pod.put("volumes", volumes);
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format
 }
 
 /// `validateKubeFinalizerName` of core's `ValidateObjectMeta`; groups outside of it do without.
-fn kube_finalizers(kind: &Kind, object: &Value, causes: &mut Causes) {
+pub(crate) fn kube_finalizers(kind: &Kind, object: &Value, causes: &mut Causes) {
     if matches!(kind.group.as_str(), "admissionregistration.k8s.io" | "apiextensions.k8s.io" | "apiregistration.k8s.io")
     {
         return;

@@ -1,43 +1,134 @@
 //! Validation: the rules of `pkg/apis/<group>/validation` behind the strategies of each kind.
 
+mod apiservice;
 mod apps;
+mod autoscaling;
 mod batch;
+mod certificates;
 mod check;
 mod core;
-pub(crate) mod format;
+mod discovery;
+mod flowcontrol;
+mod format;
 mod meta;
+mod networking;
 mod pod;
+mod rbac;
 mod resource;
 mod selector;
+mod small;
+mod storage;
 mod workload;
 
-use hydrofoil_types::{Causes, Value};
+use hydrofoil_types::{Causes, Path, Value};
 
+use self::networking::{address, class, ingress, policy};
+use self::core::{claim, endpoints, event, limits, node, plain, quota, secret, service, volume};
 use crate::Request;
+use crate::read::Read;
 
 /// The causes for which the object may not be created.
 pub fn create(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
-    match req.kind.key() {
-        ("", "Pod") => pod::create(req.kind, object, &mut causes),
-        ("apps", _) | ("", "ReplicationController") => apps::create(req, object, &mut causes),
-        ("batch", "Job") => batch::create(req, object, &mut causes),
-        ("batch", _) => batch::cron_create(req, object, &mut causes),
-        _ => meta::create(req.kind, object, &mut causes),
+    let c = &mut causes;
+    let key = req.kind.key();
+    // Kinds whose rules start otherwise than with the metadata.
+    match key {
+        ("", "Pod") => pod::create(req.kind, object, c),
+        ("" | "events.k8s.io", "Event") => event::create(req, object, c),
+        ("apps", _) | ("", "ReplicationController") => apps::create(req, object, c),
+        ("batch", "Job") => batch::create(req, object, c),
+        ("batch", _) => batch::cron_create(req, object, c),
+        ("networking.k8s.io", "IPAddress") => address::ip_address(req.kind, object, c),
+        ("apiregistration.k8s.io", _) => apiservice::create(req.kind, object, c),
+        _ => {
+            meta::create(req.kind, object, c);
+            rules(req, object, c);
+        }
     }
     causes
+}
+
+/// What follows the metadata of a new object.
+fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
+    match req.kind.key() {
+        ("", "ConfigMap") => plain::config_map(object, c),
+        ("", "Secret") => secret::rules(object, c),
+        ("", "Namespace") => plain::namespace(object, c),
+        ("", "PodTemplate") => plain::pod_template(object, c),
+        ("", "Service") => service::rules(object, None, c),
+        ("", "Endpoints") => endpoints::rules(object, None, c),
+        ("", "LimitRange") => limits::rules(object, c),
+        ("", "ResourceQuota") => quota::rules(object, c),
+        ("", "Node") => node::rules(object, c),
+        ("", "PersistentVolume") => volume::rules(object, c),
+        ("", "PersistentVolumeClaim") => {
+            claim::spec(object.sub("spec"), &Path::new("spec"), c);
+        }
+        ("rbac.authorization.k8s.io", _) => rbac::rules(req, object, c),
+        ("storage.k8s.io", _) => storage::rules(req, object, c),
+        ("coordination.k8s.io", "Lease") => small::lease(object, c),
+        ("scheduling.k8s.io", "PriorityClass") => small::priority_class(object, c),
+        ("node.k8s.io", _) => small::runtime_class(object, c),
+        ("policy", _) => small::budget(object, c),
+        ("networking.k8s.io", "Ingress") => ingress::create(object, c),
+        ("networking.k8s.io", "IngressClass") => class::rules(object, c),
+        ("networking.k8s.io", "NetworkPolicy") => policy::rules(object, c),
+        ("networking.k8s.io", "ServiceCIDR") => address::service_cidr(object, c),
+        ("discovery.k8s.io", _) => discovery::rules(object, None, c),
+        ("autoscaling", _) => autoscaling::rules(&req.kind.version, object, c),
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => flowcontrol::flow_schema(object, c),
+        ("flowcontrol.apiserver.k8s.io", _) => flowcontrol::priority_level(object, c),
+        ("certificates.k8s.io", "CertificateSigningRequest") => certificates::rules(object, c),
+        _ => {}
+    }
 }
 
 /// The causes for which the object may not be updated.
 pub fn update(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
     let Some(old) = req.old else { return causes };
+    let c = &mut causes;
     match req.kind.key() {
-        ("", "Pod") => pod::update(req, object, old, &mut causes),
-        ("apps", _) | ("", "ReplicationController") => apps::update(req, object, old, &mut causes),
-        ("batch", "Job") => batch::update(req, object, old, &mut causes),
-        ("batch", _) => batch::cron_update(req, object, old, &mut causes),
-        _ => meta::update(req.kind, object, old, &mut causes),
+        ("", "Pod") => pod::update(req, object, old, c),
+        ("" | "events.k8s.io", "Event") => event::update(req, object, old, c),
+        ("apps", _) | ("", "ReplicationController") => apps::update(req, object, old, c),
+        ("batch", "Job") => batch::update(req, object, old, c),
+        ("batch", _) => batch::cron_update(req, object, old, c),
+        ("", "Namespace") => plain::namespace_update(req, object, old, c),
+        ("", "Node") => node::update(req, object, old, c),
+        ("", "PersistentVolume") => volume::update(req, object, old, c),
+        ("", "PersistentVolumeClaim") => claim::update(req, object, old, c),
+        ("", "ResourceQuota") => quota::update(req, object, old, c),
+        ("", "Service") => service::update(req, object, old, c),
+        ("networking.k8s.io", "Ingress") => ingress::update(req, object, old, c),
+        key => {
+            meta::update(req.kind, object, old, c);
+            let status = req.subresource == "status";
+            match key {
+                ("rbac.authorization.k8s.io", _) => rbac::update(req, object, old, c),
+                ("storage.k8s.io", _) => storage::update(req, object, old, c),
+                ("scheduling.k8s.io", "PriorityClass") => small::priority_class_update(object, old, c),
+                ("node.k8s.io", _) => small::runtime_class_update(object, old, c),
+                ("policy", _) if status => small::budget_status(object, c),
+                ("networking.k8s.io", "IngressClass") => class::update(object, old, c),
+                ("networking.k8s.io", "IPAddress") => address::ip_address_update(object, old, c),
+                ("networking.k8s.io", "ServiceCIDR") if status => {}
+                ("networking.k8s.io", "ServiceCIDR") => address::service_cidr_update(object, old, c),
+                ("discovery.k8s.io", _) => discovery::rules(object, Some(old), c),
+                ("autoscaling", _) if status => autoscaling::status(object, c),
+                ("certificates.k8s.io", "CertificateSigningRequest") => certificates::update(req, object, old, c),
+                ("apiregistration.k8s.io", _) if status => apiservice::status(object, c),
+                ("apiregistration.k8s.io", _) => apiservice::rules(object, c),
+                ("", "Secret") => secret::update(object, old, c),
+                ("", "ConfigMap") => {
+                    plain::immutable(object, old, &["data", "binaryData"], c);
+                    plain::config_map(object, c);
+                }
+                ("", "Endpoints") => endpoints::rules(object, Some(old), c),
+                _ => rules(req, object, c),
+            }
+        }
     }
     causes
 }

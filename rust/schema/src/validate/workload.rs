@@ -119,9 +119,7 @@ pub(crate) fn at_most_all(value: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 /// A selector may not change.
 pub(crate) fn same_selector(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    if !crate::read::same(new.sub("selector"), old.sub("selector"))
-        || new.has("selector") != old.has("selector")
-    {
+    if !crate::read::same(new.sub("selector"), old.sub("selector")) || new.has("selector") != old.has("selector") {
         causes.invalid(&path.child("selector"), new.sub("selector"), super::check::IMMUTABLE);
     }
 }

@@ -6,4 +6,4 @@ mod policy;
 mod status;
 
 pub(crate) use cron::{create as cron_create, update as cron_update};
-pub(crate) use job::{create, update};
+pub(crate) use job::{create, domain_path, update};

@@ -156,9 +156,7 @@ pub(super) fn parse_indexes(text: &str, completions: i64) -> Result<i64, String>
         return Ok(0);
     }
     let number = |part: &str| -> Result<i64, String> {
-        let n = part
-            .parse::<i64>()
-            .map_err(|_| format!("cannot convert string to integer for index: \"{part}\""))?;
+        let n = part.parse::<i64>().map_err(|_| format!("cannot convert string to integer for index: \"{part}\""))?;
         if n >= completions { Err(format!("too large index: \"{part}\"")) } else { Ok(n) }
     };
     let mut last: Option<i64> = None;
@@ -166,7 +164,9 @@ pub(super) fn parse_indexes(text: &str, completions: i64) -> Result<i64, String>
     for interval in text.split(',') {
         let limits: Vec<&str> = interval.split('-').collect();
         if limits.len() > 2 {
-            return Err(format!("the fragment \"{interval}\" violates the requirement that an index interval can have at most two parts separated by '-'"));
+            return Err(format!(
+                "the fragment \"{interval}\" violates the requirement that an index interval can have at most two parts separated by '-'"
+            ));
         }
         let start = number(limits[0])?;
         if let Some(previous) = last.filter(|p| *p >= start) {

@@ -2,10 +2,11 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::read::Read;
-use crate::validate::check::Check;
-use crate::validate::format::name;
-use crate::validate::{resource, selector};
+use crate::Request;
+use crate::read::{Read, Write, same};
+use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::format::{label, name};
+use crate::validate::{meta, resource, selector};
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
@@ -83,5 +84,110 @@ fn source(spec: &Value, key: &str, path: &Path<'_>, causes: &mut Causes) {
     }
     if source.has("apiGroup") && !group.is_empty() {
         causes.format(&at.child("apiGroup"), group, name::subdomain);
+    }
+}
+
+const SPEC: Path<'static> = Path::new("spec");
+const CLASS: &str = "volumeAttributesClassName";
+
+/// `ValidatePersistentVolumeClaimUpdate` and that of the status.
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    meta::update(req.kind, object, old, causes);
+    if req.subresource == "status" {
+        return status(object, causes);
+    }
+    spec(object.sub("spec"), &SPEC, causes);
+    let (new, before) = (object.sub("spec"), old.sub("spec"));
+    let mut munged = new.clone();
+    let mut kept = before.clone();
+    if before.zero("volumeName") {
+        kept.copy_from(new, "volumeName");
+    }
+    if !before.has("storageClassName") && new.has("storageClassName") {
+        let beta = old.sub("metadata").sub("annotations").opt("volume.beta.kubernetes.io/storage-class");
+        if beta.is_none_or(|b| b == new.sub("storageClassName")) {
+            munged.drop("storageClassName");
+        }
+    }
+    if object.sub("status").s("phase") == "Bound" {
+        let size = before.sub("resources").sub("requests").opt("storage").cloned();
+        munged.within("resources", |r| {
+            r.within("requests", |m| match size {
+                Some(size) => m.put("storage", size),
+                None => m.drop("storage"),
+            });
+        });
+        munged.copy_from(before, CLASS);
+    }
+    if !same(&munged, &kept) {
+        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
+        causes.forbidden(&SPEC, detail);
+    }
+    let size = |s: &Value| resource::quantity(s.sub("resources").sub("requests").sub("storage")).nano();
+    let held = resource::quantity(old.sub("status").sub("capacity").sub("storage")).nano();
+    if size(new) < size(before) && size(new) <= held {
+        let at = SPEC.child("resources");
+        let at = at.child("requests");
+        causes.forbidden(&at.child("storage"), "field can not be less than status.capacity");
+    }
+    if new.s("volumeMode") != before.s("volumeMode") {
+        causes.invalid(&Path::new("volumeMode"), new.sub("volumeMode"), IMMUTABLE);
+    }
+    if old.sub("status").has("currentVolumeAttributesClassName") {
+        let at = SPEC.child(CLASS);
+        let tail = "is forbidden when status.currentVolumeAttributesClassName is not nil";
+        match new.opt(CLASS) {
+            None => causes.forbidden(&at, &format!("update to nil {tail}")),
+            Some(class) if class.is_zero() => causes.forbidden(&at, &format!("update to empty string {tail}")),
+            Some(_) => {}
+        }
+    }
+}
+
+fn status(object: &Value, causes: &mut Causes) {
+    const STATES: [&str; 5] = [
+        "ControllerResizeInProgress",
+        "ControllerResizeInfeasible",
+        "NodeResizeInProgress",
+        "NodeResizeInfeasible",
+        "NodeResizePending",
+    ];
+    let path = Path::new("status");
+    let status = object.sub("status");
+    let basic = |amount: &Value, at: &Path<'_>, causes: &mut Causes| {
+        let value = resource::quantity(amount).value();
+        if value < 0 {
+            causes.invalid_int(at, value as i64, "must be a valid resource quantity");
+        }
+    };
+    let at = path.child("capacity");
+    for (name, amount) in status.entries("capacity") {
+        basic(amount, &at.key(name), causes);
+    }
+    let at = path.child("allocatedResourceStatuses");
+    for (name, state) in status.entries("allocatedResourceStatuses") {
+        resource_key(name, &at, causes);
+        if !STATES.contains(&state.as_str().unwrap_or("")) {
+            causes.unsupported(&at, name, &STATES);
+        }
+    }
+    let at = path.child("allocatedResources");
+    for (name, amount) in status.entries("allocatedResources") {
+        let before = causes.len();
+        resource_key(name, &at, causes);
+        if causes.len() == before {
+            basic(amount, &at.key(name), causes);
+            if causes.len() == before {
+                resource::value("storage", amount, &at.key(name), causes);
+            }
+        }
+    }
+}
+
+fn resource_key(name: &str, at: &Path<'_>, causes: &mut Causes) {
+    let before = causes.len();
+    causes.format(at, name, label::key);
+    if causes.len() == before && resource::is_native(name) && name != "storage" {
+        causes.unsupported(at, name, &["storage"]);
     }
 }

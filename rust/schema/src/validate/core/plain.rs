@@ -25,7 +25,8 @@ pub(crate) fn config_map(object: &Value, causes: &mut Causes) {
         size += decoded_len(value.as_str().unwrap_or(""));
     }
     if size > MAX_DATA {
-        causes.too_long(&Path::root(), MAX_DATA);
+        // A path of one empty name is written so.
+        causes.too_long(&Path::new("[]"), MAX_DATA);
     }
 }
 

@@ -333,8 +333,8 @@ fn source_ranges(object: &Value, old: Option<&Value>, causes: &mut Causes) {
 
 fn traffic(spec: &Value, kind: &str, causes: &mut Causes) {
     const POLICIES: [&str; 2] = ["Cluster", "Local"];
-    let external = matches!(kind, "LoadBalancer" | "NodePort")
-        || (kind == "ClusterIP" && !spec.list("externalIPs").is_empty());
+    let external =
+        matches!(kind, "LoadBalancer" | "NodePort") || (kind == "ClusterIP" && !spec.list("externalIPs").is_empty());
     let (at, policy) = (SPEC.child("externalTrafficPolicy"), spec.s("externalTrafficPolicy"));
     if external {
         causes.one_of_required(&at, policy, &POLICIES);

@@ -145,10 +145,7 @@ mod tests {
     fn problems() {
         assert_eq!(object_problem(b"{\"a\":[1,null]}"), None);
         assert_eq!(object_problem(b"").as_deref(), Some("unexpected end of JSON input"));
-        assert_eq!(
-            object_problem(b"x").as_deref(),
-            Some("invalid character 'x' looking for beginning of value")
-        );
+        assert_eq!(object_problem(b"x").as_deref(), Some("invalid character 'x' looking for beginning of value"));
         assert!(object_problem(b"[]").is_some());
     }
 }

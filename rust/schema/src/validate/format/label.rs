@@ -27,7 +27,9 @@ pub(crate) fn key(text: &str, bad: &mut dyn FnMut(&str)) {
             bad("prefix part must be non-empty");
         } else {
             // The newer package behind label keys counts in bytes.
-            name::subdomain(first, &mut |detail| bad(&format!("prefix part {}", detail.replace("253 characters", "253 bytes"))));
+            name::subdomain(first, &mut |detail| {
+                bad(&format!("prefix part {}", detail.replace("253 characters", "253 bytes")))
+            });
         }
     }
     if name.is_empty() {

@@ -27,7 +27,7 @@ use super::meta;
 use crate::read::Read;
 pub(crate) use probe::port;
 pub(crate) use scheduling::{taint_effect, tolerations};
-pub(crate) use source::{persistent, shared};
+pub(crate) use source::{csi_driver_name, persistent};
 pub(crate) use update::update;
 
 /// What the checks of one pod spec share.

@@ -1,0 +1,159 @@
+//! From a value to protobuf, as Go's generated code writes it: every field that is no pointer, zero or not.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hydrofoil_types::{Field, Map, ProtoEntry, Schema, Shape, TypeDef, Value};
+
+use super::wire::{self, tag, varint};
+use super::{MAGIC, special};
+
+/// The bare message of an object.
+pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
+    struct_message(schema, value.as_object())
+}
+
+/// A message in its envelope.
+pub fn envelope(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
+    let mut meta = Vec::new();
+    wire::bytes(&mut meta, 1, api_version.as_bytes());
+    wire::bytes(&mut meta, 2, kind.as_bytes());
+    let mut out = Vec::with_capacity(raw.len() + meta.len() + 24);
+    out.extend_from_slice(MAGIC);
+    wire::bytes(&mut out, 1, &meta);
+    wire::bytes(&mut out, 2, raw);
+    wire::bytes(&mut out, 3, b"");
+    wire::bytes(&mut out, 4, b"");
+    out
+}
+
+/// The metadata field of a list message.
+pub fn list_head(revision: &str, token: &str, remaining: Option<i64>) -> Vec<u8> {
+    let mut meta = Vec::new();
+    wire::bytes(&mut meta, 1, b"");
+    wire::bytes(&mut meta, 2, revision.as_bytes());
+    wire::bytes(&mut meta, 3, token.as_bytes());
+    if let Some(n) = remaining {
+        wire::number(&mut meta, 4, n);
+    }
+    let mut out = Vec::new();
+    wire::bytes(&mut out, 1, &meta);
+    out
+}
+
+/// One item of a list message.
+pub fn item(raw: &[u8], out: &mut Vec<u8>) {
+    wire::bytes(out, 2, raw);
+}
+
+/// A frame of a watch: its length in four bytes, then a bare WatchEvent around an enveloped object.
+pub fn watch_event(kind: &str, object: &[u8], out: &mut Vec<u8>) {
+    let mut extension = Vec::with_capacity(object.len() + 8);
+    wire::bytes(&mut extension, 1, object);
+    let mut event = Vec::with_capacity(extension.len() + 24);
+    wire::bytes(&mut event, 1, kind.as_bytes());
+    wire::bytes(&mut event, 2, &extension);
+    out.extend_from_slice(&(event.len() as u32).to_be_bytes());
+    out.extend_from_slice(&event);
+}
+
+pub(super) fn struct_message(schema: &Schema, members: Option<&Map>) -> Vec<u8> {
+    let def = schema.root();
+    let mut out = Vec::new();
+    entries(schema, def, &def.proto, members, &mut out);
+    out
+}
+
+fn entries(schema: &Schema, def: &TypeDef, list: &[ProtoEntry], members: Option<&Map>, out: &mut Vec<u8>) {
+    for entry in list {
+        match entry {
+            ProtoEntry::Group(number, inner) => {
+                let mut data = Vec::new();
+                entries(schema, def, inner, members, &mut data);
+                wire::bytes(out, *number, &data);
+            }
+            ProtoEntry::Field(number, i) => {
+                let field = &def.fields[usize::from(*i)];
+                let value = members.and_then(|m| m.get(&field.name)).filter(|v| !matches!(v, Value::Null));
+                write_field(schema, field, *number, value, out);
+            }
+        }
+    }
+}
+
+fn write_field(schema: &Schema, field: &Field, number: u32, value: Option<&Value>, out: &mut Vec<u8>) {
+    match (&field.shape, value) {
+        (Shape::List(item), Some(Value::Array(items))) if field.proto.wrapped => {
+            wire::bytes(out, number, &wrapped(schema, item, items));
+        }
+        (Shape::List(item), Some(Value::Array(items))) => {
+            for v in items {
+                write(schema, item, number, v, out);
+            }
+        }
+        (Shape::Map(of), Some(Value::Object(map))) => {
+            let mut members: Vec<_> = map.iter().collect();
+            members.sort_by(|a, b| a.0.cmp(&b.0));
+            for (key, v) in members {
+                let mut entry = Vec::new();
+                wire::bytes(&mut entry, 1, key.as_bytes());
+                match (&**of, v) {
+                    (Shape::List(item), Value::Array(items)) if field.proto.wrapped => {
+                        wire::bytes(&mut entry, 2, &wrapped(schema, item, items));
+                    }
+                    _ => write(schema, of, 2, v, &mut entry),
+                }
+                wire::bytes(out, number, &entry);
+            }
+        }
+        (Shape::List(_) | Shape::Map(_) | Shape::Any, _) => {}
+        (Shape::Bytes, None) => {}
+        (_, None) if field.ptr => {}
+        (shape, None) => write(schema, shape, number, &special::zero(shape), out),
+        (shape, Some(v)) => write(schema, shape, number, v, out),
+    }
+}
+
+fn wrapped(schema: &Schema, item: &Shape, items: &[Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for v in items {
+        write(schema, item, 1, v, &mut out);
+    }
+    out
+}
+
+fn write(schema: &Schema, shape: &Shape, number: u32, value: &Value, out: &mut Vec<u8>) {
+    match shape {
+        Shape::Str => wire::bytes(out, number, value.as_str().unwrap_or("").as_bytes()),
+        Shape::Bytes => {
+            // The decoder checked the text, so it is base64.
+            let data = STANDARD.decode(value.as_str().unwrap_or("")).unwrap_or_default();
+            wire::bytes(out, number, &data);
+        }
+        Shape::Int32 | Shape::Int64 => wire::number(out, number, value.as_int().unwrap_or(0)),
+        Shape::Bool => wire::number(out, number, i64::from(value.as_bool().unwrap_or(false))),
+        Shape::Double => {
+            let f = match value {
+                Value::Float(f) => *f,
+                Value::Int(n) => *n as f64,
+                _ => 0.0,
+            };
+            tag(out, number, 1);
+            out.extend_from_slice(&f.to_le_bytes());
+        }
+        Shape::Type(id) => {
+            let def = schema.arena.get(*id);
+            let data = match def.special {
+                Some(kind) => special::encode(&schema.arena, kind, value),
+                None => {
+                    let mut data = Vec::new();
+                    entries(schema, def, &def.proto, value.as_object(), &mut data);
+                    data
+                }
+            };
+            tag(out, number, 2);
+            varint(out, data.len() as u64);
+            out.extend_from_slice(&data);
+        }
+        Shape::List(_) | Shape::Map(_) | Shape::Any => {}
+    }
+}

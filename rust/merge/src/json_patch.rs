@@ -1,0 +1,335 @@
+//! JSON patch (RFC 6902) with the readings of evanphx/json-patch v4.
+
+use hydrofoil_types::{Map, Value};
+
+use crate::PatchError;
+
+/// How many operations one patch may have (`maxJSONPatchOperations`).
+pub(crate) const MAX_OPERATIONS: usize = 10_000;
+
+/// How many bytes all `copy` operations of a patch may add (`JSONPatchMaxCopyBytes`).
+const MAX_COPIED: usize = 3 << 20;
+
+/// Applies a JSON patch, as `jsonPatcher` of apiserver `pkg/endpoints/handlers/patch.go` does.
+///
+/// After an error the target is half patched: the caller throws it away.
+pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), PatchError> {
+    let operations = operations(patch)?;
+    if operations.len() > MAX_OPERATIONS {
+        return Err(PatchError::TooMany(operations.len()));
+    }
+    let nothing = Map::new();
+    let operations: Vec<&Map> = operations.iter().map(|o| o.as_object().unwrap_or(&nothing)).collect();
+    let mut copied = 0;
+    for operation in operations {
+        let applied = apply(target, operation, &mut copied);
+        applied.map_err(PatchError::Failed)?;
+    }
+    Ok(())
+}
+
+/// What strict field validation finds in a JSON patch: members that no operation has.
+pub fn json_patch_unknown(patch: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    for (i, operation) in patch.as_array().unwrap_or(&[]).iter().enumerate() {
+        let Some(members) = operation.as_object() else { continue };
+        for key in members.keys().filter(|k| !matches!(k.as_str(), "op" | "path" | "from" | "value")) {
+            found.push(format!("json patch unknown field \"[{i}].{key}\""));
+        }
+    }
+    found
+}
+
+/// The operations of a document whose form is right.
+fn operations(patch: &Value) -> Result<&[Value], PatchError> {
+    let wrong = |what: &Value, into: &str, of: &str| {
+        PatchError::Malformed(format!(
+            "error decoding patch: json: cannot unmarshal {} into Go {into} of type {of}",
+            kind(what)
+        ))
+    };
+    let list = match patch {
+        Value::Array(list) => list.as_slice(),
+        Value::Null => &[],
+        other => return Err(wrong(other, "value", "[]handlers.jsonPatchOp")),
+    };
+    for operation in list {
+        let members = match operation {
+            Value::Object(members) => members,
+            Value::Null => continue,
+            other => return Err(wrong(other, "value", "handlers.jsonPatchOp")),
+        };
+        for name in ["op", "from", "path"] {
+            match members.get(name) {
+                None | Some(Value::Null | Value::Str(_)) => {}
+                Some(other) => return Err(wrong(other, &format!("struct field jsonPatchOp.{name}"), "string")),
+            }
+        }
+    }
+    Ok(list)
+}
+
+/// The name that Go's decoder has for the kind of a value.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Int(_) | Value::Float(_) => "number",
+        Value::Str(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn apply(doc: &mut Value, operation: &Map, copied: &mut usize) -> Result<(), String> {
+    let name = operation.get("op").and_then(Value::as_str).unwrap_or("unknown");
+    if !matches!(name, "add" | "remove" | "replace" | "move" | "test" | "copy") {
+        return Err(format!("Unexpected kind: {name}"));
+    }
+    let member = |key: &str| {
+        let text = operation.get(key).and_then(Value::as_str);
+        text.ok_or_else(|| format!("{name} operation failed to decode {key}: missing value"))
+    };
+    let path = member("path")?;
+    let value = operation.get("value");
+    match name {
+        "add" => add(doc, path, value.cloned().unwrap_or_default()),
+        "remove" => remove(doc, path).map(drop),
+        "replace" => replace(doc, path, value.cloned().unwrap_or_default()),
+        "move" => {
+            let moved = remove(doc, member("from")?)?;
+            add(doc, path, moved)
+        }
+        "copy" => {
+            let copy = read(doc, member("from")?)?.cloned().unwrap_or_default();
+            *copied += size(&copy);
+            if *copied > MAX_COPIED {
+                return Err(format!(
+                    "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit {MAX_COPIED}"
+                ));
+            }
+            add(doc, path, copy)
+        }
+        _ => {
+            let found = if path.is_empty() { Some(&*doc) } else { read(doc, path)? };
+            // An absent member equals null: both are a nil node upstream.
+            if value.is_some() && found.unwrap_or(&Value::Null) == value.unwrap_or(&Value::Null) {
+                Ok(())
+            } else {
+                Err(format!("testing value {path} failed: test failed"))
+            }
+        }
+    }
+}
+
+fn missing(path: &str) -> String {
+    format!("operation does not apply: doc is missing path: \"{path}\": missing value")
+}
+
+/// The parts of a pointer, of which what stands before the first slash does not count.
+fn split(path: &str) -> Result<(Vec<String>, String), String> {
+    let mut parts: Vec<String> = path.split('/').skip(1).map(|p| p.replace("~1", "/").replace("~0", "~")).collect();
+    let last = parts.pop().ok_or_else(|| missing(path))?;
+    Ok((parts, last))
+}
+
+/// The container that holds the last part of a pointer, for change.
+fn holder<'a>(doc: &'a mut Value, path: &str) -> Result<(&'a mut Value, String), String> {
+    let (parts, last) = split(path)?;
+    let mut here = doc;
+    for part in parts {
+        here = match here {
+            Value::Object(map) => map.get_mut(&part),
+            Value::Array(list) => match index(&part, list.len()) {
+                Ok(at) => list.get_mut(at),
+                Err(_) => None,
+            },
+            _ => None,
+        }
+        .ok_or_else(|| missing(path))?;
+    }
+    Ok((here, last))
+}
+
+/// The value at a pointer; `None` for an absent member of an object.
+fn read<'a>(doc: &'a Value, path: &str) -> Result<Option<&'a Value>, String> {
+    let (parts, last) = split(path)?;
+    let mut here = doc;
+    for part in parts {
+        here = match here {
+            Value::Object(map) => map.get(&part),
+            Value::Array(list) => index(&part, list.len()).ok().and_then(|at| list.get(at)),
+            _ => None,
+        }
+        .ok_or_else(|| missing(path))?;
+    }
+    match here {
+        Value::Object(map) => Ok(map.get(&last)),
+        Value::Array(list) => Ok(list.get(index(&last, list.len())?)),
+        _ => Err(missing(path)),
+    }
+}
+
+/// The place of an index in a list of `len`; negative ones count from the end.
+fn index(text: &str, len: usize) -> Result<usize, String> {
+    let n: i64 = text.parse().map_err(|_| format!("value was not a proper array index: '{text}'"))?;
+    let len = len as i64;
+    let at = if n < 0 { n + len } else { n };
+    if (0..len).contains(&at) {
+        return Ok(at as usize);
+    }
+    Err(format!("Unable to access invalid index: {n}: invalid index referenced"))
+}
+
+fn add(doc: &mut Value, path: &str, value: Value) -> Result<(), String> {
+    let (here, last) = holder(doc, path)?;
+    match here {
+        Value::Object(map) => map.set(last, value),
+        Value::Array(list) if last == "-" => list.push(value),
+        // The place after the last item counts as one, for negative indices too.
+        Value::Array(list) => list.insert(index(&last, list.len() + 1)?, value),
+        _ => return Err(missing(path)),
+    }
+    Ok(())
+}
+
+fn remove(doc: &mut Value, path: &str) -> Result<Value, String> {
+    let (here, last) = holder(doc, path)?;
+    match here {
+        Value::Object(map) => {
+            map.remove(&last).ok_or_else(|| format!("Unable to remove nonexistent key: {last}: missing value"))
+        }
+        Value::Array(list) => Ok(list.remove(index(&last, list.len())?)),
+        _ => Err(missing(path)),
+    }
+}
+
+/// Replaces; a member of an object may be absent, as upstream never looks.
+fn replace(doc: &mut Value, path: &str, value: Value) -> Result<(), String> {
+    if path.is_empty() {
+        if !matches!(value, Value::Object(_) | Value::Array(_)) {
+            return Err("replace operation value must be object or array".to_owned());
+        }
+        *doc = value;
+        return Ok(());
+    }
+    let (here, last) = holder(doc, path)?;
+    match here {
+        Value::Object(map) => map.set(last, value),
+        Value::Array(list) => {
+            let at = index(&last, list.len())?;
+            list[at] = value;
+        }
+        _ => return Err(missing(path)),
+    }
+    Ok(())
+}
+
+/// About how many bytes of JSON a value is.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 4,
+        Value::Int(_) | Value::Float(_) => 8,
+        Value::Str(s) => s.len() + 2,
+        Value::Array(list) => 2 + list.iter().map(|v| size(v) + 1).sum::<usize>(),
+        Value::Object(map) => 2 + map.iter().map(|(k, v)| k.len() + 4 + size(v)).sum::<usize>(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{json_patch, json_patch_unknown};
+    use crate::PatchError;
+    use crate::testing::json;
+
+    fn patched(doc: &str, patch: &str) -> Result<String, PatchError> {
+        let mut target = json(doc);
+        json_patch(&mut target, &json(patch))?;
+        Ok(crate::testing::text(&target))
+    }
+
+    #[test]
+    fn every_operation() {
+        let cases = [
+            (r#"{"a":1}"#, r#"[{"op":"add","path":"/b","value":2}]"#, r#"{"a":1,"b":2}"#),
+            (
+                r#"{"a":[1]}"#,
+                r#"[{"op":"add","path":"/a/-","value":2},{"op":"add","path":"/a/0","value":0}]"#,
+                r#"{"a":[0,1,2]}"#,
+            ),
+            (r#"{"a":[1,2]}"#, r#"[{"op":"remove","path":"/a/0"}]"#, r#"{"a":[2]}"#),
+            (
+                r#"{"a":[1,2]}"#,
+                r#"[{"op":"remove","path":"/a/-1"},{"op":"add","path":"/a/-1","value":9}]"#,
+                r#"{"a":[1,9]}"#,
+            ),
+            (r#"{"a":1}"#, r#"[{"op":"replace","path":"/a","value":2}]"#, r#"{"a":2}"#),
+            (r#"{"a":1}"#, r#"[{"op":"replace","path":"/new","value":2}]"#, r#"{"a":1,"new":2}"#),
+            (r#"{"a":1}"#, r#"[{"op":"replace","path":"","value":{}}]"#, r"{}"),
+            (r#"{"a":1}"#, r#"[{"op":"move","from":"/a","path":"/b"}]"#, r#"{"b":1}"#),
+            (r#"{"a":{"x":1}}"#, r#"[{"op":"copy","from":"/a","path":"/b"}]"#, r#"{"a":{"x":1},"b":{"x":1}}"#),
+            (r#"{"a":{}}"#, r#"[{"op":"add","path":"/a/x.y~1z~01","value":"s"}]"#, r#"{"a":{"x.y/z~1":"s"}}"#),
+            (r#"{"a":1}"#, r#"[{"op":"test","path":"/none","value":null}]"#, r#"{"a":1}"#),
+            (
+                r#"{"a":{"b":1,"c":2}}"#,
+                r#"[{"op":"test","path":"/a","value":{"c":2,"b":1}}]"#,
+                r#"{"a":{"b":1,"c":2}}"#,
+            ),
+            (r#"{"a":1}"#, "null", r#"{"a":1}"#),
+        ];
+        for (doc, patch, expected) in cases {
+            assert_eq!(patched(doc, patch).as_deref(), Ok(expected), "{patch}");
+        }
+    }
+
+    #[test]
+    fn failures_are_422() {
+        for patch in [
+            r#"[{"op":"test","path":"/a","value":[1,2]}]"#,
+            r#"[{"op":"test","path":"/a/0","value":2}]"#,
+            r#"[{"op":"test","path":"/none","value":2}]"#,
+            r#"[{"op":"test","path":"/a"}]"#,
+            r#"[{"op":"remove","path":"/none"}]"#,
+            r#"[{"op":"remove","path":"/a/7"}]"#,
+            r#"[{"op":"remove","path":"/a/9223372036854775808"}]"#,
+            r#"[{"op":"remove","path":"/a/-9223372036854775808"}]"#,
+            r#"[{"op":"remove","path":"/a/-2"}]"#,
+            r#"[{"op":"remove","path":"/a/-"}]"#,
+            r#"[{"op":"remove","path":""}]"#,
+            r#"[{"op":"add","path":"/a/5","value":1}]"#,
+            r#"[{"op":"add","path":"/no/x","value":1}]"#,
+            r#"[{"op":"add","path":"/a/0/x","value":1}]"#,
+            r#"[{"op":"replace","path":"/a/1","value":1}]"#,
+            r#"[{"op":"move","path":"/b"}]"#,
+            r#"[{"op":"move","from":"/none","path":"/b"}]"#,
+            r#"[{"op":"spin","path":"/a"}]"#,
+            r#"[{"path":"/a"}]"#,
+            r#"[{"op":"add"}]"#,
+            "[null]",
+        ] {
+            assert!(matches!(patched(r#"{"a":[1]}"#, patch), Err(PatchError::Failed(_))), "{patch}");
+        }
+    }
+
+    #[test]
+    fn malformed_documents_are_400() {
+        for patch in [r#"{"op":"add"}"#, "[1]", r#"[{"op":5}]"#, r#"[{"op":"add","path":{}}]"#, "7"] {
+            assert!(matches!(patched("{}", patch), Err(PatchError::Malformed(_))), "{patch}");
+        }
+    }
+
+    #[test]
+    fn limits() {
+        let one = r#"{"op":"add","path":"/a","value":1}"#;
+        let many = format!("[{}]", vec![one; 10_001].join(","));
+        assert_eq!(patched("{}", &many), Err(PatchError::TooMany(10_001)));
+        let doubling = format!("[{}]", vec![r#"{"op":"copy","from":"/a","path":"/a/-"}"#; 60].join(","));
+        assert!(matches!(patched(r#"{"a":["0123456789"]}"#, &doubling), Err(PatchError::Failed(_))));
+    }
+
+    #[test]
+    fn unknown_members_are_told() {
+        let found = json_patch_unknown(&json(r#"[{"op":"add","foo":1},{"Value":2}]"#));
+        assert_eq!(found, [r#"json patch unknown field "[0].foo""#, r#"json patch unknown field "[1].Value""#]);
+    }
+}

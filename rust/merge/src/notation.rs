@@ -1,0 +1,207 @@
+//! JSON inside the texts of managed fields: `k:{"name":"a"}`, `v:"x"`.
+
+use hydrofoil_types::{Map, Value};
+
+/// How deep a value inside a text may nest: keys and set items are scalars, so this is generous.
+const MAX_DEPTH: usize = 32;
+
+/// Reads a text that is one JSON value.
+pub(crate) fn parse(text: &str) -> Option<Value> {
+    let mut reader = Reader { text, at: 0 };
+    let value = reader.value(0)?;
+    reader.skip();
+    (reader.at == text.len()).then_some(value)
+}
+
+/// Writes a value as Go's encoder does, members in their order.
+pub(crate) fn write(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Value::Int(n) => out.push_str(&n.to_string()),
+        Value::Float(f) => out.push_str(&f.to_string()),
+        Value::Str(s) => write_str(out, s),
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write(out, item);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push('{');
+            for (i, (key, value)) in map.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_str(out, key);
+                out.push(':');
+                write(out, value);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn write_str(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '<' | '>' | '&' | '\0'..='\x1f' | '\u{2028}' | '\u{2029}' => {
+                out.push_str(&format!("\\u{:04x}", u32::from(c)));
+            }
+            _ => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn skip(&mut self) {
+        let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\n', '\r']);
+        self.at = self.text.len() - rest.len();
+    }
+
+    /// Takes a text that must come next, after spaces.
+    fn take(&mut self, text: &str) -> bool {
+        self.skip();
+        let comes = self.text[self.at..].starts_with(text);
+        self.at += if comes { text.len() } else { 0 };
+        comes
+    }
+
+    fn value(&mut self, depth: usize) -> Option<Value> {
+        if depth > MAX_DEPTH {
+            return None;
+        }
+        self.skip();
+        match self.text.as_bytes().get(self.at)? {
+            b'"' => self.string().map(Value::from),
+            b'{' => self.object(depth),
+            b'[' => self.list(depth),
+            b't' => self.take("true").then_some(Value::Bool(true)),
+            b'f' => self.take("false").then_some(Value::Bool(false)),
+            b'n' => self.take("null").then_some(Value::Null),
+            _ => self.number(),
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Value> {
+        self.at += 1;
+        let mut map = Map::new();
+        if self.take("}") {
+            return Some(Value::Object(map));
+        }
+        loop {
+            self.skip();
+            let key = self.string()?;
+            if !self.take(":") {
+                return None;
+            }
+            let value = self.value(depth + 1)?;
+            map.set(key, value);
+            if self.take("}") {
+                return Some(Value::Object(map));
+            }
+            if !self.take(",") {
+                return None;
+            }
+        }
+    }
+
+    fn list(&mut self, depth: usize) -> Option<Value> {
+        self.at += 1;
+        let mut items = Vec::new();
+        if self.take("]") {
+            return Some(Value::Array(items));
+        }
+        loop {
+            items.push(self.value(depth + 1)?);
+            if self.take("]") {
+                return Some(Value::Array(items));
+            }
+            if !self.take(",") {
+                return None;
+            }
+        }
+    }
+
+    fn number(&mut self) -> Option<Value> {
+        let rest = &self.text[self.at..];
+        let end = rest.find(|c| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
+        self.at += end;
+        let digits = &rest[..end];
+        if digits.starts_with('+') {
+            return None;
+        }
+        digits.parse().map(Value::Int).ok().or_else(|| digits.parse().ok().map(Value::Float))
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let mut out = String::new();
+        let mut chars = self.text[self.at..].char_indices();
+        if chars.next()?.1 != '"' {
+            return None;
+        }
+        while let Some((i, c)) = chars.next() {
+            match c {
+                '"' => {
+                    self.at += i + 1;
+                    return Some(out);
+                }
+                '\\' => match chars.next()?.1 {
+                    'n' => out.push('\n'),
+                    'r' => out.push('\r'),
+                    't' => out.push('\t'),
+                    'b' => out.push('\x08'),
+                    'f' => out.push('\x0c'),
+                    'u' => {
+                        let mut code = 0;
+                        for _ in 0..4 {
+                            code = code * 16 + chars.next()?.1.to_digit(16)?;
+                        }
+                        // Halves of pairs become the replacement character: no key of ours has them.
+                        out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
+                    }
+                    c => out.push(c),
+                },
+                c => out.push(c),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse, write};
+
+    #[test]
+    fn reads_what_it_writes() {
+        for text in [r#"{"port":80,"protocol":"TCP"}"#, r#""a\"\\\n\u003cé""#, "[1,-2,true,null,1.5]", "{}", "[]"] {
+            let mut out = String::new();
+            write(&mut out, &parse(text).expect("it is JSON"));
+            assert_eq!(out, text);
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_json() {
+        let deep = "[".repeat(100_000);
+        for text in ["", "{", "[1", "\"a", r#"{"a"}"#, r#"{a:1}"#, "1 2", "tru", "+1", r#""\u12""#, "-", &deep] {
+            assert_eq!(parse(text), None, "{text:.20}");
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What the tests of this crate share.
+
+use std::path::Path;
+use std::sync::LazyLock;
+
+use hydrofoil_types::{Catalog, Schema, Value};
+
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
+    Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
+});
+
+/// The schema of a built-in type, as `core.v1.Pod`.
+pub(crate) fn schema(name: &str) -> Schema {
+    CATALOG.schema(&format!("io.k8s.api.{name}")).expect("the type is built in")
+}
+
+/// The value that a JSON text holds.
+pub(crate) fn json(text: &str) -> Value {
+    crate::notation::parse(text).unwrap_or_else(|| panic!("no JSON: {text}"))
+}
+
+/// A value as JSON text.
+pub(crate) fn text(value: &Value) -> String {
+    let mut out = String::new();
+    crate::notation::write(&mut out, value);
+    out
+}

@@ -1,0 +1,89 @@
+//! Services (`pkg/registry/core/service/{strategy,storage/storage}.go`).
+
+use hydrofoil_types::Value;
+
+use crate::read::{Read, Write};
+
+pub(super) fn create(object: &mut Value) {
+    object.within("spec", |spec| {
+        if spec.s("type") == "ExternalName" {
+            spec.drop("internalTrafficPolicy");
+        }
+    });
+}
+
+/// `patchAllocatedValues`, `dropTypeDependentFields`: what was allocated is kept while it is needed,
+/// and goes with a type that does not take it unless it was changed on purpose.
+pub(super) fn update(object: &mut Value, old: &Value) {
+    let before = old.sub("spec");
+    let spec = object.make("spec");
+    let (now, then) = (spec.s("type").to_owned(), before.s("type"));
+    let addressed = |kind: &str| kind != "ExternalName";
+    let ported = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
+    if addressed(&now) && addressed(then) {
+        if spec.zero("clusterIP") && spec.zero("clusterIPs") {
+            spec.copy_from(before, "clusterIP");
+            spec.copy_from(before, "clusterIPs");
+        } else if spec.zero("clusterIPs") && spec.s("clusterIP") == before.s("clusterIP") {
+            spec.copy_from(before, "clusterIPs");
+        } else if !spec.zero("clusterIP") && spec.s("clusterIP") != before.s("clusterIP") && spec.sub("clusterIPs") == before.sub("clusterIPs") {
+            let first = Value::from(spec.s("clusterIP"));
+            spec.put("clusterIPs", vec![first]);
+        }
+        for key in ["ipFamilies", "ipFamilyPolicy"] {
+            if spec.zero(key) {
+                spec.copy_from(before, key);
+            }
+        }
+    } else if addressed(then) && !addressed(&now) {
+        for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+            if spec.sub(key) == before.sub(key) {
+                spec.drop(key);
+            }
+        }
+    }
+    ports(spec, before, ported(&now), ported(then));
+    let checked = |s: &Value| s.s("type") == "LoadBalancer" && s.s("externalTrafficPolicy") == "Local";
+    if checked(before) {
+        if checked(spec) {
+            if spec.i("healthCheckNodePort") == 0 {
+                spec.copy_from(before, "healthCheckNodePort");
+            }
+        } else if spec.i("healthCheckNodePort") == before.i("healthCheckNodePort") {
+            spec.drop("healthCheckNodePort");
+        }
+    }
+    if then == "LoadBalancer" && now != "LoadBalancer" {
+        for key in ["loadBalancerClass", "allocateLoadBalancerNodePorts"] {
+            if spec.sub(key) == before.sub(key) {
+                spec.drop(key);
+            }
+        }
+    }
+    let external = ported(&now) || (now == "ClusterIP" && !spec.list("externalIPs").is_empty());
+    if !external && spec.s("externalTrafficPolicy") == before.s("externalTrafficPolicy") {
+        spec.drop("externalTrafficPolicy");
+    }
+    if now == "ExternalName" {
+        spec.drop("internalTrafficPolicy");
+    }
+}
+
+fn ports(spec: &mut Value, before: &Value, now: bool, then: bool) {
+    let old = before.list("ports");
+    if then && now {
+        spec.each("ports", |port| {
+            if port.i("nodePort") == 0 {
+                let known = old.iter().find(|o| o.i("port") == port.i("port") && o.s("protocol") == port.s("protocol"));
+                if let Some(number) = known.map(|o| o.i("nodePort")).filter(|n| *n != 0) {
+                    port.put("nodePort", number);
+                }
+            }
+        });
+    } else if then {
+        let same = spec.list("ports").iter().all(|p| p.i("nodePort") == 0 || old.iter().any(|o| o.i("nodePort") == p.i("nodePort")));
+        if same {
+            spec.each("ports", |port| port.drop("nodePort"));
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Autoscalers (`pkg/apis/autoscaling/validation/validation.go`); paths are those of `autoscaling/v2`.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::check::{Check, NOT_NEGATIVE};
+use super::format::name;
+use super::workload::counts;
+use super::{resource, selector};
+use crate::read::{Read, Write};
+
+const SPEC: Path<'static> = Path::new("spec");
+const KINDS: [(&str, &str); 5] = [
+    ("Object", "object"),
+    ("Pods", "pods"),
+    ("Resource", "resource"),
+    ("External", "external"),
+    ("ContainerResource", "containerResource"),
+];
+
+/// `ValidateHorizontalPodAutoscalerSpec`.
+pub(crate) fn rules(version: &str, object: &Value, causes: &mut Causes) {
+    if version == "v1" {
+        return spec(&converted(object), causes);
+    }
+    spec(object.sub("spec"), causes);
+}
+
+/// The spec of a v1 object as v2 has it: the utilization and the annotations become metrics.
+fn converted(object: &Value) -> Value {
+    let mut spec = object.sub("spec").clone();
+    if let Some(utilization) = spec.oi("targetCPUUtilizationPercentage") {
+        let mut target = Value::object();
+        target.put("type", "Utilization");
+        target.put("averageUtilization", utilization);
+        let mut inner = Value::object();
+        inner.put("name", "cpu");
+        inner.put("target", target);
+        let mut metric = Value::object();
+        metric.put("type", "Resource");
+        metric.put("resource", inner);
+        spec.put("metrics", vec![metric]);
+    }
+    spec
+}
+
+fn spec(spec: &Value, causes: &mut Causes) {
+    let at = SPEC.child("minReplicas");
+    if let Some(least) = spec.oi("minReplicas").filter(|n| *n < 1) {
+        causes.invalid_int(&at, least, "must be greater than or equal to 1");
+    }
+    let (most, at) = (spec.i("maxReplicas"), SPEC.child("maxReplicas"));
+    if most == 0 {
+        causes.required(&at, "must be set and greater than 0");
+    } else if most < 1 {
+        causes.invalid_int(&at, most, "must be greater than or equal to 1");
+    }
+    if spec.oi("minReplicas").is_some_and(|least| most < least) {
+        causes.invalid_int(&at, most, "must be greater than or equal to `minReplicas`");
+    }
+    reference(spec.sub("scaleTargetRef"), true, &SPEC.child("scaleTargetRef"), causes);
+    metrics(spec, causes);
+    if let Some(behavior) = spec.opt("behavior") {
+        let at = SPEC.child("behavior");
+        for key in ["scaleUp", "scaleDown"] {
+            if let Some(rules) = behavior.opt(key) {
+                scaling(rules, &at.child(key), causes);
+            }
+        }
+    }
+}
+
+/// `ValidateCrossVersionObjectReference`.
+fn reference(target: &Value, versioned: bool, path: &Path<'_>, causes: &mut Causes) {
+    for key in ["kind", "name"] {
+        if target.zero(key) {
+            causes.need(&path.child(key));
+        } else {
+            causes.format(&path.child(key), target.s(key), name::path_segment);
+        }
+    }
+    if !versioned {
+        return;
+    }
+    let (at, version) = (path.child("apiVersion"), target.s("apiVersion"));
+    if version.bytes().filter(|b| *b == b'/').count() > 1 {
+        causes.invalid_str(&at, version, &format!("unexpected GroupVersion string: {version}"));
+    } else if !version.contains('/') && !(version == "v1" && target.s("kind") == "ReplicationController") {
+        // Only controllers of the core group can be scaled without naming a group.
+        causes.invalid_str(&at, version, "apiVersion must specify API group");
+    }
+}
+
+fn metrics(spec: &Value, causes: &mut Causes) {
+    let list = spec.list("metrics");
+    let at = SPEC.child("metrics");
+    for (i, metric) in list.iter().enumerate() {
+        metric_of(metric, &at.index(i), causes);
+    }
+    if spec.oi("minReplicas") == Some(0) && !list.iter().any(|m| matches!(m.s("type"), "Object" | "External")) {
+        let detail = "must specify at least one Object or External metric to support scaling to zero replicas";
+        causes.forbidden(&at, detail);
+    }
+}
+
+fn metric_of(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let kind = metric.s("type");
+    if kind.is_empty() {
+        causes.required(&path.child("type"), "must specify a metric source type");
+    } else {
+        let known = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+        causes.one_of(&path.child("type"), kind, &known);
+    }
+    for (_, key) in KINDS {
+        if let Some(source) = metric.opt(key) {
+            source_of(key, source, &path.child(key), causes);
+        }
+    }
+    let Some((_, expected)) = KINDS.iter().find(|(k, _)| *k == kind) else { return };
+    if !metric.has(expected) {
+        causes.required(&path.child(expected), "must populate information for the given metric source");
+    }
+    for (_, key) in KINDS {
+        if key != *expected && metric.has(key) {
+            causes.forbidden(&path.child(key), "must populate the given metric source only");
+        }
+    }
+}
+
+fn source_of(key: &str, source: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let target = source.sub("target");
+    let at = path.child("target");
+    let both = "may not set both a target raw value and a target utilization";
+    match key {
+        "object" => {
+            reference(source.sub("describedObject"), false, &path.child("describedObject"), causes);
+            identifier(source.sub("metric"), &path.child("metric"), causes);
+            target_of(target, &at, causes);
+            if !target.has("value") && !target.has("averageValue") {
+                causes.required(&at.child("averageValue"), "must set either a target value or averageValue");
+            }
+        }
+        "external" => {
+            identifier(source.sub("metric"), &path.child("metric"), causes);
+            target_of(target, &at, causes);
+            if !target.has("value") && !target.has("averageValue") {
+                let detail = "must set either a target value for metric or a per-pod target";
+                causes.required(&at.child("averageValue"), detail);
+            }
+            if target.has("value") && target.has("averageValue") {
+                let detail = "may not set both a target value for metric and a per-pod target";
+                causes.forbidden(&at.child("value"), detail);
+            }
+        }
+        "pods" => {
+            identifier(source.sub("metric"), &path.child("metric"), causes);
+            target_of(target, &at, causes);
+            if resource::quantity(target.sub("averageValue")).nano() <= 0 && !target.has("averageValue") {
+                causes.required(&at.child("averageValue"), "must specify a positive target averageValue");
+            }
+        }
+        _ => {
+            if key == "containerResource" && source.zero("container") {
+                causes.required(&path.child("container"), "must specify a container");
+            }
+            if source.zero("name") {
+                causes.required(&path.child("name"), "must specify a resource name");
+            } else if key == "containerResource" {
+                resource::container_name(source.s("name"), &path.child("name"), causes);
+            }
+            target_of(target, &at, causes);
+            if !target.has("averageUtilization") && !target.has("averageValue") {
+                let detail = "must set either a target raw value or a target utilization";
+                causes.required(&at.child("averageUtilization"), detail);
+            }
+            if target.has("averageUtilization") && target.has("averageValue") {
+                causes.forbidden(&at.child("averageValue"), both);
+            }
+        }
+    }
+}
+
+fn identifier(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if metric.zero("name") {
+        causes.required(&path.child("name"), "must specify a metric name");
+    } else {
+        causes.format(&path.child("name"), metric.s("name"), name::path_segment);
+    }
+    if metric.has("selector") {
+        selector::label_selector(metric.sub("selector"), &path.child("selector"), causes);
+    }
+}
+
+fn target_of(target: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let (kind, at) = (target.s("type"), path.child("type"));
+    if kind.is_empty() {
+        causes.required(&at, "must specify a metric target type");
+    }
+    if !matches!(kind, "Utilization" | "Value" | "AverageValue") {
+        causes.invalid_str(&at, kind, "must be either Utilization, Value, or AverageValue");
+    }
+    for key in ["value", "averageValue"] {
+        if let Some(amount) = target.opt(key).filter(|a| resource::quantity(a).nano() <= 0) {
+            causes.invalid(&path.child(key), amount, "must be positive");
+        }
+    }
+    if let Some(percent) = target.oi("averageUtilization").filter(|p| *p < 1) {
+        causes.invalid_int(&path.child("averageUtilization"), percent, "must be greater than 0");
+    }
+}
+
+fn scaling(rules: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if let Some(seconds) = rules.oi("stabilizationWindowSeconds") {
+        let at = path.child("stabilizationWindowSeconds");
+        if seconds < 0 {
+            causes.invalid_int(&at, seconds, "must be greater than or equal to zero");
+        }
+        if seconds > 3600 {
+            causes.invalid_int(&at, seconds, "must be less than or equal to 3600");
+        }
+    }
+    if let Some(policy) = rules.opt("selectPolicy") {
+        let at = path.child("selectPolicy");
+        causes.one_of(&at, policy.as_str().unwrap_or(""), &["Disabled", "Max", "Min"]);
+    }
+    let at = path.child("policies");
+    if rules.list("policies").is_empty() {
+        causes.required(&at, "must specify at least one Policy");
+    }
+    for (i, policy) in rules.list("policies").iter().enumerate() {
+        let at = at.index(i);
+        causes.one_of(&at.child("type"), policy.s("type"), &["Percent", "Pods"]);
+        for key in ["value", "periodSeconds"] {
+            if policy.i(key) <= 0 {
+                causes.invalid_int(&at.child(key), policy.i(key), "must be greater than zero");
+            }
+        }
+        if policy.i("periodSeconds") > 1800 {
+            causes.invalid_int(&at.child("periodSeconds"), policy.i("periodSeconds"), "must be less than or equal to 1800");
+        }
+    }
+    if let Some(tolerance) = rules.opt("tolerance").filter(|t| resource::quantity(t).nano() < 0) {
+        causes.invalid(&path.child("tolerance"), tolerance, NOT_NEGATIVE);
+    }
+}
+
+/// `ValidateHorizontalPodAutoscalerStatusUpdate`.
+pub(crate) fn status(object: &Value, causes: &mut Causes) {
+    counts(object.sub("status"), &["currentReplicas", "desiredReplicas"], &Path::new("status"), causes);
+}

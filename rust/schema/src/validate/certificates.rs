@@ -1,0 +1,165 @@
+//! Signing requests (`pkg/apis/certificates/validation/validation.go`).
+
+use base64::Engine as _;
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::check::Check;
+use super::format::name;
+use crate::Request;
+use crate::read::Read;
+
+const SPEC: Path<'static> = Path::new("spec");
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+pub(crate) fn rules(object: &Value, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    request(spec, causes);
+    let usages = spec.list("usages");
+    let at = SPEC.child("usages");
+    if usages.is_empty() {
+        causes.need(&at);
+    }
+    for (i, usage) in usages.iter().enumerate() {
+        let text = usage.as_str().unwrap_or("");
+        causes.one_of(&at.index(i), text, &USAGES);
+        if usages[..i].contains(usage) {
+            causes.duplicate_str(&at.index(i), text);
+        }
+    }
+    if spec.s("signerName") == "kubernetes.io/legacy-unknown" {
+        let detail = "the legacy signerName is not allowed via this API version";
+        causes.invalid_str(&SPEC.child("signerName"), spec.s("signerName"), detail);
+    } else {
+        signer(spec.s("signerName"), &SPEC.child("signerName"), causes);
+    }
+    if let Some(seconds) = spec.oi("expirationSeconds").filter(|s| *s < 600) {
+        let detail = "may not specify a duration less than 600 seconds (10 minutes)";
+        causes.invalid_int(&SPEC.child("expirationSeconds"), seconds, detail);
+    }
+    conditions(object, causes);
+}
+
+/// What can be told of the request without reading ASN.1: the armour and its bytes.
+fn request(spec: &Value, causes: &mut Causes) {
+    let at = SPEC.child("request");
+    let text = spec.s("request");
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap_or_default();
+    let shown = if spec.has("request") { spec.sub("request").clone() } else { Value::Null };
+    let pem = String::from_utf8_lossy(&bytes);
+    let begin = "-----BEGIN CERTIFICATE REQUEST-----";
+    let Some(start) = pem.find(begin) else {
+        return causes.invalid(&at, &shown, "PEM block type must be CERTIFICATE REQUEST");
+    };
+    let rest = &pem[start + begin.len()..];
+    let Some(end) = rest.find("-----END CERTIFICATE REQUEST-----") else {
+        return causes.invalid(&at, &shown, "PEM block type must be CERTIFICATE REQUEST");
+    };
+    let body: String = rest[..end].chars().filter(|c| !c.is_whitespace()).collect();
+    match base64::engine::general_purpose::STANDARD.decode(body) {
+        Err(_) => causes.invalid(&at, &shown, "PEM block type must be CERTIFICATE REQUEST"),
+        Ok(der) if der.first() != Some(&0x30) => {
+            causes.invalid(&at, &shown, "asn1: structure error: tags don't match");
+        }
+        Ok(_) => {}
+    }
+}
+
+/// `ValidateSignerName`.
+fn signer(text: &str, at: &Path<'_>, causes: &mut Causes) {
+    if text.is_empty() {
+        return causes.need(at);
+    }
+    let segments: Vec<&str> = text.split('/').collect();
+    let [domain, path] = segments.as_slice() else {
+        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+        return causes.invalid_str(at, text, detail);
+    };
+    for part in domain.split('.') {
+        name::label(part, &mut |detail| {
+            causes.invalid_str(at, domain, &format!("validating label \"{part}\": {detail}"));
+        });
+    }
+    if domain.split('.').count() < 2 {
+        causes.invalid_str(at, domain, "should be a domain with at least two segments separated by dots");
+    }
+    name::subdomain(path, &mut |detail| {
+        causes.invalid_str(at, path, &format!("validating label \"{path}\": {detail}"));
+    });
+    if text.len() > 571 {
+        causes.too_long(at, 571);
+    }
+}
+
+/// `validateConditions`.
+fn conditions(object: &Value, causes: &mut Causes) {
+    let status = Path::new("status");
+    let path = status.child("conditions");
+    let list = object.sub("status").list("conditions");
+    let (mut approved, mut denied) = (false, false);
+    for (i, condition) in list.iter().enumerate() {
+        let at = path.index(i);
+        let kind = condition.s("type");
+        if kind.is_empty() {
+            causes.need(&at.child("type"));
+        }
+        match condition.s("status") {
+            "" => causes.need(&at.child("status")),
+            state if matches!(kind, "Approved" | "Denied" | "Failed") => {
+                causes.one_of(&at.child("status"), state, &["True"]);
+            }
+            state => causes.one_of(&at.child("status"), state, &["False", "True", "Unknown"]),
+        }
+        if (kind == "Approved" && denied) || (kind == "Denied" && approved) {
+            causes.invalid_str(&path, kind, "Approved and Denied conditions are mutually exclusive");
+        }
+        approved |= kind == "Approved";
+        denied |= kind == "Denied";
+        if list[..i].iter().any(|c| c.s("type") == kind) {
+            causes.duplicate_str(&at.child("type"), kind);
+        }
+    }
+}
+
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    let status = Path::new("status");
+    let at = status.child("conditions");
+    let has = |v: &Value, kind: &str| v.sub("status").list("conditions").iter().any(|c| c.s("type") == kind);
+    let count = |v: &Value, kind: &str| v.sub("status").list("conditions").iter().filter(|c| c.s("type") == kind).count();
+    if req.subresource == "status" {
+        for kind in ["Approved", "Denied"] {
+            if count(object, kind) > count(old, kind) {
+                causes.forbidden(&at, &format!("updates may not add a condition of type \"{kind}\""));
+            }
+        }
+    }
+    for kind in ["Approved", "Denied", "Failed"] {
+        if has(old, kind) && !has(object, kind) {
+            causes.forbidden(&at, &format!("updates may not remove a condition of type \"{kind}\""));
+        }
+    }
+    rules(object, causes);
+}

@@ -1,0 +1,118 @@
+//! Limit ranges.
+
+use hydrofoil_types::{Causes, Path, Quantity, Value};
+
+use crate::read::Read;
+use crate::validate::check::Check;
+use crate::validate::format::label;
+use crate::validate::resource::{self, quantity};
+
+pub(crate) fn rules(object: &Value, causes: &mut Causes) {
+    let spec = Path::new("spec");
+    let path = spec.child("limits");
+    let limits = object.sub("spec").list("limits");
+    for (i, limit) in limits.iter().enumerate() {
+        let at = path.index(i);
+        let kind = limit.s("type");
+        let before = causes.len();
+        causes.format(&at.child("type"), kind, label::key);
+        let known = matches!(kind, "Pod" | "Container" | "PersistentVolumeClaim");
+        if causes.len() == before && !kind.contains('/') && !known {
+            causes.invalid_str(&at.child("type"), kind, "must be a standard limit type or fully qualified");
+        }
+        if limits[..i].iter().any(|l| l.s("type") == kind) {
+            causes.duplicate_str(&at.child("type"), kind);
+        }
+        item(limit, kind, &at, causes);
+    }
+}
+
+fn item(limit: &Value, kind: &str, path: &Path<'_>, causes: &mut Causes) {
+    let names = |list: &str, causes: &mut Causes| {
+        let at = path.child(list);
+        for (name, _) in limit.entries(list) {
+            if matches!(kind, "Pod" | "Container") {
+                resource::container_name(name, &at.key(name), causes);
+            } else {
+                resource::name(name, &at.key(name), causes);
+            }
+        }
+    };
+    names("max", causes);
+    names("min", causes);
+    for list in ["default", "defaultRequest"] {
+        if kind != "Pod" {
+            names(list, causes);
+        } else if !limit.zero(list) {
+            causes.forbidden(&path.child(list), "may not be specified when `type` is 'Pod'");
+        }
+    }
+    if kind == "PersistentVolumeClaim" && !limit.sub("min").has("storage") && !limit.sub("max").has("storage") {
+        let detail = "either minimum or maximum storage value is required, but neither was provided";
+        causes.required(&path.child("limits"), detail);
+    }
+    names("maxLimitRequestRatio", causes);
+    let mut keys: Vec<&str> = Vec::new();
+    for list in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
+        if kind == "Pod" && list.starts_with("default") {
+            continue;
+        }
+        for (name, _) in limit.entries(list) {
+            if !keys.contains(&name.as_str()) {
+                keys.push(name);
+            }
+        }
+    }
+    for key in keys {
+        amounts(limit, kind, key, path, causes);
+    }
+}
+
+fn amounts(limit: &Value, kind: &str, key: &str, path: &Path<'_>, causes: &mut Causes) {
+    let get = |list: &str| -> Option<(&Value, Quantity)> {
+        if kind == "Pod" && list.starts_with("default") {
+            return None;
+        }
+        limit.sub(list).get(key).map(|v| (v, quantity(v)))
+    };
+    let text = |v: &Value| v.as_str().unwrap_or("0").to_owned();
+    let (min, max, default, request, ratio) =
+        (get("min"), get("max"), get("default"), get("defaultRequest"), get("maxLimitRequestRatio"));
+    let mut above =
+        |a: Option<(&Value, Quantity)>, b: Option<(&Value, Quantity)>, words: (&str, &str), list: &str, shown: u8| {
+            if let (Some((av, a)), Some((bv, b))) = (a, b) {
+                if a.nano() > b.nano() {
+                    let at = path.child(list);
+                    let detail =
+                        format!("{} value {} is greater than {} value {}", words.0, text(av), words.1, text(bv));
+                    causes.invalid(&at.key(key), if shown == 0 { av } else { bv }, &detail);
+                }
+            }
+        };
+    above(min, max, ("min", "max"), "min", 0);
+    above(min, request, ("min", "default request"), "defaultRequest", 1);
+    above(request, max, ("default request", "max"), "defaultRequest", 0);
+    above(request, default, ("default request", "default limit"), "defaultRequest", 0);
+    above(min, default, ("min", "default"), "default", 0);
+    above(default, max, ("default", "max"), "default", 1);
+    if let Some((shown, ratio)) = ratio {
+        let at = path.child("maxLimitRequestRatio");
+        if ratio.nano() < 1_000_000_000 {
+            causes.invalid(&at.key(key), shown, &format!("ratio {} is less than 1", text(shown)));
+        }
+        if let (Some((_, min)), Some((_, max))) = (min, max) {
+            let most = max.nano() as f64 / min.nano() as f64;
+            if ratio.nano() as f64 / 1e9 > most {
+                let detail = format!("ratio {} is greater than max/min = {most:.6}", text(shown));
+                causes.invalid(&at.key(key), shown, &detail);
+            }
+        }
+    }
+    if let (Some((dv, d)), Some((rv, r)), false) = (default, request, resource::overcommits(key)) {
+        if d.nano() != r.nano() {
+            let at = path.child("defaultRequest");
+            let detail = format!("default value {} must equal to defaultRequest value {} in {key}", text(dv), text(rv));
+            causes.invalid(&at.key(key), rv, &detail);
+        }
+    }
+}

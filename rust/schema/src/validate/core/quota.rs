@@ -1,0 +1,149 @@
+//! Resource quotas.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::Request;
+use crate::read::Read;
+use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::{meta, resource};
+
+const SCOPES: [&str; 7] = [
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+    "VolumeAttributesClass",
+];
+
+/// `IsStandardQuotaResourceName`.
+fn is_quota(name: &str) -> bool {
+    resource::is_standard(name) || name.starts_with("count/")
+}
+
+/// `IsResourceQuotaScopeValidForResource`.
+fn fits(scope: &str, name: &str) -> bool {
+    match scope {
+        "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity" => {
+            matches!(
+                name,
+                "cpu"
+                    | "memory"
+                    | "ephemeral-storage"
+                    | "requests.cpu"
+                    | "requests.memory"
+                    | "requests.ephemeral-storage"
+                    | "limits.cpu"
+                    | "limits.memory"
+                    | "limits.ephemeral-storage"
+                    | "pods"
+            )
+        }
+        "BestEffort" => name == "pods",
+        "VolumeAttributesClass" => matches!(name, "persistentvolumeclaims" | "requests.storage"),
+        _ => true,
+    }
+}
+
+fn amounts(holder: &Value, key: &str, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child(key);
+    for (name, amount) in holder.entries(key) {
+        let at = at.key(name);
+        resource::name(name, &at, causes);
+        if !name.contains('/') && !is_quota(name) {
+            causes.invalid_str(&at, name, "must be a standard resource for quota");
+        }
+        resource::value(name, amount, &at, causes);
+    }
+}
+
+pub(crate) fn rules(object: &Value, causes: &mut Causes) {
+    let (spec, path) = (object.sub("spec"), Path::new("spec"));
+    amounts(spec, "hard", &path, causes);
+    let mut hard: Vec<&str> = spec.entries("hard").map(|(k, _)| k.as_str()).filter(|k| is_quota(k)).collect();
+    hard.sort_unstable();
+    let at = path.child("scopes");
+    let scopes = spec.sub("scopes");
+    let mut seen: Vec<&str> = Vec::new();
+    for scope in spec.list("scopes").iter().map(|s| s.as_str().unwrap_or("")) {
+        if !SCOPES.contains(&scope) {
+            causes.invalid(&at, scopes, "unsupported scope");
+        }
+        for _ in hard.iter().filter(|name| !fits(scope, name)) {
+            causes.invalid(&at, scopes, "unsupported scope applied to resource");
+        }
+        seen.push(scope);
+    }
+    conflicts(&seen, scopes, &at, causes);
+    if let Some(selector) = spec.opt("scopeSelector") {
+        scope_selector(selector, &hard, &path.child("scopeSelector"), causes);
+    }
+}
+
+fn conflicts(seen: &[&str], shown: &Value, at: &Path<'_>, causes: &mut Causes) {
+    for (a, b) in [("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating")] {
+        if seen.contains(&a) && seen.contains(&b) {
+            causes.invalid(at, shown, "conflicting scopes");
+        }
+    }
+}
+
+fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("matchExpressions");
+    let mut seen: Vec<&str> = Vec::new();
+    for requirement in selector.list("matchExpressions") {
+        let (scope, operator) = (requirement.s("scopeName"), requirement.s("operator"));
+        if !SCOPES.contains(&scope) {
+            causes.invalid_str(&at.child("scopeName"), scope, "unsupported scope");
+        }
+        for _ in hard.iter().filter(|name| !fits(scope, name)) {
+            causes.invalid(&at, selector, "unsupported scope applied to resource");
+        }
+        let plain = matches!(
+            scope,
+            "BestEffort" | "NotBestEffort" | "Terminating" | "NotTerminating" | "CrossNamespacePodAffinity"
+        );
+        if plain && operator != "Exists" {
+            let detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+            causes.invalid_str(&at.child("operator"), operator, detail);
+        }
+        match operator {
+            "In" | "NotIn" => {
+                if requirement.list("values").is_empty() {
+                    let detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+                    causes.required(&at.child("values"), detail);
+                }
+            }
+            "Exists" | "DoesNotExist" => {
+                if !requirement.list("values").is_empty() {
+                    let detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+                    causes.invalid(&at.child("values"), requirement.sub("values"), detail);
+                }
+            }
+            other => causes.invalid_str(&at.child("operator"), other, "not a valid selector operator"),
+        }
+        seen.push(scope);
+    }
+    conflicts(&seen, selector, &at, causes);
+}
+
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    meta::update(req.kind, object, old, causes);
+    if req.subresource == "status" {
+        let path = Path::new("status");
+        amounts(object.sub("status"), "hard", &path, causes);
+        return amounts(object.sub("status"), "used", &path, causes);
+    }
+    rules(object, causes);
+    let set = |v: &Value| {
+        let mut scopes: Vec<String> =
+            v.sub("spec").list("scopes").iter().map(|s| s.as_str().unwrap_or("").to_owned()).collect();
+        scopes.sort();
+        scopes.dedup();
+        scopes
+    };
+    if set(object) != set(old) {
+        causes.invalid(&Path::new("spec").child("scopes"), object.sub("spec").sub("scopes"), IMMUTABLE);
+    }
+}

@@ -49,6 +49,8 @@ class Registry:
     def __init__(self, catalog: Catalog, backend: Backend) -> None:
         self.catalog = catalog
         self.backend = backend
+        self.issuer = ""
+        """Who issues service account tokens: a URL."""
         self._collections: dict[tuple[str, str], Collection] = {}
         self._traits: dict[int, tuple[bool, bool, bool, bool]] = {}
         self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
@@ -143,6 +145,8 @@ class Registry:
         *,
         subresource: str = "",
         dry_run: bool = False,
+        validate: bool = True,
+        patch: bool = False,
         warnings: list[str],
     ) -> Stored:
         """Replaces an object by what `change` makes of the present version; again when another write came between.
@@ -156,14 +160,14 @@ class Registry:
             if not isinstance(draft, Draft):
                 draft = await draft
             given = draft.head()[6]
-            self._check_version(resource, name, old, draft)
+            self._check_version(resource, name, old, draft, patch=patch)
             if twice := draft.dedup_owners():
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
             draft.begin_update(old, subresource)
             strategy = self.strategy(resource)
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
-                if causes := draft.validate(old, subresource):
+                if validate and (causes := draft.validate(old, subresource)):
                     raise errors.invalid(resource.group, resource.kind, name, causes)
                 kind_warnings = draft.warnings(old, subresource)
                 if dry_run:
@@ -190,7 +194,7 @@ class Registry:
             await strategy.after_update(resource, old, stored)
             return stored
 
-    def _check_version(self, resource: Resource, name: str, old: Stored, draft: Draft) -> None:
+    def _check_version(self, resource: Resource, name: str, old: Stored, draft: Draft, *, patch: bool) -> None:
         uid, version = draft.head()[5:7]
         if version:
             if not (version.isascii() and version.isdigit()):
@@ -199,7 +203,8 @@ class Registry:
                 )
             if int(version) == 0:
                 version = ""
-        if uid:
+        if uid and not patch:
+            # A PUT names the object that it means; what a patch makes of the uid is validated.
             present = old.thaw().head()[5]
             if uid != present:
                 why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"

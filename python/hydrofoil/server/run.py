@@ -50,6 +50,7 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if context else 'http'}://{shown}:{port}"
         self.app = App(config, f"{shown}:{port}")
+        self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
         await bootstrap.load(self.app.registry, port)
         self.app.flow_control()
         self._web = web.Server(

@@ -1,9 +1,10 @@
 //! The catalog and the types it describes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto, yaml};
-use hydrofoil_schema::{Kind, selectable};
+use hydrofoil_schema::{Kind, convert, selectable};
 use hydrofoil_store::FieldTarget;
 use hydrofoil_types as types;
 use parking_lot::Mutex;
@@ -32,7 +33,7 @@ impl Catalog {
         let found = self.inner.resource(group, version, plural);
         let resource = found.ok_or_else(|| PyKeyError::new_err(plural.to_owned()))?;
         let schema = self.inner.schema(&resource.type_name).ok_or_else(|| PyKeyError::new_err(plural.to_owned()))?;
-        Ok(ResourceType::new(Arc::clone(resource), schema))
+        Ok(ResourceType::new(Arc::clone(resource), schema, self.storage(resource)))
     }
 
     /// A type that is not stored, such as an option or a review: by group, version, kind and type name.
@@ -49,7 +50,21 @@ impl Catalog {
             columns: Vec::new(),
             field_selectors: Vec::new(),
         };
-        Ok(ResourceType::new(Arc::new(resource), schema))
+        Ok(ResourceType::new(Arc::new(resource), schema, None))
+    }
+}
+
+impl Catalog {
+    /// The type in which a resource is stored, when that is another one than its own.
+    fn storage(&self, resource: &types::Resource) -> Option<Arc<Typed>> {
+        let (group, version, plural) = match (&*resource.group, &*resource.version, &*resource.plural) {
+            ("events.k8s.io", _, "events") => ("", "v1", "events"),
+            ("autoscaling", "v1", "horizontalpodautoscalers") => ("autoscaling", "v2", "horizontalpodautoscalers"),
+            _ => return None,
+        };
+        let stored = self.inner.resource(group, version, plural)?;
+        let schema = self.inner.schema(&stored.type_name)?;
+        Some(ResourceType::new(Arc::clone(stored), schema, None).typed)
     }
 }
 
@@ -63,6 +78,8 @@ pub(crate) struct Typed {
     pub(crate) api_version: types::SmolStr,
     /// The length of `{"kind":"K","apiVersion":"V",`.
     pub(crate) head: usize,
+    /// The type in which its objects are stored, when that is another one.
+    pub(crate) storage: Option<Arc<Typed>>,
 }
 
 /// One resource at one version: decodes bodies and resolves field labels.
@@ -72,7 +89,7 @@ pub(crate) struct ResourceType {
 }
 
 impl ResourceType {
-    fn new(resource: Arc<types::Resource>, schema: types::Schema) -> Self {
+    fn new(resource: Arc<types::Resource>, schema: types::Schema, storage: Option<Arc<Typed>>) -> Self {
         let api_version = if resource.group.is_empty() {
             resource.version.clone()
         } else {
@@ -86,7 +103,7 @@ impl ResourceType {
             namespaced: resource.namespaced,
         };
         let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        Self { typed: Arc::new(Typed { resource, schema, kind, api_version, head }) }
+        Self { typed: Arc::new(Typed { resource, schema, kind, api_version, head, storage }) }
     }
 }
 
@@ -123,10 +140,11 @@ impl ResourceType {
 impl Typed {
     pub(crate) fn decode(&self, body: &[u8], media: &str) -> PyResult<(types::Value, Vec<String>)> {
         if media == "protobuf" {
-            let value = proto::decode(&self.schema, body).map_err(|e| decode_error(&e))?;
+            let mut value = proto::decode(&self.schema, body).map_err(|e| decode_error(&e))?;
+            convert::after_decode(&self.kind.group, &self.kind.kind, &mut value);
             return Ok((value, Vec::new()));
         }
-        let decoded = if media == "yaml" {
+        let mut decoded = if media == "yaml" {
             let generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
             let text = json::encode_any(&generic.value);
             let mut decoded = json::decode(&self.schema, &text).map_err(|e| decode_error(&e))?;
@@ -135,6 +153,7 @@ impl Typed {
         } else {
             json::decode(&self.schema, body).map_err(|e| decode_error(&e))?
         };
+        convert::after_decode(&self.kind.group, &self.kind.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
     }
 
@@ -147,13 +166,56 @@ impl Typed {
             "metadata.namespace" if own.is_empty() || self.kind.namespaced => return Ok(FieldTarget::Namespace),
             _ => {}
         }
-        own.iter().position(|l| l == label).map(FieldTarget::Index).ok_or_else(|| {
+        let place = |label: &str| match &self.storage {
+            // The values stand in the order of the stored type's labels.
+            Some(stored) => {
+                let old = label
+                    .replacen("regarding.", "involvedObject.", 1)
+                    .replace("reportingController", "reportingComponent");
+                stored.resource.field_selectors.iter().position(|l| *l == old)
+            }
+            None => own.iter().position(|l| l == label),
+        };
+        let known = own.iter().any(|l| l == label);
+        known.then(|| place(label)).flatten().map(FieldTarget::Index).ok_or_else(|| {
             selectable::unknown(&self.kind.group, &self.kind.version, &self.kind.kind, !own.is_empty(), label)
         })
     }
 
+    /// A stored version as an object of this type.
+    pub(crate) fn read(&self, version: &hydrofoil_store::Version) -> PyResult<types::Value> {
+        let schema = self.storage.as_ref().map_or(&self.schema, |s| &s.schema);
+        let mut value = json::decode(schema, version.json()).map_err(|e| decode_error(&e))?.value;
+        if self.storage.is_some() {
+            let kind = &self.kind;
+            value = convert::from_storage(&kind.group, &kind.version, &kind.kind, value);
+            self.set_type(&mut value);
+        }
+        Ok(value)
+    }
+
+    pub(crate) fn set_type(&self, value: &mut types::Value) {
+        let map = value.object_at_mut(&[]);
+        map.set("kind", self.kind.kind.clone());
+        map.set("apiVersion", self.api_version.clone());
+    }
+
+    /// The JSON of a stored version in this type, with its resource version.
+    pub(crate) fn json<'a>(&self, version: &'a hydrofoil_store::Version) -> PyResult<Cow<'a, [u8]>> {
+        if self.storage.is_none() {
+            return Ok(Cow::Borrowed(version.json()));
+        }
+        Ok(Cow::Owned(json::encode(&self.schema, &self.read(version)?)))
+    }
+
     /// A value as the store takes it.
     pub(crate) fn stored_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
+        if let Some(storage) = &self.storage {
+            let kind = &self.kind;
+            let mut value = convert::to_storage(&kind.group, &kind.version, &kind.kind, value.clone());
+            storage.set_type(&mut value);
+            return storage.stored_draft(&value);
+        }
         let encoded = json::encode_stored(&self.schema, value);
         let meta = types::MetaView::of(value);
         let mut labels: Vec<_> = meta.labels().map(|(k, v)| (k.clone(), types::SmolStr::new(v))).collect();

@@ -130,8 +130,9 @@ impl Draft {
         {
             let given = meta.get(kept).cloned();
             match (before.get(kept), given) {
-                // A changed creation or deletion time is refused by validation; only an absent one is filled.
-                (Some(was), Some(now)) if kept != "generation" && *was != now => {}
+                // A changed time of deletion is refused by validation; only an absent one is filled.
+                (Some(was), Some(now)) if kept.starts_with("deletion") && *was != now => {}
+                (None, Some(_)) if kept.starts_with("deletion") => {}
                 (Some(was), _) => meta.set(kept, was.clone()),
                 (None, _) => drop(meta.remove(kept)),
             }

@@ -8,7 +8,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::catalog::Typed;
-use crate::error::decode_error;
 
 /// A form of an object or of an item of a list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,13 +55,17 @@ pub(crate) fn render_event(
     out: &mut Vec<u8>,
 ) -> PyResult<()> {
     match form {
-        Form::Json if whole => out.extend_from_slice(version.json()),
-        Form::Json => {
+        Form::Json if whole => out.extend_from_slice(&typed.json(version)?),
+        Form::Json if typed.storage.is_none() => {
             out.push(b'{');
             out.extend_from_slice(version.item());
         }
+        Form::Json => {
+            out.push(b'{');
+            out.extend_from_slice(&typed.json(version)?[typed.head..]);
+        }
         Form::Protobuf => {
-            let value = json::decode(&typed.schema, version.json()).map_err(|e| decode_error(&e))?.value;
+            let value = typed.read(version)?;
             let raw = proto::encode(&typed.schema, &value);
             if whole {
                 out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, &raw));
@@ -97,7 +100,7 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
 }
 
 fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<()> {
-    let value = json::decode(&typed.schema, version.json()).map_err(|e| decode_error(&e))?.value;
+    let value = typed.read(version)?;
     let row = table::row(&typed.resource, &value);
     let mut shown = Map::new();
     shown.push("cells", Value::Array(row.cells));
@@ -114,7 +117,7 @@ fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out:
     out.pop();
     out.extend_from_slice(br#","object":"#);
     if include == "Object" {
-        out.extend_from_slice(version.json());
+        out.extend_from_slice(&typed.json(version)?);
     } else {
         metadata(version, meta_version, out)?;
     }

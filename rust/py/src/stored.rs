@@ -34,7 +34,7 @@ impl Stored {
 
     /// The object in loose form.
     pub(crate) fn value(&self, typed: &Typed) -> PyResult<Value> {
-        json::decode(&typed.schema, self.version.json()).map(|d| d.value).map_err(|e| decode_error(&e))
+        typed.read(&self.version)
     }
 }
 
@@ -57,17 +57,17 @@ impl Stored {
 
     /// The canonical JSON without a final newline.
     #[getter]
-    fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, self.version.json())
+    fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.typed.json(&self.version)?))
     }
 
     /// The body of an answer in a form: `json`, `table:v1:Metadata`, `metadata:v1`, ...
     fn body<'py>(&self, py: Python<'py>, form: &str) -> PyResult<Bound<'py, PyBytes>> {
         let form = Form::parse(form)?;
         if form == Form::Json {
-            let json = self.version.json();
+            let json = self.typed.json(&self.version)?;
             return PyBytes::new_with(py, json.len() + 1, |out| {
-                out[..json.len()].copy_from_slice(json);
+                out[..json.len()].copy_from_slice(&json);
                 out[json.len()] = b'\n';
                 Ok(())
             });
@@ -88,7 +88,7 @@ impl Stored {
     /// The object with a JSON merge patch laid over it, decoded as a body would be.
     fn merge_patch(&self, resource: &ResourceType, patch: &[u8]) -> PyResult<(Draft, Vec<String>)> {
         let patch = json::parse(patch).map_err(|e| decode_error(&e))?;
-        let mut value = json::parse(self.version.json()).map_err(|e| decode_error(&e))?.value;
+        let mut value = json::parse(&resource.typed.json(&self.version)?).map_err(|e| decode_error(&e))?.value;
         json_merge(&mut value, patch.value);
         let (value, mut strict) = resource.typed.decode(&json::encode_any(&value), "json")?;
         strict.splice(0..0, patch.strict);

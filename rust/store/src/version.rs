@@ -47,8 +47,28 @@ impl Version {
     }
 
     /// A version that no store holds: what a dry run shows.
-    pub fn detached(key: &str, revision: u64, draft: Draft) -> Self {
-        Self::new(Arc::from(key), revision, draft)
+    pub fn detached(key: &str, revision: u64, mut draft: Draft) -> Self {
+        if revision > 0 {
+            return Self::new(Arc::from(key), revision, draft);
+        }
+        // A version that was never committed has no resource version: its member goes, with one comma.
+        const NAME: &[u8] = br#""resourceVersion":""#;
+        let (start, end) = (draft.rv_at - NAME.len(), draft.rv_at + 1);
+        match (draft.json[start - 1], draft.json.get(end)) {
+            (b',', _) => drop(draft.json.drain(start - 1..end)),
+            (_, Some(b',')) => drop(draft.json.drain(start..=end)),
+            _ => drop(draft.json.drain(start..end)),
+        }
+        let json = draft.json;
+        Self {
+            key: Arc::from(key),
+            revision: 0,
+            json: json.into_boxed_slice(),
+            rv_at: 0,
+            head: draft.head as u32,
+            labels: draft.labels,
+            fields: draft.fields,
+        }
     }
 
     /// Whether a draft says the same, revision aside.

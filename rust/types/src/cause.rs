@@ -251,7 +251,7 @@ pub(crate) fn shown(value: &Value) -> String {
     }
 }
 
-fn json(value: &Value, out: &mut String) {
+pub(crate) fn json(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),

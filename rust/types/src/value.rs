@@ -149,6 +149,13 @@ impl Value {
         here.as_object_mut().expect("a path ends at an object")
     }
 
+    /// The value as compact JSON, members in their order.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        crate::cause::json(self, &mut out);
+        out
+    }
+
     /// Whether it is Go's zero value of a non-pointer field: null, false, 0,
     /// "", an empty list or map.
     pub fn is_zero(&self) -> bool {

@@ -88,7 +88,10 @@ async def list_(scope: Scope) -> web.StreamResponse:
     end = b"]}\n"
     first = cursor.chunk(CHUNK)
     if first is None:
-        return scope.json_answer(cursor.head("") + end)
+        # Go writes the rows of an empty table as null, the items of an empty list as a list.
+        head = cursor.head("")
+        empty = head[:-1] + b"null}\n" if scope.accepted.transform == "Table" else head + end
+        return scope.json_answer(empty)
     pieces = [first]
     # The metadata comes first, and with a limit it tells what follows the last item.
     whole = bool(limit) or scope.accepted.yaml or scope.pretty()

@@ -30,6 +30,7 @@ async def patch(scope: Scope) -> Answer:
         change,
         subresource=scope.info.subresource,
         dry_run=options.dry_run,
+        patch=True,
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)

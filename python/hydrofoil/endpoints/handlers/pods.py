@@ -33,6 +33,8 @@ async def bind(scope: Scope) -> Answer:
     given = await body.read(scope, native, options)
     body.check_namespace(scope, given)
     name = scope.info.name or given.head()[2]
+    if given.head()[2] not in ("", name):
+        raise errors.bad_request("name in URL does not match name in Binding object")
     raw = orjson.loads(given.json())
     target = raw.get("target", {})
     causes = []
@@ -42,7 +44,8 @@ async def bind(scope: Scope) -> Answer:
     if not target.get("name"):
         causes.append(("FieldValueRequired", "Required value", "target.name"))
     if causes:
-        raise errors.invalid("", "Binding", name, causes)
+        # Upstream loses the type of this error on its way.
+        raise errors.ApiError(500, "", errors.invalid("", "Binding", name, causes).message)
 
     def change(old: Stored) -> Draft:
         draft = old.thaw()
@@ -71,6 +74,8 @@ async def bind(scope: Scope) -> Answer:
         change,
         subresource="binding",
         dry_run=options.dry_run,
+        # Upstream assigns the node in the storage, past the rules of an update.
+        validate=False,
         warnings=scope.warnings,
     )
     return scope.json_answer(SUCCESS, 201)
@@ -86,7 +91,8 @@ async def evict(scope: Scope) -> Answer:
     """Deletes a pod unless a disruption budget forbids it (URI-17)."""
     options = write_options(scope.params, "CreateOptions")
     native = scope.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
-    given = await body.read(scope, native, options)
+    data = (await scope.body()).replace(b"policy/v1beta1", b"policy/v1")
+    given = body.decode(scope, native, data, options.field_validation)
     body.check_namespace(scope, given)
     info = scope.info
     named = given.head()[2]
@@ -127,10 +133,15 @@ async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
         text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         raise errors.ApiError(500, "InternalError", f"Internal error occurred: {text}")
     for budget in covering:
-        status = orjson.loads(budget.json).get("status", {})
+        stated = orjson.loads(budget.json)
+        status = stated.get("status", {})
         allowed = status.get("disruptionsAllowed", 0)
+        text = "Cannot evict pod as it would violate the pod's disruption budget."
+        if status.get("observedGeneration", 0) < stated["metadata"].get("generation", 0):
+            why = f"The disruption budget {budget.name} is still being processed by the server."
+            causes = [{"reason": "DisruptionBudget", "message": why}]
+            raise errors.ApiError(429, "TooManyRequests", text, {"causes": causes}, retry_after=10)
         if allowed <= 0:
-            text = "Cannot evict pod as it would violate the pod's disruption budget."
             needed, healthy = status.get("desiredHealthy", 0), status.get("currentHealthy", 0)
             why = f"The disruption budget {budget.name} needs {needed} healthy pods and has {healthy} currently"
             causes = [{"reason": "DisruptionBudget", "message": why}]

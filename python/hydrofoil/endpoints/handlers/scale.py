@@ -65,7 +65,8 @@ def shown(stored: Stored) -> dict[str, Any]:
 
 def answer(scope: Scope, stored: Stored) -> Answer:
     """A Scale as an answer."""
-    return scope.json_answer(orjson.dumps(shown(stored)) + b"\n")
+    draft, _ = scale_type(scope).decode(orjson.dumps(shown(stored)), "json")
+    return scope.object_answer(draft.preview(stored.revision))
 
 
 async def get(scope: Scope) -> Answer:

@@ -13,6 +13,7 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.registry.store import new_uid
 from hydrofoil.registry.strategies.base import now
 
 TOKEN_REQUEST = "io.k8s.api.authentication.v1.TokenRequest"
@@ -37,6 +38,8 @@ async def create(scope: Scope) -> Answer:
         cause = ("FieldValueInvalid", text, "spec.expirationSeconds")
         raise errors.invalid("authentication.k8s.io", "TokenRequest", info.name, [cause])
     draft.set(["spec", "expirationSeconds"], b"%d" % seconds)
+    if not draft.get(["spec", "audiences"]):
+        draft.set(["spec", "audiences"], orjson.dumps([scope.registry.issuer]))
     issued = int(time.time())
     claims = {
         "aud": orjson.loads(draft.get(["spec", "audiences"]) or b"[]"),
@@ -50,6 +53,8 @@ async def create(scope: Scope) -> Answer:
     }
     token = f"{_part({'alg': 'none'})}.{_part(claims)}.{secrets.token_urlsafe(16)}"
     draft.set(["metadata", "name"], orjson.dumps(info.name))
+    draft.set(["metadata", "uid"], orjson.dumps(new_uid()))
+    draft.set(["metadata", "creationTimestamp"], now())
     draft.set(["metadata", "namespace"], orjson.dumps(info.namespace))
     draft.set(["status"], b'{"token":%s,"expirationTimestamp":%s}' % (orjson.dumps(token), now(seconds)))
     return scope.json_answer(draft.json() + b"\n", 201)

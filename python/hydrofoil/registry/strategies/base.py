@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 
@@ -18,6 +18,10 @@ ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
 Undo = Callable[[], None]
 Step = Literal["remove", "mark", "wait"]
 """What a deletion does next: take the object out, write that it is being deleted, or nothing."""
+
+
+USER: dict[str, Any] = {"username": "admin", "groups": ["system:masters", "system:authenticated"]}
+"""Who every caller is until there is authentication."""
 
 
 def nothing() -> None:

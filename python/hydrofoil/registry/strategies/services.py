@@ -61,7 +61,20 @@ class ServiceStrategy(Strategy):
         if subresource:
             return nothing
         before = orjson.loads(old.json).get("spec", {})
+        self._drop_node_ports(draft, before)
         return self._allocate(draft, before)
+
+    @staticmethod
+    def _drop_node_ports(draft: Draft, before: dict[str, Any]) -> None:
+        """A service that no longer needs node ports loses those it does not name anew (`dropTypeDependentFields`)."""
+        spec = orjson.loads(draft.get(["spec"]) or b"{}")
+        needed = ("NodePort", "LoadBalancer")
+        if before.get("type") not in needed or spec.get("type") in needed:
+            return
+        if _node_ports(spec) != _node_ports(before):
+            return
+        ports = [{k: v for k, v in port.items() if k != "nodePort"} for port in spec.get("ports") or ()]
+        draft.set(["spec", "ports"], orjson.dumps(ports))
 
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
         before, after = orjson.loads(old.json)["spec"], orjson.loads(stored.json)["spec"]

@@ -40,6 +40,9 @@ pub fn unwrap(data: &[u8]) -> Result<(SmolStr, SmolStr, &[u8]), DecodeError> {
 /// Decodes an enveloped object of a known type. Unknown fields are passed over, as upstream does.
 pub fn decode(schema: &Schema, data: &[u8]) -> Result<Value, DecodeError> {
     let (version, kind, raw) = unwrap(data)?;
+    if version.is_empty() && kind.is_empty() && raw.is_empty() {
+        return Err(broken("Object 'Kind' is missing"));
+    }
     let mut value = message(&schema.arena, schema.root(), raw, 0)?;
     if let Some(map) = value.as_object_mut() {
         if !version.is_empty() {

@@ -26,7 +26,10 @@ pub(super) fn update(object: &mut Value, old: &Value) {
             spec.copy_from(before, "clusterIPs");
         } else if spec.zero("clusterIPs") && spec.s("clusterIP") == before.s("clusterIP") {
             spec.copy_from(before, "clusterIPs");
-        } else if !spec.zero("clusterIP") && spec.s("clusterIP") != before.s("clusterIP") && spec.sub("clusterIPs") == before.sub("clusterIPs") {
+        } else if !spec.zero("clusterIP")
+            && spec.s("clusterIP") != before.s("clusterIP")
+            && spec.sub("clusterIPs") == before.sub("clusterIPs")
+        {
             let first = Value::from(spec.s("clusterIP"));
             spec.put("clusterIPs", vec![first]);
         }
@@ -81,7 +84,10 @@ fn ports(spec: &mut Value, before: &Value, now: bool, then: bool) {
             }
         });
     } else if then {
-        let same = spec.list("ports").iter().all(|p| p.i("nodePort") == 0 || old.iter().any(|o| o.i("nodePort") == p.i("nodePort")));
+        let same = spec
+            .list("ports")
+            .iter()
+            .all(|p| p.i("nodePort") == 0 || old.iter().any(|o| o.i("nodePort") == p.i("nodePort")));
         if same {
             spec.each("ports", |port| port.drop("nodePort"));
         }

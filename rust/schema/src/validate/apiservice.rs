@@ -4,9 +4,9 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::check::Check;
 use super::format::name;
+use super::meta;
 use crate::Kind;
 use crate::read::Read;
-use super::meta;
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -56,7 +56,11 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
     let Some(service) = spec.opt("service") else {
         if !spec.zero("caBundle") {
             let detail = "local APIServices may not have a caBundle";
-            causes.invalid_str(&SPEC.child("caBundle"), &format!("{} bytes", super::core::plain::decoded_len(spec.s("caBundle"))), detail);
+            causes.invalid_str(
+                &SPEC.child("caBundle"),
+                &format!("{} bytes", super::core::plain::decoded_len(spec.s("caBundle"))),
+                detail,
+            );
         }
         if spec.b("insecureSkipTLSVerify") {
             causes.invalid(&at, &Value::Bool(true), "local APIServices may not have insecureSkipTLSVerify");

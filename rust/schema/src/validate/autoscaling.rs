@@ -235,7 +235,11 @@ fn scaling(rules: &Value, path: &Path<'_>, causes: &mut Causes) {
             }
         }
         if policy.i("periodSeconds") > 1800 {
-            causes.invalid_int(&at.child("periodSeconds"), policy.i("periodSeconds"), "must be less than or equal to 1800");
+            causes.invalid_int(
+                &at.child("periodSeconds"),
+                policy.i("periodSeconds"),
+                "must be less than or equal to 1800",
+            );
         }
     }
     if let Some(tolerance) = rules.opt("tolerance").filter(|t| resource::quantity(t).nano() < 0) {

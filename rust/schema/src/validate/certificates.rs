@@ -148,7 +148,8 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     let status = Path::new("status");
     let at = status.child("conditions");
     let has = |v: &Value, kind: &str| v.sub("status").list("conditions").iter().any(|c| c.s("type") == kind);
-    let count = |v: &Value, kind: &str| v.sub("status").list("conditions").iter().filter(|c| c.s("type") == kind).count();
+    let count =
+        |v: &Value, kind: &str| v.sub("status").list("conditions").iter().filter(|c| c.s("type") == kind).count();
     if req.subresource == "status" {
         for kind in ["Approved", "Denied"] {
             if count(object, kind) > count(old, kind) {

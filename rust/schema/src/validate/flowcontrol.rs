@@ -7,8 +7,7 @@ use super::format::name;
 use crate::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
-const VERBS: [&str; 9] =
-    ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
+const VERBS: [&str; 9] = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
 
 /// `ValidateFlowSchema`.
 pub(crate) fn flow_schema(object: &Value, causes: &mut Causes) {
@@ -177,9 +176,7 @@ fn subject(subject: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn resource_rule(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
     verbs(rule, path, causes);
-    for (key, one, other) in
-        [("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")]
-    {
+    for (key, one, other) in [("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")] {
         let list = rule.list(key);
         let at = path.child(key);
         if list.is_empty() {
@@ -291,9 +288,8 @@ fn queues(queuing: &Value, path: &Path<'_>, causes: &mut Causes) {
     } else {
         let bits = entropy(queues, hand);
         if bits > 60 {
-            let detail = format!(
-                "required entropy bits of deckSize {queues} and handSize {hand} should not be greater than 60"
-            );
+            let detail =
+                format!("required entropy bits of deckSize {queues} and handSize {hand} should not be greater than 60");
             causes.invalid_int(&at, hand, &detail);
         }
     }

@@ -1,5 +1,6 @@
 //! Validation: the rules of `pkg/apis/<group>/validation` behind the strategies of each kind.
 
+mod admission;
 mod apiservice;
 mod apps;
 mod autoscaling;
@@ -8,6 +9,7 @@ mod certificates;
 mod check;
 mod core;
 mod discovery;
+mod dra;
 mod flowcontrol;
 mod format;
 mod meta;
@@ -22,8 +24,8 @@ mod workload;
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use self::networking::{address, class, ingress, policy};
 use self::core::{claim, endpoints, event, limits, node, plain, quota, secret, service, volume};
+use self::networking::{address, class, ingress, policy};
 use crate::Request;
 use crate::read::Read;
 
@@ -80,6 +82,20 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
         ("flowcontrol.apiserver.k8s.io", "FlowSchema") => flowcontrol::flow_schema(object, c),
         ("flowcontrol.apiserver.k8s.io", _) => flowcontrol::priority_level(object, c),
         ("certificates.k8s.io", "CertificateSigningRequest") => certificates::rules(object, c),
+        ("admissionregistration.k8s.io", kind) => {
+            let mutating = kind.starts_with("Mutating");
+            if kind.ends_with("Binding") {
+                admission::binding(object, mutating, c);
+            } else if kind.ends_with("Policy") {
+                admission::policy(object, mutating, c);
+            } else {
+                admission::webhooks(object, mutating, c);
+            }
+        }
+        ("resource.k8s.io", "ResourceClaim") => dra::claim(&req.kind.version, object, c),
+        ("resource.k8s.io", "ResourceClaimTemplate") => dra::template(&req.kind.version, object, c),
+        ("resource.k8s.io", "DeviceClass") => dra::class(object, c),
+        ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, c),
         _ => {}
     }
 }
@@ -118,6 +134,11 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
                 ("discovery.k8s.io", _) => discovery::rules(object, Some(old), c),
                 ("autoscaling", _) if status => autoscaling::status(object, c),
                 ("certificates.k8s.io", "CertificateSigningRequest") => certificates::update(req, object, old, c),
+                ("admissionregistration.k8s.io", _) if status => admission::status(object, c),
+                ("resource.k8s.io", "ResourceSlice") => dra::slice_update(&req.kind.version, object, old, c),
+                ("resource.k8s.io", "ResourceClaim" | "ResourceClaimTemplate" | "DeviceClass") => {
+                    dra::update(req, object, old, c);
+                }
                 ("apiregistration.k8s.io", _) if status => apiservice::status(object, c),
                 ("apiregistration.k8s.io", _) => apiservice::rules(object, c),
                 ("", "Secret") => secret::update(object, old, c),

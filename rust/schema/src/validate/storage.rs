@@ -195,7 +195,11 @@ fn driver(object: &Value, causes: &mut Causes) {
     let meta = Path::new("metadata");
     csi_driver_name(object.sub("metadata").s("name"), &meta.child("name"), causes);
     let spec = object.sub("spec");
-    for (key, shown) in [("attachRequired", "attachedRequired"), ("podInfoOnMount", "podInfoOnMount"), ("storageCapacity", "storageCapacity")] {
+    for (key, shown) in [
+        ("attachRequired", "attachedRequired"),
+        ("podInfoOnMount", "podInfoOnMount"),
+        ("storageCapacity", "storageCapacity"),
+    ] {
         if !spec.has(key) {
             causes.need(&SPEC.child(shown));
         }
@@ -287,7 +291,9 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
         "CSIDriver" => {
             driver(object, causes);
             let (new, before) = (object.sub("spec"), old.sub("spec"));
-            for (key, shown) in [("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")] {
+            for (key, shown) in
+                [("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")]
+            {
                 if new.sub(key) != before.sub(key) {
                     causes.invalid(&SPEC.child(shown), new.sub(key), IMMUTABLE);
                 }

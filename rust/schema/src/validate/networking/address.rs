@@ -68,8 +68,7 @@ pub(crate) fn service_cidr(object: &Value, causes: &mut Causes) {
         let family = |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, _)| a.is_ipv4());
         if let (Some(a), Some(b)) = (family(a), family(b)) {
             if a == b {
-                let detail =
-                    "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+                let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
                 causes.invalid(&at, object.sub("spec").sub("cidrs"), detail);
             }
         }

@@ -1,0 +1,133 @@
+//! The order of merged lists: first the one asked for, then that of the patch, then the live one.
+
+use std::collections::HashMap;
+
+use hydrofoil_types::{Map, SmolStr, Value};
+
+use super::{PATCH, text};
+use crate::PatchError;
+
+/// A scalar as a key of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Ident {
+    Bool(bool),
+    Int(i64),
+    Float(u64),
+    Str(SmolStr),
+}
+
+impl Ident {
+    /// Of a scalar; other values are equal to nothing.
+    pub fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Bool(b) => Some(Self::Bool(*b)),
+            Value::Int(n) => Some(Self::Int(*n)),
+            Value::Float(f) => Some(Self::Float(f.to_bits())),
+            Value::Str(s) => Some(Self::Str(s.clone())),
+            _ => None,
+        }
+    }
+
+    /// Of an item: of its merge key, or of itself in a list without one.
+    fn of_item(item: &Value, merge_key: &str) -> Option<Self> {
+        if merge_key.is_empty() { Self::of(item) } else { item.get(merge_key).and_then(Self::of) }
+    }
+}
+
+/// The items with nothing but their merge key: all that an order needs.
+pub(super) fn keys_only(items: &[Value], merge_key: &str) -> Vec<Value> {
+    let short = |item: &Value| match item.get(merge_key) {
+        Some(key) => {
+            let mut map = Map::new();
+            map.push(merge_key, key.clone());
+            Value::Object(map)
+        }
+        None => item.clone(),
+    };
+    items.iter().map(short).collect()
+}
+
+/// The place of the first item of each key.
+fn places(items: &[Value], merge_key: &str) -> HashMap<Ident, usize> {
+    let mut out = HashMap::new();
+    for (at, item) in items.iter().enumerate() {
+        if let Some(ident) = Ident::of_item(item, merge_key) {
+            out.entry(ident).or_insert(at);
+        }
+    }
+    out
+}
+
+/// `normalizeElementOrder`, with the partition before it: wanted items keep the wanted order, the others
+/// the live one, and others go before the first wanted item that follows them in the live list.
+pub(super) fn arrange(
+    merged: Vec<Value>,
+    wanted: &[Value],
+    live: &[Value],
+    merge_key: &str,
+) -> Result<Vec<Value>, PatchError> {
+    if !merge_key.is_empty() {
+        for item in merged.iter().chain(wanted) {
+            keyed(item, merge_key)?;
+        }
+    }
+    let wanted = places(wanted, merge_key);
+    let live = places(live, merge_key);
+    let place = |item: &Value, of: &HashMap<Ident, usize>| {
+        Ident::of_item(item, merge_key).and_then(|ident| of.get(&ident).copied())
+    };
+    let (mut first, mut others): (Vec<_>, Vec<_>) = merged.into_iter().partition(|item| place(item, &wanted).is_some());
+    let deleted = |item: &Value| item.get(PATCH).and_then(Value::as_str) == Some("delete");
+    first.sort_by_key(|item| (deleted(item), place(item, &wanted)));
+    others.sort_by_key(|item| (deleted(item), place(item, &live).unwrap_or(usize::MAX)));
+
+    let mut out = Vec::with_capacity(first.len() + others.len());
+    let mut others = others.into_iter().peekable();
+    for item in first {
+        let at = place(&item, &live);
+        while let Some(other) = others.next_if(|o| matches!((place(o, &live), at), (Some(o), Some(at)) if o < at)) {
+            out.push(other);
+        }
+        out.push(item);
+    }
+    out.extend(others);
+    Ok(out)
+}
+
+/// `validatePatchWithSetOrderList`: the patch has the wanted order and nothing beyond it.
+pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Result<(), PatchError> {
+    if patch.is_empty() || wanted.is_empty() {
+        return Ok(());
+    }
+    if !merge_key.is_empty() {
+        for item in patch.iter().filter(|i| i.as_object().is_none()) {
+            return Err(text::not_a_map(item));
+        }
+    }
+    let plain = |item: &&Value| merge_key.is_empty() || item.get(PATCH).is_none();
+    let mut order = wanted.iter();
+    for item in patch.iter().filter(plain) {
+        let ident = Ident::of_item(item, merge_key);
+        loop {
+            let Some(next) = order.next() else {
+                let (patch, wanted) = (text::list(patch), text::list(wanted));
+                return Err(PatchError::Internal(format!(
+                    "The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{wanted}\n"
+                )));
+            };
+            if !merge_key.is_empty() {
+                keyed(item, merge_key)?;
+                keyed(next, merge_key)?;
+            }
+            if Ident::of_item(next, merge_key) == ident {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn keyed(item: &Value, merge_key: &str) -> Result<(), PatchError> {
+    let map = item.as_object().ok_or_else(|| text::not_a_map(item))?;
+    if map.contains_key(merge_key) { Ok(()) } else { Err(text::no_merge_key(map, merge_key)) }
+}

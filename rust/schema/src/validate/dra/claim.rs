@@ -1,0 +1,260 @@
+//! Claims, their templates and device classes.
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::status;
+use crate::Request;
+use crate::read::{Read, same_field};
+use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::format::{label, name};
+use crate::validate::meta;
+
+const SPEC: Path<'static> = Path::new("spec");
+
+pub(crate) fn class(object: &Value, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    super::selectors(spec.list("selectors"), &SPEC.child("selectors"), causes);
+    let at = SPEC.child("config");
+    let configs = spec.list("config");
+    if configs.len() > 32 {
+        causes.too_many(&at, configs.len(), 32);
+    }
+    for (i, config) in configs.iter().enumerate() {
+        super::opaque(config, &at.index(i), causes);
+    }
+    if let Some(extended) = spec.opt("extendedResourceName") {
+        let text = extended.as_str().unwrap_or("");
+        if !crate::validate::resource::is_extended(text) {
+            let detail = "must be a valid extended resource name";
+            causes.invalid_str(&SPEC.child("extendedResourceName"), text, detail);
+        }
+    }
+}
+
+pub(crate) fn claim(version: &str, object: &Value, causes: &mut Causes) {
+    devices(version, object.sub("spec").sub("devices"), &SPEC.child("devices"), causes);
+}
+
+pub(crate) fn template(version: &str, object: &Value, causes: &mut Causes) {
+    let spec = object.sub("spec");
+    let path = SPEC.child("metadata");
+    meta::annotations(spec.sub("metadata"), &path.child("annotations"), causes);
+    meta::labels(spec.sub("metadata").get("labels"), &path.child("labels"), causes);
+    let at = SPEC.child("spec");
+    devices(version, spec.sub("spec").sub("devices"), &at.child("devices"), causes);
+}
+
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    let kind = req.kind.kind.as_str();
+    match (kind, req.subresource) {
+        ("ResourceClaim", "status") => status::update(object, old, causes),
+        ("ResourceClaim" | "ResourceClaimTemplate", _) => {
+            if !same_field(object, old, "spec") {
+                causes.invalid(&SPEC, object.sub("spec"), IMMUTABLE);
+            }
+            if kind == "ResourceClaim" {
+                claim(&req.kind.version, object, causes);
+            } else {
+                template(&req.kind.version, object, causes);
+            }
+        }
+        _ => class(object, causes),
+    }
+}
+
+/// The names of requests and of their choices, as constraints and results write them.
+pub(super) fn names(devices: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    for request in devices.list("requests") {
+        let own = request.s("name");
+        out.push(own.to_owned());
+        for sub in request.list("firstAvailable") {
+            out.push(format!("{own}/{}", sub.s("name")));
+        }
+    }
+    out
+}
+
+/// `validateDeviceClaim`.
+fn devices(version: &str, devices: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let names = names(devices);
+    let at = path.child("requests");
+    let requests = devices.list("requests");
+    if requests.len() > 32 {
+        causes.too_many(&at, requests.len(), 32);
+    }
+    for (i, one) in requests.iter().enumerate() {
+        let at = at.index(i);
+        request(version, one, &at, causes);
+        if requests[..i].iter().any(|r| r.s("name") == one.s("name")) {
+            causes.duplicate_str(&at, one.s("name"));
+        }
+    }
+    let at = path.child("constraints");
+    let constraints = devices.list("constraints");
+    if constraints.len() > 32 {
+        causes.too_many(&at, constraints.len(), 32);
+    }
+    for (i, one) in constraints.iter().enumerate() {
+        constraint(one, &names, &at.index(i), causes);
+    }
+    let at = path.child("config");
+    let configs = devices.list("config");
+    if configs.len() > 32 {
+        causes.too_many(&at, configs.len(), 32);
+    }
+    for (i, config) in configs.iter().enumerate() {
+        let at = at.index(i);
+        request_names(config, &names, &at, causes);
+        super::opaque(config, &at, causes);
+    }
+}
+
+/// `validateRequestNames`.
+fn request_names(holder: &Value, names: &[String], path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("requests");
+    let list = holder.list("requests");
+    if list.len() > 32 {
+        causes.too_many(&at, list.len(), 32);
+    }
+    for (i, value) in list.iter().enumerate() {
+        request_name(value.as_str().unwrap_or(""), names, &at.index(i), causes);
+        if list[..i].contains(value) {
+            causes.duplicate(&at.index(i), value);
+        }
+    }
+}
+
+pub(super) fn request_name(text: &str, names: &[String], at: &Path<'_>, causes: &mut Causes) {
+    let parts: Vec<&str> = text.split('/').collect();
+    if parts.len() > 2 {
+        let detail =
+            "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+        return causes.invalid_str(at, text, detail);
+    }
+    for part in parts {
+        causes.format(at, part, name::label);
+    }
+    if !names.iter().any(|n| n == text) {
+        let detail =
+            "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
+        causes.invalid_str(at, text, detail);
+    }
+}
+
+fn constraint(constraint: &Value, names: &[String], path: &Path<'_>, causes: &mut Causes) {
+    request_names(constraint, names, path, causes);
+    let (same, distinct) = (constraint.opt("matchAttribute"), constraint.opt("distinctAttribute"));
+    match (same, distinct) {
+        (None, None) => causes.required(
+            path,
+            "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set",
+        ),
+        (Some(_), Some(_)) => {
+            causes.required(
+                path,
+                "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set",
+            );
+        }
+        (Some(value), None) => {
+            super::fully_qualified(value.as_str().unwrap_or(""), &path.child("matchAttribute"), causes);
+        }
+        (None, Some(value)) => {
+            super::fully_qualified(value.as_str().unwrap_or(""), &path.child("distinctAttribute"), causes);
+        }
+    }
+}
+
+fn request(version: &str, request: &Value, path: &Path<'_>, causes: &mut Causes) {
+    causes.format(&path.child("name"), request.s("name"), name::label);
+    let choices = request.list("firstAvailable");
+    let exact = if version == "v1beta1" { !request.zero("deviceClassName") } else { request.has("exactly") };
+    match (exact, choices.is_empty()) {
+        (true, false) => {
+            let detail = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set";
+            causes.invalid(path, &Value::Null, detail);
+        }
+        (false, true) => causes.required(path, "exactly one of `exactly` or `firstAvailable` is required"),
+        _ => {}
+    }
+    if !choices.is_empty() {
+        let at = path.child("firstAvailable");
+        if choices.len() > 8 {
+            causes.too_many(&at, choices.len(), 8);
+        }
+        for (i, choice) in choices.iter().enumerate() {
+            let at = at.index(i);
+            causes.format(&at.child("name"), choice.s("name"), name::label);
+            exact_request(choice, &at, causes);
+            if choices[..i].iter().any(|c| c.s("name") == choice.s("name")) {
+                causes.duplicate_str(&at, choice.s("name"));
+            }
+        }
+    }
+    if exact {
+        if version == "v1beta1" {
+            exact_request(request, path, causes);
+        } else {
+            exact_request(request.sub("exactly"), &path.child("exactly"), causes);
+        }
+    }
+}
+
+fn exact_request(request: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("deviceClassName");
+    if request.zero("deviceClassName") {
+        causes.need(&at);
+    } else {
+        causes.format(&at, request.s("deviceClassName"), name::subdomain);
+    }
+    super::selectors(request.list("selectors"), &path.child("selectors"), causes);
+    let (at, count) = (path.child("count"), request.i("count"));
+    match request.s("allocationMode") {
+        "All" => {
+            if count != 0 {
+                causes.invalid_int(&at, count, "must not be specified when allocationMode is 'All'");
+            }
+        }
+        "ExactCount" => {
+            if count <= 0 {
+                causes.invalid_int(&at, count, "must be greater than zero");
+            }
+        }
+        other => causes.unsupported(&path.child("allocationMode"), other, &["All", "ExactCount"]),
+    }
+    let at = path.child("tolerations");
+    let tolerations = request.list("tolerations");
+    if tolerations.len() > 16 {
+        causes.too_many(&at, tolerations.len(), 16);
+    }
+    for (i, toleration) in tolerations.iter().enumerate() {
+        toleration_of(toleration, &at.index(i), causes);
+    }
+    let at = path.child("capacity");
+    let at = at.child("requests");
+    for (key, amount) in request.sub("capacity").entries("requests") {
+        super::qualified(key, &at.key(key), causes);
+        crate::validate::resource::not_negative(amount, &at.key(key), causes);
+    }
+}
+
+fn toleration_of(toleration: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if !toleration.zero("key") {
+        causes.format(&path.child("key"), toleration.s("key"), label::key);
+    }
+    let value = toleration.s("value");
+    match toleration.s("operator") {
+        "Exists" => {
+            if !value.is_empty() {
+                causes.invalid_str(&path.child("value"), value, "must be empty for operator `Exists`");
+            }
+        }
+        "Equal" => causes.format(&path.child("value"), value, label::value),
+        "" => causes.need(&path.child("operator")),
+        other => causes.unsupported(&path.child("operator"), other, &["Equal", "Exists"]),
+    }
+    let effect = toleration.s("effect");
+    if !effect.is_empty() {
+        causes.one_of(&path.child("effect"), effect, &["NoExecute", "NoSchedule", "None"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Dynamic resource allocation (`pkg/apis/resource/validation/validation.go`).
+//!
+//! Selectors are checked for being there; whether their CEL compiles is not told here.
+
+mod claim;
+mod slice;
+mod status;
+
+pub(crate) use claim::{claim, class, template, update};
+pub(crate) use slice::{slice, slice_update};
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::read::Read;
+use crate::validate::check::Check;
+use crate::validate::format::{name, text};
+
+/// `validateDriverName`.
+pub(super) fn driver(driver: &str, at: &Path<'_>, causes: &mut Causes) {
+    if driver.is_empty() {
+        return causes.need(at);
+    }
+    if driver.len() > 63 {
+        causes.too_long(at, 63);
+    }
+    name::subdomain(&driver.to_lowercase(), &mut |detail| causes.invalid_str(at, driver, detail));
+}
+
+/// `validatePoolName`: segments of subdomains.
+pub(super) fn pool(pool: &str, at: &Path<'_>, causes: &mut Causes) {
+    if pool.is_empty() {
+        return causes.need(at);
+    }
+    if pool.len() > 253 {
+        causes.too_long(at, 253);
+    }
+    for part in pool.split('/') {
+        causes.format(at, part, name::subdomain);
+    }
+}
+
+/// `validateQualifiedName` of attributes and capacities.
+pub(super) fn qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
+    if text_.is_empty() {
+        return causes.required(at, "name required");
+    }
+    let (domain, own) = match text_.split_once('/') {
+        None => (None, text_),
+        Some((domain, rest)) if !rest.contains('/') => (Some(domain), rest),
+        Some(_) => {
+            return causes.invalid_str(at, text_, "a qualified name must consist of an optional domain and a name");
+        }
+    };
+    if let Some(domain) = domain {
+        if domain.is_empty() {
+            causes.invalid_str(at, "", "the domain must not be empty");
+        } else {
+            if domain.len() > 63 {
+                causes.too_long(at, 63);
+            }
+            causes.format(at, domain, name::subdomain);
+        }
+    }
+    if own.is_empty() {
+        causes.invalid_str(at, "", "the name must not be empty");
+    } else {
+        identifier(own, at, causes);
+    }
+}
+
+fn identifier(own: &str, at: &Path<'_>, causes: &mut Causes) {
+    if own.len() > 32 {
+        causes.too_long(at, 32);
+    }
+    causes.format(at, own, text::c_identifier);
+}
+
+/// `validateFullyQualifiedName`.
+pub(super) fn fully_qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
+    qualified(text_, at, causes);
+    if !text_.is_empty() && !text_.contains('/') {
+        causes.invalid_str(at, text_, "a fully qualified name must be a domain and a name separated by a slash");
+    }
+}
+
+/// `validateSelector`s.
+pub(super) fn selectors(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    if list.len() > 32 {
+        causes.too_many(path, list.len(), 32);
+    }
+    for (i, selector) in list.iter().enumerate() {
+        let at = path.index(i);
+        let at = at.child("cel");
+        match selector.opt("cel") {
+            None => causes.need(&at),
+            Some(cel) if cel.s("expression").len() > 10 * 1024 => causes.too_long(&at.child("expression"), 10 * 1024),
+            Some(_) => {}
+        }
+    }
+}
+
+/// `validateDeviceConfiguration`.
+pub(super) fn opaque(holder: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("opaque");
+    let Some(value) = holder.opt("opaque") else { return causes.need(&at) };
+    driver(value.s("driver"), &at.child("driver"), causes);
+    if value.opt("parameters").is_none() {
+        causes.need(&at.child("parameters"));
+    }
+}

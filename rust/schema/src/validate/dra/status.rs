@@ -1,0 +1,149 @@
+//! The status of a claim.
+
+use hydrofoil_types::{Causes, Map, Path, Value};
+
+use super::claim::{names, request_name};
+use crate::read::{Read, same_field};
+use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::format::{ip, name};
+use crate::validate::{selector, small};
+
+const STATUS: Path<'static> = Path::new("status");
+
+/// `ValidateResourceClaimStatusUpdate`.
+pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+    let (new, before) = (object.sub("status"), old.sub("status"));
+    let names = names(object.sub("spec").sub("devices"));
+    reserved(new, before, &STATUS.child("reservedFor"), causes);
+    let allocation = new.opt("allocation");
+    devices(new, allocation, &STATUS.child("devices"), causes);
+    if let (Some(now), Some(_)) = (allocation, before.opt("allocation")) {
+        if !same_field(new, before, "allocation") {
+            causes.invalid(&STATUS.child("allocation"), now, IMMUTABLE);
+        }
+    }
+    if let Some(allocation) = allocation.filter(|_| !same_field(new, before, "allocation")) {
+        allocated(allocation, &names, &STATUS.child("allocation"), causes);
+    }
+    if !new.list("reservedFor").is_empty() && allocation.is_none() {
+        let detail = "may not be specified when `allocated` is not set";
+        causes.forbidden(&STATUS.child("reservedFor"), detail);
+    }
+}
+
+fn reserved(new: &Value, before: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let list = new.list("reservedFor");
+    if list.len() > 256 {
+        causes.too_many(path, list.len(), 256);
+    }
+    for (i, user) in list.iter().enumerate() {
+        let at = path.index(i);
+        if !before.list("reservedFor").contains(user) {
+            for key in ["resource", "name", "uid"] {
+                if user.zero(key) {
+                    causes.need(&at.child(key));
+                }
+            }
+        }
+        if list[..i].iter().any(|u| u.s("uid") == user.s("uid")) {
+            causes.duplicate_str(&at, user.s("uid"));
+        }
+    }
+}
+
+fn key(device: &Value) -> (&str, &str, &str, &str) {
+    (device.s("driver"), device.s("pool"), device.s("device"), device.s("shareID"))
+}
+
+fn devices(new: &Value, allocation: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+    let list = new.list("devices");
+    for (i, device) in list.iter().enumerate() {
+        let at = path.index(i);
+        super::driver(device.s("driver"), &at.child("driver"), causes);
+        super::pool(device.s("pool"), &at.child("pool"), causes);
+        causes.format(&at.child("device"), device.s("device"), name::label);
+        let known = allocation.is_some_and(|a| a.sub("devices").list("results").iter().any(|r| key(r) == key(device)));
+        if !known {
+            let shown = Map::from_unique(vec![
+                ("Driver".into(), Value::from(device.s("driver"))),
+                ("Pool".into(), Value::from(device.s("pool"))),
+                ("Device".into(), Value::from(device.s("device"))),
+                ("ShareID".into(), Value::from(device.s("shareID"))),
+            ]);
+            causes.invalid(&at, &shown.into(), "must be an allocated device in the claim");
+        }
+        if list[..i].iter().any(|d| key(d) == key(device)) {
+            causes.duplicate(&at, device);
+        }
+        let conditions = device.list("conditions");
+        if conditions.len() > 8 {
+            causes.too_many(&at.child("conditions"), conditions.len(), 8);
+        }
+        small::conditions(conditions, &at.child("conditions"), causes);
+        if let Some(network) = device.opt("networkData") {
+            network_data(network, &at.child("networkData"), causes);
+        }
+    }
+}
+
+fn network_data(network: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if network.s("interfaceName").len() > 256 {
+        causes.too_long(&path.child("interfaceName"), 256);
+    }
+    if network.s("hardwareAddress").len() > 128 {
+        causes.too_long(&path.child("hardwareAddress"), 128);
+    }
+    let ips = network.list("ips");
+    let at = path.child("ips");
+    if ips.len() > 16 {
+        causes.too_many(&at, ips.len(), 16);
+    }
+    for (i, address) in ips.iter().enumerate() {
+        causes.format(&at.index(i), address.as_str().unwrap_or(""), ip::interface);
+        if ips[..i].contains(address) {
+            causes.duplicate(&at.index(i), address);
+        }
+    }
+}
+
+fn allocated(allocation: &Value, names: &[String], path: &Path<'_>, causes: &mut Causes) {
+    let devices_at = path.child("devices");
+    let at = devices_at.child("results");
+    let results = allocation.sub("devices").list("results");
+    if results.len() > 32 {
+        causes.too_many(&at, results.len(), 32);
+    }
+    for (i, result) in results.iter().enumerate() {
+        let at = at.index(i);
+        request_name(result.s("request"), names, &at.child("request"), causes);
+        super::driver(result.s("driver"), &at.child("driver"), causes);
+        super::pool(result.s("pool"), &at.child("pool"), causes);
+        causes.format(&at.child("device"), result.s("device"), name::label);
+        if let Some(id) = result.opt("shareID").map(|s| s.as_str().unwrap_or("")) {
+            if id.len() != 36 {
+                let detail = format!("error validating uid: invalid UUID length: {}", id.len());
+                causes.invalid_str(&at.child("shareID"), id, &detail);
+            }
+        }
+    }
+    let at = devices_at.child("config");
+    for (i, config) in allocation.sub("devices").list("config").iter().enumerate() {
+        let at = at.index(i);
+        let source = config.s("source");
+        causes.one_of_required(&at.child("source"), source, &["FromClaim", "FromClass"]);
+        let requests = at.child("requests");
+        for (j, value) in config.list("requests").iter().enumerate() {
+            request_name(value.as_str().unwrap_or(""), names, &requests.index(j), causes);
+        }
+        super::opaque(config, &at, causes);
+    }
+    if let Some(nodes) = allocation.opt("nodeSelector") {
+        let at = path.child("nodeSelector");
+        selector::node_selector(nodes, &at, causes);
+        let count = nodes.list("nodeSelectorTerms").len();
+        if count > 1 {
+            let detail = "must have exactly one node selector term";
+            causes.invalid(&at.child("nodeSelectorTerms"), nodes.sub("nodeSelectorTerms"), detail);
+        }
+    }
+}

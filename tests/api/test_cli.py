@@ -25,7 +25,8 @@ def process(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], str, Path]]
         assert running.stdout is not None
         assert running.stdout.readline() == f"kubeconfig {kubeconfig}\n"
         line = running.stdout.readline()
-        assert (found := re.fullmatch(r"serving on (http://127\.0\.0\.1:\d+)\n", line))
+        found = re.fullmatch(r"serving on (http://127\.0\.0\.1:\d+)\n", line)
+        assert found
         yield running, found[1], kubeconfig
         running.kill()
 

@@ -51,6 +51,12 @@ class Resource:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
+    def default_table(self) -> bool:
+        """Whether its tables show just the name and when it was created."""
+        columns = self.raw.get("columns")
+        return not columns or [c["name"] for c in columns] == ["Name", "Created At"]
+
+    @property
     def storage(self) -> tuple[str, str]:
         """What names its shard: events of both groups share one."""
         if self.plural == "events":

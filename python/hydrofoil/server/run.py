@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 import socket
 import ssl
@@ -81,7 +82,7 @@ class Server:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             listener = socket.create_server((host, port), family=family, backlog=4096)
         except (OSError, OverflowError) as e:
-            reason = e.strerror if isinstance(e, OSError) else str(e)
+            reason = os.strerror(e.errno) if isinstance(e, OSError) and e.errno else str(e)
             raise StartError(f"cannot listen on {host}:{port}: {reason}") from None
         listener.setblocking(False)
         return listener

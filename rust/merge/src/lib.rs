@@ -1,14 +1,21 @@
-//! Patches of API objects.
+//! Patches of API objects, and who owns their fields.
 
+mod canonical;
+mod compare;
 mod error;
+mod fieldset;
 mod json_merge;
 mod json_patch;
 mod notation;
+mod owned;
+mod place;
 mod strategic;
 #[cfg(test)]
 mod testing;
 
 pub use error::PatchError;
+pub use fieldset::{FieldSet, PathElement};
 pub use json_merge::json_merge;
 pub use json_patch::{json_patch, json_patch_unknown};
+pub use owned::set_of;
 pub use strategic::strategic;

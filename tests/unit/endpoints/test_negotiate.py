@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.endpoints.negotiate import Accepted, body_media, negotiate, patch_kind
+from hydrofoil.endpoints.negotiate import JSON, PROTOBUF, YAML, Accepted, body_media, negotiate, patch_kind
 from hydrofoil.errors import ApiError
 
-JSON, YAML = "application/json", "application/yaml"
 KUBECTL = f"{JSON};as=Table;v=v1;g=meta.k8s.io,{JSON};as=Table;v=v1beta1;g=meta.k8s.io,{JSON}"
 
 
@@ -21,7 +20,8 @@ KUBECTL = f"{JSON};as=Table;v=v1;g=meta.k8s.io,{JSON};as=Table;v=v1beta1;g=meta.
         (f"text/html, {YAML}", Accepted(YAML)),
         (KUBECTL, Accepted(JSON, "Table", "v1")),
         (f"{JSON};as=Table;v=v9;g=meta.k8s.io,{JSON}", Accepted(JSON)),
-        (f"application/vnd.kubernetes.protobuf,{JSON}", Accepted(JSON)),
+        (f"{PROTOBUF},{JSON}", Accepted(PROTOBUF)),
+        (f"{PROTOBUF};as=Table;v=v1;g=meta.k8s.io,{JSON}", Accepted(JSON)),
         (f"{JSON};pretty=1", Accepted(JSON, pretty=True)),
         ("nonsense, application/yaml", Accepted(YAML)),
     ],

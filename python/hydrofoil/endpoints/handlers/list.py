@@ -88,9 +88,10 @@ async def list_(scope: Scope) -> web.StreamResponse:
     end = b"]}\n"
     first = cursor.chunk(CHUNK)
     if first is None:
-        # Go writes the rows of an empty table as null, the items of an empty list as a list.
+        # Upstream's default table convertor leaves the rows of an empty table null; its printers make a list.
         head = cursor.head("")
-        empty = head[:-1] + b"null}\n" if scope.accepted.transform == "Table" else head + end
+        null = scope.accepted.transform == "Table" and scope.resource.default_table
+        empty = head[:-1] + b"null}\n" if null else head + end
         return scope.json_answer(empty)
     pieces = [first]
     # The metadata comes first, and with a limit it tells what follows the last item.

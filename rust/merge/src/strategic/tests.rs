@@ -66,7 +66,7 @@ fn maps_and_primitives() {
         (
             r#"{"metadata":{"finalizers":["a","b"]}}"#,
             r#"{"metadata":{"finalizers":["c","b"]}}"#,
-            r#"{"metadata":{"finalizers":["a","c","b"]}}"#,
+            r#"{"metadata":{"finalizers":["c","a","b"]}}"#,
         ),
         (
             r#"{"metadata":{"finalizers":["a","b"]}}"#,

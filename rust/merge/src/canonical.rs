@@ -1,0 +1,57 @@
+//! Objects as Go holds them: with the zero values that its JSON never leaves out.
+
+use hydrofoil_types::{Arena, Map, Shape, Special, TypeDef, Value, Zero};
+
+/// The members of a struct, as the JSON encoder would write them.
+pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
+    let mut out = Vec::with_capacity(members.len());
+    for field in &def.fields {
+        let value = members.get(&field.name).filter(|v| **v != Value::Null);
+        // Go's omitempty leaves structs in; only omitzero drops them.
+        let is_struct = matches!(field.shape, Shape::Type(_));
+        let drops = field.omitempty && !field.ptr && !is_struct;
+        let value = match value {
+            Some(value) if drops && value.is_zero() => continue,
+            Some(value) => shaped(arena, &field.shape, value),
+            None if field.omitempty && (field.ptr || !is_struct) => continue,
+            None if field.omitzero && !field.ptr => continue,
+            None if field.ptr => Value::Null,
+            None => zero(arena, &field.shape),
+        };
+        out.push((field.name.clone(), value));
+    }
+    Value::Object(Map::from_unique(out))
+}
+
+fn shaped(arena: &Arena, shape: &Shape, value: &Value) -> Value {
+    match (shape, value) {
+        (Shape::List(item), Value::Array(items)) => {
+            Value::Array(items.iter().map(|v| shaped(arena, item, v)).collect())
+        }
+        (Shape::Map(of), Value::Object(map)) => {
+            Value::Object(Map::from_unique(map.iter().map(|(k, v)| (k.clone(), shaped(arena, of, v))).collect()))
+        }
+        (Shape::Type(id), _) => match (arena.get(*id), value) {
+            (def, Value::Object(map)) if def.special.is_none() => fields(arena, def, map),
+            (def, Value::Null) if def.special.is_none() => fields(arena, def, &Map::new()),
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    }
+}
+
+fn zero(arena: &Arena, shape: &Shape) -> Value {
+    match (arena.zero(shape), shape) {
+        (Zero::Struct, Shape::Type(id)) => fields(arena, arena.get(*id), &Map::new()),
+        (Zero::Scalar, Shape::Int32 | Shape::Int64) => Value::Int(0),
+        (Zero::Scalar, Shape::Double) => Value::Float(0.0),
+        (Zero::Scalar, Shape::Bool) => Value::Bool(false),
+        (Zero::Scalar, Shape::Str) => Value::str(""),
+        (Zero::Scalar, Shape::Type(id)) => match arena.get(*id).special {
+            Some(Special::Quantity) => Value::str("0"),
+            Some(Special::Duration) => Value::str("0s"),
+            _ => Value::Int(0),
+        },
+        _ => Value::Null,
+    }
+}

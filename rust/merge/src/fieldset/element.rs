@@ -1,0 +1,158 @@
+//! One step of a path.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use hydrofoil_types::{Map, SmolStr, Value};
+
+use crate::notation;
+
+/// One step of a path (structured-merge-diff `fieldpath/element.go`), in the order of the wire.
+#[derive(Clone, Debug)]
+pub enum PathElement {
+    /// A field of a struct or a key of a map: `f:`.
+    Field(SmolStr),
+    /// The item of these keys, sorted by name: `k:`.
+    Key(Vec<(SmolStr, Value)>),
+    /// The item of a set: `v:`.
+    Value(Value),
+    /// The item at a place: `i:`.
+    Index(i64),
+}
+
+impl PathElement {
+    /// Reads `f:name`; `None` when it is malformed, `Some(None)` for kinds of a later version.
+    pub(super) fn parse(text: &str) -> Option<Option<Self>> {
+        let (kind, rest) = (text.get(..1)?, text.get(1..)?.strip_prefix(':')?);
+        Some(Some(match kind {
+            "f" => Self::Field(rest.into()),
+            "v" => Self::Value(notation::parse(rest)?),
+            "k" => {
+                let Value::Object(keys) = notation::parse(rest)? else { return None };
+                let mut keys: Vec<_> = keys.into_iter().collect();
+                keys.sort_by(|a, b| a.0.cmp(&b.0));
+                Self::Key(keys)
+            }
+            "i" => Self::Index(rest.parse().ok()?),
+            _ => return Some(None),
+        }))
+    }
+
+    /// Writes it as a member name of fieldsV1.
+    pub(super) fn wire(&self) -> SmolStr {
+        let mut out = String::new();
+        match self {
+            Self::Field(name) => return SmolStr::from(format!("f:{name}")),
+            Self::Key(keys) => {
+                out.push_str("k:");
+                notation::write(&mut out, &Value::Object(Map::from_unique(keys.clone())));
+            }
+            Self::Value(value) => {
+                out.push_str("v:");
+                notation::write(&mut out, value);
+            }
+            Self::Index(at) => out = format!("i:{at}"),
+        }
+        out.into()
+    }
+}
+
+impl fmt::Display for PathElement {
+    /// As messages name it: `.spec`, `[name="a"]`, `[="x"]`, `[3]`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |value: &Value| match value {
+            Value::Str(s) => format!("{s:?}"),
+            other => {
+                let mut out = String::new();
+                notation::write(&mut out, other);
+                out
+            }
+        };
+        match self {
+            Self::Field(name) => write!(f, ".{name}"),
+            Self::Key(keys) => {
+                let keys: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={}", text(value))).collect();
+                write!(f, "[{}]", keys.join(","))
+            }
+            Self::Value(value) => write!(f, "[={}]", text(value)),
+            Self::Index(at) => write!(f, "[{at}]"),
+        }
+    }
+}
+
+impl Ord for PathElement {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Field(a), Self::Field(b)) => a.cmp(b),
+            (Self::Key(a), Self::Key(b)) => keys(a, b),
+            (Self::Value(a), Self::Value(b)) => compare(a, b),
+            (Self::Index(a), Self::Index(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PathElement {
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Field(_) => 0,
+            Self::Key(_) => 1,
+            Self::Value(_) => 2,
+            Self::Index(_) => 3,
+        }
+    }
+}
+
+impl PartialOrd for PathElement {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for PathElement {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for PathElement {}
+
+fn keys(a: &[(SmolStr, Value)], b: &[(SmolStr, Value)]) -> Ordering {
+    let pairs = a.iter().zip(b);
+    let differ = pairs.map(|(x, y)| x.0.cmp(&y.0).then_with(|| compare(&x.1, &y.1))).find(|o| o.is_ne());
+    differ.unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+/// The order of values (structured-merge-diff `value.Compare`): numbers, texts, booleans, lists, maps, null.
+fn compare(a: &Value, b: &Value) -> Ordering {
+    let rank = |v: &Value| match v {
+        Value::Float(_) | Value::Int(_) => 0,
+        Value::Str(_) => 1,
+        Value::Bool(_) => 2,
+        Value::Array(_) => 3,
+        Value::Object(_) => 4,
+        Value::Null => 5,
+    };
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(b),
+        (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
+        // A number beside one of the other form: exact for all that fits, and never equal, so the order is total.
+        (Value::Int(a), Value::Float(b)) => (*a as f64).total_cmp(b).then(Ordering::Less),
+        (Value::Float(a), Value::Int(b)) => a.total_cmp(&(*b as f64)).then(Ordering::Greater),
+        (Value::Str(a), Value::Str(b)) => a.cmp(b),
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
+        (Value::Array(a), Value::Array(b)) => {
+            let differ = a.iter().zip(b).map(|(x, y)| compare(x, y)).find(|o| o.is_ne());
+            differ.unwrap_or_else(|| a.len().cmp(&b.len()))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let sorted = |m: &Map| {
+                let mut members: Vec<_> = m.iter().cloned().collect();
+                members.sort_by(|x, y| x.0.cmp(&y.0));
+                members
+            };
+            keys(&sorted(a), &sorted(b))
+        }
+        _ => rank(a).cmp(&rank(b)),
+    }
+}

@@ -1,0 +1,255 @@
+//! Sets of paths, as `fieldsV1` of managed fields holds them.
+
+mod element;
+
+use std::collections::BTreeMap;
+
+use hydrofoil_types::{Map, Value};
+
+pub use element::PathElement;
+
+/// A set of paths (structured-merge-diff `fieldpath/set.go`): a tree whose nodes are members or lead to members.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldSet(BTreeMap<PathElement, Node>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Node {
+    member: bool,
+    below: FieldSet,
+}
+
+impl Node {
+    fn is_empty(&self) -> bool {
+        !self.member && self.below.is_empty()
+    }
+}
+
+impl FieldSet {
+    /// The empty set.
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// The set of these paths of field names.
+    pub fn of_fields(paths: &[&[&str]]) -> Self {
+        let mut out = Self::new();
+        for path in paths {
+            let path: Vec<_> = path.iter().map(|name| PathElement::Field((*name).into())).collect();
+            out.insert(&path);
+        }
+        out
+    }
+
+    /// Whether it has no path.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a path; the empty path, which is the whole object, is never a member.
+    pub fn insert(&mut self, path: &[PathElement]) {
+        let Some((last, parents)) = path.split_last() else { return };
+        let mut here = self;
+        for element in parents {
+            here = &mut here.0.entry(element.clone()).or_default().below;
+        }
+        here.0.entry(last.clone()).or_default().member = true;
+    }
+
+    /// Whether a path is a member.
+    pub fn has(&self, path: &[PathElement]) -> bool {
+        let Some((last, parents)) = path.split_last() else { return false };
+        let mut here = self;
+        for element in parents {
+            match here.0.get(element) {
+                Some(node) => here = &node.below,
+                None => return false,
+            }
+        }
+        here.0.get(last).is_some_and(|node| node.member)
+    }
+
+    /// The paths of either set.
+    #[must_use]
+    pub fn union(mut self, other: &Self) -> Self {
+        for (element, theirs) in &other.0 {
+            let node = self.0.entry(element.clone()).or_default();
+            node.member |= theirs.member;
+            node.below = std::mem::take(&mut node.below).union(&theirs.below);
+        }
+        self
+    }
+
+    /// The paths of both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &Self) -> Self {
+        let both = self.0.iter().filter_map(|(element, node)| {
+            let theirs = other.0.get(element)?;
+            let member = node.member && theirs.member;
+            Some((element.clone(), Node { member, below: node.below.intersection(&theirs.below) }))
+        });
+        Self(both.filter(|(_, node)| !node.is_empty()).collect())
+    }
+
+    /// The paths that are not in `other`.
+    #[must_use]
+    pub fn difference(&self, other: &Self) -> Self {
+        self.subtract(other, false)
+    }
+
+    /// The paths that are neither in `other` nor below one that is.
+    #[must_use]
+    pub fn recursive_difference(&self, other: &Self) -> Self {
+        self.subtract(other, true)
+    }
+
+    fn subtract(&self, other: &Self, recursive: bool) -> Self {
+        let left = self.0.iter().filter_map(|(element, node)| match other.0.get(element) {
+            None => Some((element.clone(), node.clone())),
+            Some(theirs) if recursive && theirs.member => None,
+            Some(theirs) => {
+                let member = node.member && !theirs.member;
+                Some((element.clone(), Node { member, below: node.below.subtract(&theirs.below, recursive) }))
+            }
+        });
+        Self(left.filter(|(_, node)| !node.is_empty()).collect())
+    }
+
+    /// The nodes of this level: each step, whether it is a member, and what is below it.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &Self)> {
+        self.0.iter().map(|(element, node)| (element, node.member, &node.below))
+    }
+
+    /// Sets a node; one that is neither a member nor leads to any is left out.
+    pub(crate) fn set_node(&mut self, element: PathElement, member: bool, below: Self) {
+        let node = Node { member, below };
+        if !node.is_empty() {
+            self.0.insert(element, node);
+        }
+    }
+
+    /// What is below a step, if anything.
+    pub(crate) fn below(&self, element: &PathElement) -> Option<&Self> {
+        self.0.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
+    }
+
+    /// All paths, members of a level before what is below them.
+    pub fn paths(&self) -> Vec<Vec<PathElement>> {
+        let mut out = Vec::new();
+        self.collect(&mut Vec::new(), &mut out);
+        out
+    }
+
+    fn collect(&self, prefix: &mut Vec<PathElement>, out: &mut Vec<Vec<PathElement>>) {
+        for (element, _, _) in self.nodes().filter(|(_, member, _)| *member) {
+            out.push([prefix.as_slice(), std::slice::from_ref(element)].concat());
+        }
+        for (element, _, below) in self.nodes() {
+            prefix.push(element.clone());
+            below.collect(prefix, out);
+            prefix.pop();
+        }
+    }
+
+    /// The set as `fieldsV1` (`fieldpath/serialize.go`).
+    pub fn to_value(&self) -> Value {
+        Value::Object(self.to_map(false))
+    }
+
+    fn to_map(&self, member: bool) -> Map {
+        let mut members = Vec::with_capacity(self.0.len() + 1);
+        if member && !self.is_empty() {
+            members.push((".".into(), Value::object()));
+        }
+        for (element, node) in &self.0 {
+            members.push((element.wire(), Value::Object(node.below.to_map(node.member))));
+        }
+        Map::from_unique(members)
+    }
+
+    /// The set of a `fieldsV1`; `None` when it is malformed. Steps of unknown kinds are skipped.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        Self::read(value).map(|(set, _)| set)
+    }
+
+    /// The set below a node, and whether the node is a member itself.
+    fn read(value: &Value) -> Option<(Self, bool)> {
+        let nothing = Map::new();
+        let members = match value {
+            Value::Object(map) => map,
+            Value::Null => &nothing,
+            _ => return None,
+        };
+        let mut out = Self::new();
+        let mut member = false;
+        for (key, value) in members {
+            if key == "." {
+                member = true;
+                continue;
+            }
+            let Some(element) = PathElement::parse(key)? else { continue };
+            let (below, is_member) = Self::read(value)?;
+            out.set_node(element, is_member, below);
+        }
+        // A node without anything below is there for its own sake.
+        let member = member || out.is_empty();
+        Some((out, member))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FieldSet, PathElement};
+    use crate::testing::{json, text};
+
+    fn set(fields: &str) -> FieldSet {
+        FieldSet::from_value(&json(fields)).expect("a set")
+    }
+
+    #[test]
+    fn wire_form_is_sorted_and_round_trips() {
+        let fields = r#"{"f:b":{},"i:3":{},"v:\"x\"":{},"k:{\"protocol\":\"TCP\",\"port\":80}":{"f:port":{},".":{}},"f:a":{"f:c":{}}}"#;
+        let expected = r#"{"f:a":{"f:c":{}},"f:b":{},"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{}},"v:\"x\"":{},"i:3":{}}"#;
+        assert_eq!(text(&set(fields).to_value()), expected);
+        assert_eq!(set(expected), set(fields));
+        assert_eq!(text(&FieldSet::new().to_value()), "{}");
+    }
+
+    #[test]
+    fn malformed_sets_are_refused_and_later_kinds_skipped() {
+        for bad in [
+            r#"{"oops":1}"#,
+            r#"{"f":{}}"#,
+            r#"{"f:a":1}"#,
+            r#"{"k:[]":{}}"#,
+            r#"{"v:{":{}}"#,
+            r#"{"i:x":{}}"#,
+            "[]",
+            r#"{"é:":{}}"#,
+        ] {
+            assert_eq!(FieldSet::from_value(&json(bad)), None, "{bad}");
+        }
+        assert_eq!(text(&set(r#"{"x:later":{},"f:a":null}"#).to_value()), r#"{"f:a":{}}"#);
+    }
+
+    #[test]
+    fn algebra() {
+        let a = set(r#"{"f:a":{".":{},"f:b":{},"f:c":{}},"f:d":{}}"#);
+        let b = set(r#"{"f:a":{"f:b":{}},"f:e":{}}"#);
+        let shown = |s: FieldSet| text(&s.to_value());
+        assert_eq!(shown(a.difference(&b)), r#"{"f:a":{".":{},"f:c":{}},"f:d":{}}"#);
+        assert_eq!(shown(a.intersection(&b)), r#"{"f:a":{"f:b":{}}}"#);
+        assert_eq!(shown(a.clone().union(&b)), r#"{"f:a":{".":{},"f:b":{},"f:c":{}},"f:d":{},"f:e":{}}"#);
+        assert_eq!(shown(a.recursive_difference(&set(r#"{"f:a":{}}"#))), r#"{"f:d":{}}"#);
+        assert!(a.difference(&a).is_empty());
+        assert!(a.has(&[PathElement::Field("a".into())]) && !b.has(&[PathElement::Field("a".into())]));
+    }
+
+    #[test]
+    fn paths_as_messages_name_them() {
+        let all = set(
+            r#"{"f:spec":{"f:c":{"k:{\"name\":\"n\",\"port\":1}":{"f:image":{}}},"f:s":{"v:\"x\"":{}},"f:i":{"i:3":{}}}}"#,
+        );
+        let paths: Vec<_> = all.paths().iter().map(|p| p.iter().map(ToString::to_string).collect::<String>()).collect();
+        assert_eq!(paths, [r#".spec.c[name="n",port=1].image"#, ".spec.i[3]", r#".spec.s[="x"]"#]);
+    }
+}

@@ -1,0 +1,87 @@
+//! The paths that an object sets.
+
+use std::collections::BTreeMap;
+
+use hydrofoil_types::{Schema, Value};
+
+use crate::fieldset::{FieldSet, PathElement};
+use crate::place::{Atom, Place};
+
+/// The paths that a configuration sets and can own (`ToFieldSet` of structured-merge-diff
+/// `typed/tofieldset.go`), without those that nobody owns.
+pub fn set_of(schema: &Schema, value: &Value) -> FieldSet {
+    all(Place::root(schema), value).difference(&never_owned())
+}
+
+/// The paths that a value sets.
+pub(crate) fn all(place: Place<'_>, value: &Value) -> FieldSet {
+    let mut out = FieldSet::new();
+    match (place.atom, value) {
+        (Atom::Struct(_) | Atom::Map(_) | Atom::Free, Value::Object(map)) => {
+            for (key, value) in map {
+                let Some(child) = place.member(key) else { continue };
+                let empty = *value == Value::Null || value.as_object().is_some_and(hydrofoil_types::Map::is_empty);
+                let member = empty || !place.is_named(key) || is_leaf(child, value);
+                out.set_node(PathElement::Field(key.clone()), member, all(child, value));
+            }
+        }
+        (Atom::List(..), Value::Array(items)) => {
+            let mut seen: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
+            for item in items {
+                // Items without a step are reported where the object is checked.
+                if let Ok(element) = place.element(item) {
+                    seen.entry(element).or_default().push(item);
+                }
+            }
+            for (element, items) in seen {
+                // What is below items of the same key belongs to nobody in particular.
+                let below = if items.len() == 1 { all(place.item(), items[0]) } else { FieldSet::new() };
+                out.set_node(element, true, below);
+            }
+        }
+        _ => {}
+    }
+    out
+}
+
+/// Whether a value is owned as a whole.
+fn is_leaf(place: Place<'_>, value: &Value) -> bool {
+    match place.atom {
+        Atom::Leaf => true,
+        Atom::Free => value.as_object().is_none(),
+        Atom::Struct(_) | Atom::Map(_) | Atom::List(..) => false,
+    }
+}
+
+/// What no manager owns (apimachinery `pkg/util/managedfields/internal/stripmeta.go`).
+pub(crate) fn never_owned() -> FieldSet {
+    FieldSet::of_fields(&[
+        &["apiVersion"],
+        &["kind"],
+        &["metadata"],
+        &["metadata", "name"],
+        &["metadata", "namespace"],
+        &["metadata", "creationTimestamp"],
+        &["metadata", "selfLink"],
+        &["metadata", "uid"],
+        &["metadata", "clusterName"],
+        &["metadata", "generation"],
+        &["metadata", "managedFields"],
+        &["metadata", "resourceVersion"],
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::set_of;
+    use crate::testing::{json, schema, text};
+
+    #[test]
+    fn a_pod() {
+        let pod = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","generateName":"g","labels":{"a":"b"},"finalizers":["x"],"annotations":{}},
+            "spec":{"nodeSelector":{"x":"y"},"tolerations":[{"key":"k"}],"imagePullSecrets":[{"name":"s"}],"securityContext":{},
+            "containers":[{"name":"c","args":["x"],"ports":[{"containerPort":80}],"env":[{"name":"A"},{"name":"A"}],"resources":{"limits":{"cpu":"1"}}}]}}"#;
+        let expected = r#"{"f:metadata":{"f:annotations":{},"f:finalizers":{"v:\"x\"":{}},"f:generateName":{},"f:labels":{"f:a":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:args":{},"f:env":{"k:{\"name\":\"A\"}":{}},"f:name":{},"f:ports":{"k:{\"containerPort\":80,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{}}},"f:resources":{"f:limits":{"f:cpu":{}}}}},"f:imagePullSecrets":{"k:{\"name\":\"s\"}":{}},"f:nodeSelector":{},"f:securityContext":{},"f:tolerations":{}}}"#;
+        assert_eq!(text(&set_of(&schema("core.v1.Pod"), &json(pod)).to_value()), expected);
+    }
+}

@@ -1,0 +1,148 @@
+//! What a schema says of a place in an object.
+
+use hydrofoil_types::{Arena, Field, ListType, Schema, Shape, SmolStr, TypeDef, Value};
+
+use crate::fieldset::PathElement;
+
+/// A place in an object and how it is owned (kube-openapi `pkg/schemaconv`).
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    arena: &'a Arena,
+    pub atom: Atom<'a>,
+}
+
+/// How the value of a place is owned.
+#[derive(Clone, Copy)]
+pub(crate) enum Atom<'a> {
+    /// As a whole: scalars, and whatever is atomic.
+    Leaf,
+    /// Field by field.
+    Struct(&'a TypeDef),
+    /// Key by key.
+    Map(&'a Shape),
+    /// Item by item; without keys the items are scalars.
+    List(&'a Shape, &'a [SmolStr]),
+    /// By what the value turns out to be: maps key by key, all else as a whole.
+    Free,
+}
+
+impl<'a> Place<'a> {
+    /// The whole object.
+    pub fn root(schema: &'a Schema) -> Self {
+        Self { arena: &schema.arena, atom: Atom::Struct(schema.root()) }
+    }
+
+    fn of(self, shape: &'a Shape, field: Option<&'a Field>) -> Self {
+        let atomic = field.is_some_and(|f| f.atomic);
+        let atom = match shape {
+            Shape::List(item) => match field.and_then(keys) {
+                Some(keys) => Atom::List(item, keys),
+                None => Atom::Leaf,
+            },
+            _ if atomic => Atom::Leaf,
+            Shape::Map(value) => Atom::Map(value),
+            Shape::Any => Atom::Free,
+            Shape::Type(id) => match self.arena.get(*id) {
+                def if def.special.is_none() && !def.atomic => Atom::Struct(def),
+                _ => Atom::Leaf,
+            },
+            _ => Atom::Leaf,
+        };
+        Self { arena: self.arena, atom }
+    }
+
+    /// The place of a member; `None` when the schema knows no such field.
+    pub fn member(self, key: &str) -> Option<Self> {
+        match self.atom {
+            Atom::Struct(def) => def.field(key, 0).map(|(_, field)| self.of(&field.shape, Some(field))),
+            Atom::Map(value) => Some(self.of(value, None)),
+            Atom::Free => Some(self),
+            Atom::Leaf | Atom::List(..) => None,
+        }
+    }
+
+    /// The place of the items of a list.
+    pub fn item(self) -> Self {
+        match self.atom {
+            Atom::List(item, _) => self.of(item, None),
+            _ => self,
+        }
+    }
+
+    /// The place below a step.
+    pub fn below(self, element: &PathElement) -> Option<Self> {
+        match (element, self.atom) {
+            (PathElement::Field(name), _) => self.member(name),
+            (_, Atom::List(..)) => Some(self.item()),
+            _ => None,
+        }
+    }
+
+    /// Whether a member is a field of a struct, and so no member of sets by its mere presence.
+    pub fn is_named(self, key: &str) -> bool {
+        matches!(self.atom, Atom::Struct(def) if def.field(key, 0).is_some())
+    }
+
+    /// The step to an item (`typed/helpers.go listItemToPathElement`), or why it has none.
+    pub fn element(self, item: &Value) -> Result<PathElement, String> {
+        let Atom::List(_, keys) = self.atom else {
+            return Err("invalid indexing of non-associative list".to_owned());
+        };
+        if keys.is_empty() {
+            let wrong = match item {
+                Value::Object(_) => "associative list without keys has an element that's a map type",
+                Value::Array(_) => "not supported: associative list with lists as elements",
+                Value::Null => "associative list without keys has an element that's an explicit null",
+                scalar => return Ok(PathElement::Value(scalar.clone())),
+            };
+            return Err(wrong.to_owned());
+        }
+        let map = match item {
+            Value::Object(map) => map,
+            Value::Null => return Err("associative list with keys may not have a null element".to_owned()),
+            _ => return Err("associative list with keys may not have non-map elements".to_owned()),
+        };
+        let default = |key: &str| match self.item().atom {
+            Atom::Struct(def) => def.field(key, 0).and_then(|(_, field)| field.default.as_ref()),
+            // Items that are atomic still have keys with defaults.
+            _ => match self.atom {
+                Atom::List(Shape::Type(id), _) => {
+                    self.arena.get(*id).field(key, 0).and_then(|(_, f)| f.default.as_ref())
+                }
+                _ => None,
+            },
+        };
+        let found = keys.iter().filter_map(|key| Some((key.clone(), map.get(key).or_else(|| default(key))?.clone())));
+        let mut found: Vec<_> = found.collect();
+        if found.is_empty() {
+            let keys: Vec<_> = keys.iter().map(|k| format!("{k:?}")).collect();
+            return Err(format!(
+                "associative list with keys has an element that omits all key fields [{}] (and doesn't have default values for any key fields)",
+                keys.join(" ")
+            ));
+        }
+        found.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(PathElement::Key(found))
+    }
+
+    /// The value as Go would hold it: zero values of fields that JSON never leaves out are filled in.
+    pub fn canonical(self, value: &Value) -> Value {
+        match (self.atom, value) {
+            (Atom::Struct(def), Value::Object(map)) => crate::canonical::fields(self.arena, def, map),
+            _ => value.clone(),
+        }
+    }
+}
+
+/// The keys of an associative list, none for a set; patch markers count where list markers are missing.
+fn keys(field: &Field) -> Option<&[SmolStr]> {
+    match &field.list_type {
+        Some(ListType::Atomic) => None,
+        Some(ListType::Set) => Some(&[]),
+        Some(ListType::Map(keys)) => Some(keys),
+        None if matches!(field.patch_strategy.as_deref(), Some("merge" | "merge,retainKeys")) => {
+            Some(field.patch_merge_key.as_ref().map_or(&[], std::slice::from_ref))
+        }
+        None => None,
+    }
+}

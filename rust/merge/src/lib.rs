@@ -6,12 +6,14 @@ mod error;
 mod fieldset;
 mod json_merge;
 mod json_patch;
+mod managed;
 mod notation;
 mod owned;
 mod place;
 mod strategic;
 #[cfg(test)]
 mod testing;
+mod track;
 
 pub use error::PatchError;
 pub use fieldset::{FieldSet, PathElement};
@@ -19,3 +21,4 @@ pub use json_merge::json_merge;
 pub use json_patch::{json_patch, json_patch_unknown};
 pub use owned::set_of;
 pub use strategic::strategic;
+pub use track::{ManagedRequest, track_update};

@@ -29,3 +29,13 @@ pub(crate) fn decode_error(error: &hydrofoil_codec::DecodeError) -> PyErr {
     };
     DecodeError::new_err((kind, error.to_string()))
 }
+
+pub(crate) fn patch_error(error: &hydrofoil_merge::PatchError) -> PyErr {
+    let kind = match error {
+        hydrofoil_merge::PatchError::Malformed(_) => "syntax",
+        hydrofoil_merge::PatchError::Failed(_) => "failed",
+        hydrofoil_merge::PatchError::TooMany(_) => "too many",
+        hydrofoil_merge::PatchError::Internal(_) => "internal",
+    };
+    DecodeError::new_err((kind, error.to_string()))
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hydrofoil_codec::json;
-use hydrofoil_merge::json_merge;
+use hydrofoil_merge as merge;
 use hydrofoil_store::{Draft as StoreDraft, Version};
 use hydrofoil_types::Value;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 
 use crate::catalog::{ResourceType, Typed};
 use crate::draft::Draft;
-use crate::error::decode_error;
+use crate::error::{decode_error, patch_error};
 use crate::render::{Form, render};
 
 /// One immutable version of one object.
@@ -85,13 +85,30 @@ impl Stored {
         Ok(Draft::new(Arc::clone(&self.typed), self.value(&self.typed)?))
     }
 
-    /// The object with a JSON merge patch laid over it, decoded as a body would be.
-    fn merge_patch(&self, resource: &ResourceType, patch: &[u8]) -> PyResult<(Draft, Vec<String>)> {
+    /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`.
+    fn patch(&self, resource: &ResourceType, kind: &str, patch: &[u8]) -> PyResult<(Draft, Vec<String>)> {
+        let typed = &resource.typed;
         let patch = json::parse(patch).map_err(|e| decode_error(&e))?;
-        let mut value = json::parse(&resource.typed.json(&self.version)?).map_err(|e| decode_error(&e))?.value;
-        json_merge(&mut value, patch.value);
-        let (value, mut strict) = resource.typed.decode(&json::encode_any(&value), "json")?;
-        strict.splice(0..0, patch.strict);
-        Ok((Draft::new(Arc::clone(&resource.typed), value), strict))
+        let mut strict = patch.strict;
+        let patch = patch.value;
+        let mut value = json::parse(&typed.json(&self.version)?).map_err(|e| decode_error(&e))?.value;
+        if kind == "json" {
+            strict.extend(merge::json_patch_unknown(&patch));
+            merge::json_patch(&mut value, &patch).map_err(|e| patch_error(&e))?;
+        } else {
+            if patch.as_object().is_none() {
+                let found = if patch.as_array().is_some() { "array" } else { "value" };
+                let text = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
+                return Err(patch_error(&merge::PatchError::Malformed(text)));
+            }
+            if kind == "merge" {
+                merge::json_merge(&mut value, patch);
+            } else {
+                merge::strategic(&typed.schema, &mut value, patch).map_err(|e| patch_error(&e))?;
+            }
+        }
+        let (value, found) = typed.decode(&json::encode_any(&value), "json")?;
+        strict.extend(found);
+        Ok((Draft::new(Arc::clone(typed), value), strict))
     }
 }

@@ -17,11 +17,11 @@ async def patch(scope: Scope) -> Answer:
     kind = patch_kind(scope.request.headers.get("Content-Type", ""))
     options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
-    if kind != "merge":
+    if kind == "apply":
         raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
     def change(old: Stored) -> Draft:
-        return merged(scope, old, data, options, scope.resource.native)
+        return patched(scope, old, kind, data, options, scope.resource.native)
 
     stored = await scope.registry.update(
         scope.resource,
@@ -36,17 +36,13 @@ async def patch(scope: Scope) -> Answer:
     return scope.object_answer(stored)
 
 
-def merged(scope: Scope, old: Stored, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
-    """The present version with a merge patch laid over it. Raises 400 and 422."""
+def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
+    """The present version with a patch laid over it. Raises 400, 413, 422 and, as upstream, 500."""
     try:
-        draft, strict = old.merge_patch(native, data)
+        draft, strict = old.patch(native, kind, data)
     except engine.DecodeError as e:
         what, text = e.args
-        if what == "syntax":
-            raise errors.bad_request(f"error decoding patch: {text}") from None
-        shown = data.decode(errors="replace")
-        causes = [("FieldValueInvalid", f'Invalid value: "{shown}": {text}', "patch")]
-        raise errors.invalid("", "", "", causes) from None
+        raise refused(what, text, data) from None
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
@@ -55,3 +51,19 @@ def merged(scope: Scope, old: Stored, data: bytes, options: WriteOptions, native
     check_name(scope, draft)
     body.check_namespace(scope, draft)
     return draft
+
+
+def refused(what: str, text: str, data: bytes) -> errors.ApiError:
+    """The answer to a patch that cannot be applied."""
+    match what:
+        case "syntax":
+            return errors.bad_request(f"error decoding patch: {text}")
+        case "failed":
+            message = "the server rejected our request due to an error in our request"
+            return errors.ApiError(422, "Invalid", message, {})
+        case "too many":
+            return errors.ApiError(413, "RequestEntityTooLarge", text)
+        case "internal":
+            return errors.ApiError(500, "", text)
+    shown = data.decode(errors="replace")
+    return errors.invalid("", "", "", [("FieldValueInvalid", f'Invalid value: "{shown}": {text}', "patch")])

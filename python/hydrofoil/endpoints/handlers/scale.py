@@ -8,7 +8,7 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.handlers.patch import merged
+from hydrofoil.endpoints.handlers.patch import patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, write_options
@@ -88,13 +88,13 @@ async def patch(scope: Scope) -> Answer:
     kind = patch_kind(scope.request.headers.get("Content-Type", ""))
     options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
-    if kind != "merge":
+    if kind == "apply":
         raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     native = scale_type(scope)
 
     def make(old: Stored) -> Draft:
         present = native.decode(orjson.dumps(shown(old)), "json")[0].preview(old.revision)
-        return merged(scope, present, data, options, native)
+        return patched(scope, present, kind, data, options, native)
 
     return await _write(scope, make, options)
 

@@ -23,6 +23,20 @@ pub(super) fn drop_disabled(kind: &Kind, object: &mut Value, old: Option<&Value>
                 });
             });
         }),
+        ("coordination.k8s.io", "Lease") => object.within("spec", |s| {
+            // CoordinatedLeaderElection
+            for key in ["strategy", "preferredHolder"] {
+                if !old.is_some_and(|o| o.sub("spec").has(key)) {
+                    s.drop(key);
+                }
+            }
+        }),
+        ("discovery.k8s.io", "EndpointSlice") => {
+            // The v1 API takes no topology; what v1beta1 stored stays.
+            if old.is_none() {
+                object.each("endpoints", |e| e.drop("deprecatedTopology"));
+            }
+        }
         ("storage.k8s.io", "CSIDriver") => object.within("spec", |s| {
             if !old.is_some_and(|o| o.sub("spec").has("volumeHealth")) {
                 s.drop("volumeHealth");

@@ -20,9 +20,9 @@ const KINDS: [(&str, &str); 5] = [
 /// `ValidateHorizontalPodAutoscalerSpec`.
 pub(crate) fn rules(version: &str, object: &Value, causes: &mut Causes) {
     if version == "v1" {
-        return spec(&converted(object), causes);
+        return spec(&converted(object), false, causes);
     }
-    spec(object.sub("spec"), causes);
+    spec(object.sub("spec"), true, causes);
 }
 
 /// The spec of a v1 object as v2 has it: the utilization and the annotations become metrics.
@@ -43,7 +43,7 @@ fn converted(object: &Value) -> Value {
     spec
 }
 
-fn spec(spec: &Value, causes: &mut Causes) {
+fn spec(spec: &Value, _v2: bool, causes: &mut Causes) {
     let at = SPEC.child("minReplicas");
     if let Some(least) = spec.oi("minReplicas").filter(|n| *n < 1) {
         causes.invalid_int(&at, least, "must be greater than or equal to 1");
@@ -84,7 +84,7 @@ fn reference(target: &Value, versioned: bool, path: &Path<'_>, causes: &mut Caus
     let (at, version) = (path.child("apiVersion"), target.s("apiVersion"));
     if version.bytes().filter(|b| *b == b'/').count() > 1 {
         causes.invalid_str(&at, version, &format!("unexpected GroupVersion string: {version}"));
-    } else if !version.contains('/') && !(version == "v1" && target.s("kind") == "ReplicationController") {
+    } else if !version.contains('/') && !(matches!(version, "v1" | "") && target.s("kind") == "ReplicationController") {
         // Only controllers of the core group can be scaled without naming a group.
         causes.invalid_str(&at, version, "apiVersion must specify API group");
     }

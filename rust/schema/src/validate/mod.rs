@@ -1,5 +1,6 @@
 //! Validation: the rules of `pkg/apis/<group>/validation` behind the strategies of each kind.
 
+mod access;
 mod admission;
 mod apiservice;
 mod apps;
@@ -8,6 +9,7 @@ mod batch;
 mod certificates;
 mod check;
 mod core;
+mod crd;
 mod discovery;
 mod dra;
 mod flowcontrol;
@@ -43,6 +45,9 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
         ("batch", _) => batch::cron_create(req, object, c),
         ("networking.k8s.io", "IPAddress") => address::ip_address(req.kind, object, c),
         ("apiregistration.k8s.io", _) => apiservice::create(req.kind, object, c),
+        ("apiextensions.k8s.io", _) => crd::create(req, object, c),
+        ("authorization.k8s.io", _) => access::review(req, object, c),
+        ("authentication.k8s.io", _) => {}
         _ => {
             meta::create(req.kind, object, c);
             rules(req, object, c);
@@ -117,6 +122,7 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
         ("", "PersistentVolumeClaim") => claim::update(req, object, old, c),
         ("", "ResourceQuota") => quota::update(req, object, old, c),
         ("", "Service") => service::update(req, object, old, c),
+        ("apiextensions.k8s.io", _) => crd::update(req, object, old, c),
         ("networking.k8s.io", "Ingress") => ingress::update(req, object, old, c),
         key => {
             meta::update(req.kind, object, old, c);

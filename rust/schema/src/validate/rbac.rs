@@ -23,7 +23,11 @@ pub(crate) fn rules(req: &Request<'_>, object: &Value, causes: &mut Causes) {
                 causes.required(&at, "at least one clusterRoleSelector required if aggregationRule is non-nil");
             }
             for (i, one) in selectors.iter().enumerate() {
+                let before = causes.len();
                 selector::label_selector(one, &at.index(i), causes);
+                if causes.len() > before {
+                    causes.invalid(&at.index(i), one, "invalid label selector");
+                }
             }
         }
         kind => binding(object, kind == "RoleBinding", causes),

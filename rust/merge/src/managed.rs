@@ -1,0 +1,152 @@
+//! The entries of `metadata.managedFields`.
+
+use hydrofoil_types::{Map, SmolStr, Value};
+
+use crate::fieldset::FieldSet;
+
+/// How many Update entries an object keeps (`DefaultMaxUpdateManagers`).
+const MAX_UPDATES: usize = 10;
+
+/// Who holds what the oldest Update entries held.
+const ANCIENT: &str = "ancient-changes";
+
+/// One entry (apimachinery `pkg/util/managedfields/internal/managedfields.go`).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Entry {
+    pub manager: SmolStr,
+    /// Whether the operation is Apply.
+    pub applied: bool,
+    pub api_version: SmolStr,
+    pub subresource: SmolStr,
+    /// RFC 3339 in whole seconds, which sorts as text; empty when unknown.
+    pub time: SmolStr,
+    pub set: FieldSet,
+}
+
+impl Entry {
+    /// Whether both are the same manager: the version counts for updates only.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let version = self.applied || self.api_version == other.api_version;
+        self.applied == other.applied
+            && version
+            && self.manager == other.manager
+            && self.subresource == other.subresource
+    }
+
+    fn decode(value: &Value) -> Option<Self> {
+        let text = |key: &str| SmolStr::new(value.str_at(&[key]));
+        let applied = match value.str_at(&["operation"]) {
+            "Apply" => true,
+            "Update" => false,
+            _ => return None,
+        };
+        if text("apiVersion").is_empty() || text("fieldsType") != "FieldsV1" {
+            return None;
+        }
+        let set = FieldSet::from_value(value.get("fieldsV1").unwrap_or(&Value::Null))?;
+        let (manager, api_version) = (text("manager"), text("apiVersion"));
+        Some(Self { manager, applied, api_version, subresource: text("subresource"), time: text("time"), set })
+    }
+
+    fn encode(&self) -> Value {
+        let mut out = Map::new();
+        let mut text = |key: &str, value: &SmolStr| {
+            if !value.is_empty() {
+                out.push(key, value.clone());
+            }
+        };
+        text("manager", &self.manager);
+        text("operation", &SmolStr::new_static(if self.applied { "Apply" } else { "Update" }));
+        text("apiVersion", &self.api_version);
+        text("time", &self.time);
+        text("fieldsType", &SmolStr::new_static("FieldsV1"));
+        text("subresource", &self.subresource);
+        out.push("fieldsV1", self.set.to_value());
+        Value::Object(out)
+    }
+}
+
+/// All entries of an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Managed(pub Vec<Entry>);
+
+impl Managed {
+    /// The entries of an object; `None` when one of them is malformed.
+    pub fn of(object: &Value) -> Option<Self> {
+        let mut out = Self::default();
+        for value in object.list_at(&["metadata", "managedFields"]) {
+            let entry = Entry::decode(value)?;
+            match out.0.iter_mut().find(|e| e.is_same(&entry)) {
+                Some(same) => *same = entry,
+                None => out.0.push(entry),
+            }
+        }
+        Some(out)
+    }
+
+    /// Whether an object asks for its entries to be dropped: by exactly one empty entry.
+    ///
+    /// Upstream takes an empty list for that as well; this project does not.
+    pub fn is_reset(object: &Value) -> bool {
+        match object.list_at(&["metadata", "managedFields"]) {
+            [Value::Object(entry)] => entry.iter().all(|(_, value)| value.is_zero()),
+            [Value::Null] => true,
+            _ => false,
+        }
+    }
+
+    /// Writes the entries into an object, in the order of the wire.
+    pub fn write(mut self, object: &mut Value) {
+        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+        if self.0.is_empty() {
+            metadata.remove("managedFields");
+            return;
+        }
+        self.0.sort_by(|a, b| {
+            let key = |e: &Entry| {
+                (!e.applied, e.time.clone(), e.manager.clone(), e.api_version.clone(), e.subresource.clone())
+            };
+            key(a).cmp(&key(b))
+        });
+        metadata.set("managedFields", self.0.iter().map(Entry::encode).collect::<Vec<_>>());
+    }
+
+    /// Folds the oldest Update entries together until few enough are left (`internal/capmanagers.go`).
+    pub fn cap(&mut self) {
+        let mut updates: Vec<usize> = (0..self.0.len()).filter(|i| !self.0[*i].applied).collect();
+        let mut left = updates.len();
+        updates.sort_by_key(|i| {
+            let e = &self.0[*i];
+            (e.time.clone(), e.manager.clone(), e.api_version.clone(), e.subresource.clone())
+        });
+        let mut firsts: Vec<usize> = Vec::new();
+        let mut gone = vec![false; self.0.len()];
+        for at in updates {
+            if left <= MAX_UPDATES {
+                break;
+            }
+            let version = self.0[at].api_version.clone();
+            let Some(first) = firsts.iter().copied().find(|i| self.0[*i].api_version == version) else {
+                firsts.push(at);
+                continue;
+            };
+            let is_bucket =
+                |e: &Entry| e.manager == ANCIENT && !e.applied && e.api_version == version && e.subresource.is_empty();
+            let bucket = (0..self.0.len()).find(|i| !gone[*i] && is_bucket(&self.0[*i])).unwrap_or(first);
+            if bucket == at {
+                continue;
+            }
+            let merged = self.0[at].clone();
+            let entry = &mut self.0[bucket];
+            entry.manager = SmolStr::new_static(ANCIENT);
+            entry.subresource = SmolStr::default();
+            entry.set = std::mem::take(&mut entry.set).union(&merged.set);
+            // The younger of the two times.
+            entry.time = merged.time;
+            gone[at] = true;
+            left -= 1;
+        }
+        let mut gone = gone.into_iter();
+        self.0.retain(|_| !gone.next().unwrap_or(false));
+    }
+}

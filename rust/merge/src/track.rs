@@ -1,0 +1,276 @@
+//! Who owns what after an update.
+
+use hydrofoil_types::{Schema, SmolStr, Value};
+
+use crate::compare::Comparison;
+use crate::fieldset::FieldSet;
+use crate::managed::{Entry, Managed};
+use crate::owned::never_owned;
+use crate::place::{Atom, Place};
+
+/// Who writes an object, through what, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct ManagedRequest<'a> {
+    /// The field manager; empty is `unknown`.
+    pub manager: &'a str,
+    /// Group and version of the request, as `apps/v1`.
+    pub api_version: &'a str,
+    /// The subresource, or empty.
+    pub subresource: &'a str,
+    /// The time, RFC 3339 in whole seconds.
+    pub now: &'a str,
+}
+
+impl ManagedRequest<'_> {
+    /// An entry of this requester without any path.
+    pub(crate) fn entry(&self, applied: bool) -> Entry {
+        Entry {
+            manager: SmolStr::new(if self.manager.is_empty() { "unknown" } else { self.manager }),
+            applied,
+            api_version: self.api_version.into(),
+            subresource: self.subresource.into(),
+            time: self.now.into(),
+            set: FieldSet::new(),
+        }
+    }
+}
+
+/// The paths that a main endpoint does not let its clients set.
+pub(crate) fn ignored(reset_status: bool) -> FieldSet {
+    if reset_status { FieldSet::of_fields(&[&["status"]]) } else { FieldSet::new() }
+}
+
+/// Writes `metadata.managedFields` of `new` as every operation but Apply does
+/// (`FieldManager.UpdateNoErrors` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`).
+///
+/// `old` is the live object, none on create; both are in loose form. With `reset_status` the request
+/// cannot set `status`, so nobody comes to own it. It never fails: what cannot be read is kept as it was.
+pub fn track_update(
+    schema: &Schema,
+    old: Option<&Value>,
+    new: &mut Value,
+    req: &ManagedRequest<'_>,
+    reset_status: bool,
+) {
+    let nothing = Value::object();
+    let old = old.unwrap_or(&nothing);
+    let live = || Managed::of(old).unwrap_or_default();
+    let mut managed = if !req.subresource.is_empty() {
+        // A subresource may not edit the entries.
+        live()
+    } else if Managed::is_reset(new) {
+        Managed::default()
+    } else {
+        // Clients that do not know the entries must not lose them.
+        Managed::of(new).filter(|m| !m.0.is_empty()).unwrap_or_else(live)
+    };
+    if managed.0.is_empty() && !old.str_at(&["metadata", "uid"]).is_empty() {
+        // An object that is not tracked stays so until somebody applies it.
+        managed.write(new);
+        return;
+    }
+    update(Place::root(schema), old, new, &mut managed, req, &ignored(reset_status));
+    managed.cap();
+    managed.write(new);
+}
+
+/// Moves what changed to the requester (`Updater.Update` of structured-merge-diff `merge/update.go`).
+pub(crate) fn update(
+    place: Place<'_>,
+    old: &Value,
+    new: &Value,
+    managed: &mut Managed,
+    req: &ManagedRequest<'_>,
+    ignored: &FieldSet,
+) {
+    let change = Comparison::of(place, &place.canonical(old), &place.canonical(new), ignored);
+    let written = change.written();
+    for entry in &mut managed.0 {
+        entry.set = reconcile(place, &entry.set).difference(&written).difference(&change.removed);
+    }
+    managed.0.retain(|entry| !entry.set.is_empty());
+    let mut own = req.entry(false);
+    own.set = written.difference(&never_owned());
+    if own.set.is_empty() {
+        return;
+    }
+    match managed.0.iter_mut().find(|entry| entry.is_same(&own)) {
+        Some(entry) => {
+            entry.set = std::mem::take(&mut entry.set).union(&own.set);
+            entry.time = own.time;
+        }
+        None => managed.0.push(own),
+    }
+}
+
+/// Fits a set to the schema of today: who owns part of what is atomic now owns it all
+/// (`typed/reconcile_schema.go`).
+pub(crate) fn reconcile(place: Place<'_>, set: &FieldSet) -> FieldSet {
+    let mut out = FieldSet::new();
+    for (element, member, below) in set.nodes() {
+        match place.below(element) {
+            None => out.set_node(element.clone(), member, below.clone()),
+            Some(child) if matches!(child.atom, Atom::Leaf) => out.set_node(element.clone(), true, FieldSet::new()),
+            Some(child) => out.set_node(element.clone(), member, reconcile(child, below)),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use hydrofoil_types::Value;
+
+    use super::{ManagedRequest, track_update};
+    use crate::testing::{json, schema, text};
+
+    const T1: &str = "2001-01-01T00:00:01Z";
+    const T2: &str = "2001-01-01T00:00:02Z";
+
+    fn by<'a>(manager: &'a str, now: &'a str) -> ManagedRequest<'a> {
+        ManagedRequest { manager, api_version: "v1", subresource: "", now }
+    }
+
+    fn entries(object: &Value) -> Vec<String> {
+        let shown = |e: &Value| {
+            let sub = e.str_at(&["subresource"]);
+            let who = format!("{} {}{sub} {}", e.str_at(&["manager"]), e.str_at(&["operation"]), e.str_at(&["time"]));
+            format!("{} {}", who.replace("2001-01-01T00:00:0", ""), text(e.get("fieldsV1").expect("fields")))
+        };
+        object.list_at(&["metadata", "managedFields"]).iter().map(shown).collect()
+    }
+
+    fn with(object: &Value, body: &str) -> Value {
+        let mut out = json(body);
+        out.object_at_mut(&["metadata"]).set("uid", "u");
+        if let Some(managed) = object.at(&["metadata", "managedFields"]) {
+            let metadata = out.object_at_mut(&["metadata"]);
+            if !metadata.contains_key("managedFields") {
+                metadata.set("managedFields", managed.clone());
+            }
+        }
+        out
+    }
+
+    /// The story of the scenario `managed_fields`, with the sets of its golden.
+    #[test]
+    fn a_config_map_through_its_writers() {
+        let kind = schema("core.v1.ConfigMap");
+        let mut a = json(
+            r#"{"metadata":{"name":"a","labels":{"l":"1"},"annotations":{"x.y/z":"2"},"finalizers":["a.b/c"]},"data":{"k":"v","k2":"v2"},"binaryData":{"b":"dg=="}}"#,
+        );
+        track_update(&kind, None, &mut a, &by("named", T1), false);
+        assert_eq!(
+            entries(&a),
+            [
+                r#"named Update 1Z {"f:binaryData":{".":{},"f:b":{}},"f:data":{".":{},"f:k":{},"f:k2":{}},"f:metadata":{"f:annotations":{".":{},"f:x.y/z":{}},"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{".":{},"f:l":{}}}}"#
+            ]
+        );
+        let old = with(&a, &text(&a));
+        let mut a = with(
+            &Value::Null,
+            r#"{"metadata":{"name":"a","labels":{"l":"1"},"finalizers":["a.b/c"]},"data":{"k":"changed","new":"n"}}"#,
+        );
+        track_update(&kind, Some(&old), &mut a, &by("named", T2), false);
+        let own = r#"{"f:data":{".":{},"f:k":{},"f:new":{}},"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{".":{},"f:l":{}}}}"#;
+        assert_eq!(entries(&a), [format!("named Update 2Z {own}")]);
+
+        // Another manager takes one label; the map itself stays with the first.
+        let old = a.clone();
+        a.object_at_mut(&["metadata", "labels"]).set("l", "2");
+        track_update(&kind, Some(&old), &mut a, &by("other", T1), false);
+        let rest = own.replace(r#"{".":{},"f:l":{}}"#, "{}");
+        let other = r#"other Update 1Z {"f:metadata":{"f:labels":{"f:l":{}}}}"#;
+        assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
+
+        // Nothing changed: times stay, whoever asks. Removal leaves the path to nobody.
+        let old = a.clone();
+        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), false);
+        assert_eq!(a, old);
+        a.as_object_mut().expect("object").remove("data");
+        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), false);
+        let rest = r#"{"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{}}}"#;
+        assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
+    }
+
+    #[test]
+    fn zero_values_that_go_writes_are_no_additions() {
+        let mut s = json(
+            r#"{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"replicas":1}}"#,
+        );
+        track_update(&schema("apps.v1.Deployment"), None, &mut s, &by("m", T1), true);
+        assert_eq!(
+            entries(&s),
+            [
+                r#"m Update 1Z {"f:spec":{"f:selector":{},"f:template":{"f:metadata":{"f:labels":{".":{},"f:a":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"c\"}":{".":{},"f:image":{},"f:name":{},"f:resources":{}}}}}}}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn resets_edits_and_subresources() {
+        let kind = schema("core.v1.ConfigMap");
+        let mut live = json(r#"{"metadata":{"name":"a"},"data":{"k":"v"}}"#);
+        track_update(&kind, None, &mut live, &by("one", T1), false);
+        let live = with(&live, &text(&live));
+        let kept = entries(&live);
+        let body =
+            |managed: &str| json(&format!(r#"{{"metadata":{{"name":"a","uid":"u"{managed}}},"data":{{"k":"v"}}}}"#));
+        let tracked = |managed: &str, req: &ManagedRequest<'_>| {
+            let mut new = body(managed);
+            track_update(&kind, Some(&live), &mut new, req, false);
+            entries(&new)
+        };
+        assert!(tracked(r#","managedFields":[{}]"#, &by("two", T2)).is_empty());
+        for kept_by in [
+            "",
+            r#","managedFields":null"#,
+            r#","managedFields":[]"#,
+            r#","managedFields":[{"manager":"x","operation":"Spin","apiVersion":"v1","fieldsType":"FieldsV1"}]"#,
+            r#","managedFields":[{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV2"}]"#,
+            r#","managedFields":[{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"oops":1}}]"#,
+            r#","managedFields":[5]"#,
+        ] {
+            assert_eq!(tracked(kept_by, &by("two", T2)), kept, "{kept_by}");
+        }
+        let edit = r#","managedFields":[{"manager":"x","operation":"Update","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{"f:k":{}}}}]"#;
+        assert_eq!(tracked(edit, &by("two", T2)), [r#"x Update  {"f:data":{"f:k":{}}}"#]);
+        let through_status = ManagedRequest { subresource: "status", ..by("two", T2) };
+        assert_eq!(tracked(edit, &through_status), kept);
+
+        // An object that nobody tracks stays so.
+        let old = body("");
+        let mut new = json(r#"{"metadata":{"name":"a","uid":"u"},"data":{"k":"w"}}"#);
+        track_update(&kind, Some(&old), &mut new, &by("two", T2), false);
+        assert!(entries(&new).is_empty());
+    }
+
+    #[test]
+    fn more_than_ten_updates_are_folded() {
+        let kind = schema("core.v1.ConfigMap");
+        let mut a = json(r#"{"metadata":{"name":"a"},"data":{"k":"v"}}"#);
+        for i in 10..23 {
+            let old = with(&a, &text(&a));
+            a.object_at_mut(&["data"]).set(format!("k{i}"), "v");
+            let now = format!("2001-01-01T00:00:{i}Z");
+            let old = (i > 10).then_some(&old);
+            track_update(&kind, old, &mut a, &by(&format!("m{i}"), &now), false);
+        }
+        let entries = entries(&a);
+        assert_eq!(entries.len(), 10);
+        assert!(entries[0].starts_with("ancient-changes Update 2001-01-01T00:00:13Z"), "{entries:?}");
+        assert!(
+            entries[0].ends_with(r#"{"f:data":{".":{},"f:k":{},"f:k10":{},"f:k11":{},"f:k12":{},"f:k13":{}}}"#),
+            "{entries:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_no_object_is_left_alone() {
+        for body in ["null", "5", "[]", "{}", r#"{"metadata":5}"#] {
+            let mut new = json(body);
+            track_update(&schema("core.v1.Pod"), Some(&json("[1]")), &mut new, &by("m", T1), true);
+            assert_eq!(new, json(body));
+        }
+    }
+}

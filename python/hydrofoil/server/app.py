@@ -221,7 +221,7 @@ class App:
             if not virtual.handles(resource):
                 raise errors.method_not_allowed()
         if virtual.handles(resource):
-            return verb, virtual.handler(resource, verb)
+            return verb, virtual.handler(resource)
         return verb, handler
 
     def _observe(self, scope: Scope, verb: str, code: int, seconds: float) -> None:

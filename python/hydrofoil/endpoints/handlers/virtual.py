@@ -1,4 +1,4 @@
-"""Resources that store nothing: reviews, bindings, component statuses."""
+"""Resources that store nothing: reviews and bindings."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ EVERY_URL = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
 
 
 def handles(resource: Resource) -> bool:
-    """Whether a resource is virtual."""
-    return resource.storage_version is None
+    """Whether a resource is virtual: it is made and answered, never kept."""
+    return "list" not in resource.verbs
 
 
-def handler(resource: Resource, verb: str) -> Callable[[Scope], Awaitable[Answer]]:
+def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
     """The handler of a virtual resource."""
-    if resource.plural == "componentstatuses":
-        return component_get if verb == "get" else component_list
     if resource.plural == "bindings":
         return binding
     return review
@@ -70,14 +68,3 @@ async def binding(scope: Scope) -> Answer:
     from hydrofoil.endpoints.handlers.pods import bind
 
     return await bind(scope)
-
-
-async def component_list(scope: Scope) -> Answer:
-    """No component is known."""
-    head = {"kind": "ComponentStatusList", "apiVersion": "v1", "metadata": {}, "items": []}
-    return scope.json_answer(orjson.dumps(head) + b"\n")
-
-
-async def component_get(scope: Scope) -> Answer:
-    """No component is known."""
-    raise errors.not_found("", "componentstatuses", scope.info.name)

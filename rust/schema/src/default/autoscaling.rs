@@ -4,9 +4,15 @@ use hydrofoil_types::Value;
 
 use crate::read::{Read, Write};
 
-/// `autoscaling/v1`: only the lower bound; the utilization is defaulted by the controller's version.
+/// `autoscaling/v1`.
 pub(super) fn v1(object: &mut Value) {
-    object.make("spec").unset("minReplicas", 1);
+    // Stored as v2, which always has a metric; other metrics stand in an annotation.
+    let others = object.sub("metadata").sub("annotations").has("autoscaling.alpha.kubernetes.io/metrics");
+    let spec = object.make("spec");
+    spec.unset("minReplicas", 1);
+    if !others {
+        spec.unset("targetCPUUtilizationPercentage", 80);
+    }
 }
 
 pub(super) fn v2(object: &mut Value) {

@@ -20,9 +20,9 @@ const KINDS: [(&str, &str); 5] = [
 /// `ValidateHorizontalPodAutoscalerSpec`.
 pub(crate) fn rules(version: &str, object: &Value, causes: &mut Causes) {
     if version == "v1" {
-        return spec(&converted(object), false, causes);
+        return spec(&converted(object), causes);
     }
-    spec(object.sub("spec"), true, causes);
+    spec(object.sub("spec"), causes);
 }
 
 /// The spec of a v1 object as v2 has it: the utilization and the annotations become metrics.
@@ -43,7 +43,7 @@ fn converted(object: &Value) -> Value {
     spec
 }
 
-fn spec(spec: &Value, _v2: bool, causes: &mut Causes) {
+fn spec(spec: &Value, causes: &mut Causes) {
     let at = SPEC.child("minReplicas");
     if let Some(least) = spec.oi("minReplicas").filter(|n| *n < 1) {
         causes.invalid_int(&at, least, "must be greater than or equal to 1");

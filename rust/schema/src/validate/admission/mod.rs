@@ -9,4 +9,4 @@ mod webhook;
 
 pub(crate) use binding::binding;
 pub(crate) use policy::{policy, status};
-pub(crate) use webhook::webhooks;
+pub(crate) use webhook::{client, webhooks};

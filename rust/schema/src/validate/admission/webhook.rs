@@ -71,7 +71,7 @@ fn webhook(hook: &Value, mutating: bool, path: &Path<'_>, causes: &mut Causes) {
         let at = path.child("reinvocationPolicy");
         causes.one_of(&at, policy.as_str().unwrap_or(""), &["IfNeeded", "Never"]);
     }
-    client(hook.sub("clientConfig"), &path.child("clientConfig"), causes);
+    client(hook.sub("clientConfig"), &["namespace", "name"], &path.child("clientConfig"), causes);
     rules::match_conditions(hook.list("matchConditions"), &path.child("matchConditions"), causes);
 }
 
@@ -90,10 +90,12 @@ fn qualified(text: &str, at: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `webhook.ValidateWebhookURL` and `ValidateWebhookService` (apiserver `pkg/util/webhook/validation.go`).
-pub(crate) fn client(config: &Value, path: &Path<'_>, causes: &mut Causes) {
+///
+/// `keys` are the fields as reported for namespace and name: definitions hand them over the other way round.
+pub(crate) fn client(config: &Value, keys: &[&'static str; 2], path: &Path<'_>, causes: &mut Causes) {
     match (config.opt("url"), config.opt("service")) {
         (Some(address), None) => address_of(address.as_str().unwrap_or(""), &path.child("url"), causes),
-        (None, Some(service)) => service_of(service, &path.child("service"), causes),
+        (None, Some(service)) => service_of(service, keys, &path.child("service"), causes),
         _ => causes.required(path, "exactly one of url or service is required"),
     }
 }
@@ -122,10 +124,10 @@ fn address_of(text: &str, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn service_of(service: &Value, path: &Path<'_>, causes: &mut Causes) {
-    for key in ["name", "namespace"] {
+fn service_of(service: &Value, keys: &[&'static str; 2], path: &Path<'_>, causes: &mut Causes) {
+    for (key, shown) in [("name", keys[1]), ("namespace", keys[0])] {
         if service.zero(key) {
-            causes.need(&path.child(key));
+            causes.need(&path.child(shown));
         }
     }
     let port = service.i("port");

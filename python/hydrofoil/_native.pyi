@@ -2,6 +2,32 @@
 
 from typing import final
 
+__all__ = [
+    "Catalog",
+    "ConflictError",
+    "DecodeError",
+    "Draft",
+    "ExistsError",
+    "ExpiredError",
+    "FutureError",
+    "ListCursor",
+    "MissingError",
+    "ResourceType",
+    "Selector",
+    "Shard",
+    "Store",
+    "Stored",
+    "Watcher",
+    "build_profile",
+    "decode_continue",
+    "duration",
+    "encode_continue",
+    "json_to_yaml",
+    "pretty",
+    "protobuf_event",
+    "yaml_to_json",
+]
+
 build_profile: str
 
 class DecodeError(Exception): ...

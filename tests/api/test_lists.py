@@ -6,6 +6,7 @@ import gzip
 from typing import Any
 
 import aiohttp
+
 from hydrofoil.server.run import Server
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

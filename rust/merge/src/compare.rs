@@ -46,7 +46,6 @@ impl Walk {
     fn both(&mut self, place: Place<'_>, old: Option<&Value>, new: Option<&Value>) {
         let as_map = |v: Option<&Value>| matches!(v, Some(Value::Object(_)));
         let whole = match place.atom {
-            Atom::Leaf => true,
             Atom::Struct(_) | Atom::Map(_) => self.maps(place, old, new),
             Atom::List(..) => self.lists(place, old, new),
             Atom::Free if as_map(old) || as_map(new) => {
@@ -54,7 +53,7 @@ impl Walk {
                 let whole = self.maps(place, old, new);
                 whole || [old, new].into_iter().flatten().any(|v| !matches!(v, Value::Object(_) | Value::Null))
             }
-            Atom::Free => true,
+            Atom::Free | Atom::Leaf => true,
         };
         match (old, new) {
             (None, _) => self.out.added.insert(&self.path),

@@ -1,5 +1,6 @@
 //! Patches of API objects, and who owns their fields.
 
+mod apply;
 mod canonical;
 mod compare;
 mod error;
@@ -15,6 +16,7 @@ mod strategic;
 mod testing;
 mod track;
 
+pub use apply::{ApplyError, Conflict, Conflicts, apply};
 pub use error::PatchError;
 pub use fieldset::{FieldSet, PathElement};
 pub use json_merge::json_merge;

@@ -61,6 +61,21 @@ impl<'a> Place<'a> {
         }
     }
 
+    /// The types.
+    pub fn arena(self) -> &'a Arena {
+        self.arena
+    }
+
+    /// The place of a field, whatever this place is.
+    pub fn field(self, field: &'a Field) -> Self {
+        self.of(&field.shape, Some(field))
+    }
+
+    /// The place of an item of a list that is owned as a whole.
+    pub fn item_of(self, shape: &'a Shape) -> Self {
+        self.of(shape, None)
+    }
+
     /// The place of the items of a list.
     pub fn item(self) -> Self {
         match self.atom {
@@ -137,12 +152,11 @@ impl<'a> Place<'a> {
 /// The keys of an associative list, none for a set; patch markers count where list markers are missing.
 fn keys(field: &Field) -> Option<&[SmolStr]> {
     match &field.list_type {
-        Some(ListType::Atomic) => None,
         Some(ListType::Set) => Some(&[]),
         Some(ListType::Map(keys)) => Some(keys),
         None if matches!(field.patch_strategy.as_deref(), Some("merge" | "merge,retainKeys")) => {
-            Some(field.patch_merge_key.as_ref().map_or(&[], std::slice::from_ref))
+            Some(field.patch_merge_key.as_slice())
         }
-        None => None,
+        None | Some(ListType::Atomic) => None,
     }
 }

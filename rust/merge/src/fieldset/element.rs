@@ -20,11 +20,18 @@ pub enum PathElement {
     Index(i64),
 }
 
+/// What a member name of fieldsV1 says.
+pub(super) enum Parsed {
+    Known(PathElement),
+    /// A step of a kind that only later versions know.
+    Later,
+}
+
 impl PathElement {
-    /// Reads `f:name`; `None` when it is malformed, `Some(None)` for kinds of a later version.
-    pub(super) fn parse(text: &str) -> Option<Option<Self>> {
+    /// Reads `f:name`; `None` when it is malformed.
+    pub(super) fn parse(text: &str) -> Option<Parsed> {
         let (kind, rest) = (text.get(..1)?, text.get(1..)?.strip_prefix(':')?);
-        Some(Some(match kind {
+        Some(Parsed::Known(match kind {
             "f" => Self::Field(rest.into()),
             "v" => Self::Value(notation::parse(rest)?),
             "k" => {
@@ -34,7 +41,7 @@ impl PathElement {
                 Self::Key(keys)
             }
             "i" => Self::Index(rest.parse().ok()?),
-            _ => return Some(None),
+            _ => return Some(Parsed::Later),
         }))
     }
 

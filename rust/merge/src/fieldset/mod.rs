@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use hydrofoil_types::{Map, Value};
 
+use element::Parsed;
 pub use element::PathElement;
 
 /// A set of paths (structured-merge-diff `fieldpath/set.go`): a tree whose nodes are members or lead to members.
@@ -186,7 +187,7 @@ impl FieldSet {
                 member = true;
                 continue;
             }
-            let Some(element) = PathElement::parse(key)? else { continue };
+            let Parsed::Known(element) = PathElement::parse(key)? else { continue };
             let (below, is_member) = Self::read(value)?;
             out.set_node(element, is_member, below);
         }

@@ -100,7 +100,7 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
         return Ok(());
     }
     if !merge_key.is_empty() {
-        for item in patch.iter().filter(|i| i.as_object().is_none()) {
+        if let Some(item) = patch.iter().find(|i| i.as_object().is_none()) {
             return Err(text::not_a_map(item));
         }
     }

@@ -113,19 +113,16 @@ fn merge_items(original: Vec<Value>, patch: Vec<Value>, list: &List<'_>) -> Resu
         let Value::Object(item) = item else { continue };
         let key = item.get(list.merge_key).ok_or_else(|| text::no_merge_key(&item, list.merge_key))?;
         let ident = Ident::of(key);
-        match ident.as_ref().and_then(|i| places.get(i)) {
-            Some(at) => {
-                let slot = &mut merged[*at];
-                let here = match std::mem::take(slot) {
-                    Value::Object(map) => map,
-                    _ => Map::new(),
-                };
-                *slot = Value::Object(merge_map(here, item, &list.item)?);
-            }
-            None => {
-                places.extend(ident.map(|i| (i, merged.len())));
-                merged.push(Value::Object(item));
-            }
+        if let Some(at) = ident.as_ref().and_then(|i| places.get(i)) {
+            let slot = &mut merged[*at];
+            let here = match std::mem::take(slot) {
+                Value::Object(map) => map,
+                _ => Map::new(),
+            };
+            *slot = Value::Object(merge_map(here, item, &list.item)?);
+        } else {
+            places.extend(ident.map(|i| (i, merged.len())));
+            merged.push(Value::Object(item));
         }
     }
     Ok(merged)

@@ -1,0 +1,12 @@
+//! Continue tokens: whatever is read can be written again, and stays below its prefix.
+#![no_main]
+
+use hydrofoil_store::ContinueToken;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    if let Ok(token) = ContinueToken::decode(text) {
+        assert_eq!(ContinueToken::decode(&token.encode()).as_ref(), Ok(&token));
+        assert!(!token.start.split('/').any(|part| part == ".."));
+    }
+});

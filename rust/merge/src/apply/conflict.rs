@@ -1,0 +1,99 @@
+//! Why a configuration was not applied.
+
+use std::fmt;
+
+use crate::fieldset::FieldSet;
+use crate::managed::{Entry, Managed};
+
+/// A configuration that cannot be applied, by the status it is answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApplyError {
+    /// It may not be sent so: 400.
+    BadRequest(String),
+    /// It changes what others own: 409.
+    Conflict(Conflicts),
+    /// It does not fit the schema, which upstream answers with 500.
+    Internal(String),
+}
+
+impl fmt::Display for ApplyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadRequest(text) | Self::Internal(text) => f.write_str(text),
+            Self::Conflict(conflicts) => conflicts.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ApplyError {}
+
+/// One path that another manager owns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The manager as messages name it: `"m" with subresource "status" using v1`.
+    pub manager: String,
+    /// The path, `.spec.replicas`: the `field` of the cause.
+    pub path: String,
+}
+
+impl Conflict {
+    /// The message of the cause.
+    pub fn message(&self) -> String {
+        format!("conflict with {}", self.manager)
+    }
+}
+
+/// All conflicts, grouped by manager (apimachinery `pkg/util/managedfields/internal/conflict.go`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflicts(Vec<Conflict>);
+
+impl Conflicts {
+    /// Fails when what was written belongs to somebody.
+    pub(super) fn between(managed: &Managed, written: &FieldSet) -> Result<(), ApplyError> {
+        let mut entries: Vec<&Entry> = managed.0.iter().collect();
+        entries.sort_by_key(|e| (&e.manager, !e.applied, &e.api_version, &e.subresource));
+        let mut out = Vec::new();
+        for entry in entries {
+            let manager = name(entry);
+            for path in entry.set.intersection(written).paths() {
+                let path = path.iter().map(ToString::to_string).collect();
+                out.push(Conflict { manager: manager.clone(), path });
+            }
+        }
+        if out.is_empty() { Ok(()) } else { Err(ApplyError::Conflict(Self(out))) }
+    }
+
+    /// The causes, in the order of their paths.
+    pub fn causes(&self) -> Vec<&Conflict> {
+        let mut out: Vec<_> = self.0.iter().collect();
+        out.sort_by(|a, b| a.path.cmp(&b.path));
+        out
+    }
+}
+
+impl fmt::Display for Conflicts {
+    /// The message of the answer.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [one] = self.0.as_slice() {
+            return write!(f, "Apply failed with 1 conflict: {}: {}", one.message(), one.path);
+        }
+        write!(f, "Apply failed with {} conflicts: ", self.0.len())?;
+        for (i, group) in self.0.chunk_by(|a, b| a.manager == b.manager).enumerate() {
+            let line = if i > 0 { "\n" } else { "" };
+            write!(f, "{line}conflicts with {}:", group[0].manager)?;
+            for conflict in group {
+                write!(f, "\n- {}", conflict.path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn name(entry: &Entry) -> String {
+    let through = match entry.subresource.as_str() {
+        "" => String::new(),
+        subresource => format!(" with subresource {subresource:?}"),
+    };
+    let version = if entry.applied { String::new() } else { format!(" using {}", entry.api_version) };
+    format!("{:?}{through}{version}", entry.manager)
+}

@@ -1,0 +1,103 @@
+//! Server-side apply.
+
+mod check;
+mod conflict;
+mod merge;
+mod prune;
+
+use hydrofoil_types::{Schema, Value};
+
+use crate::compare::Comparison;
+use crate::fieldset::FieldSet;
+use crate::managed::Managed;
+use crate::owned::{self, never_owned};
+use crate::place::Place;
+use crate::track::{self, ManagedRequest};
+
+pub use conflict::{ApplyError, Conflict, Conflicts};
+
+/// Who owns what an object had before it was first applied.
+const BEFORE: &str = "before-first-apply";
+
+/// Applies a configuration (`FieldManager.Apply` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`,
+/// `Updater.Apply` of structured-merge-diff `merge/update.go`).
+///
+/// `live` is the object in loose form, none when the request creates it; `config` is generic JSON as it
+/// came, with its group, version and kind checked. Paths of `ignored` cannot be set through this endpoint.
+/// The answer is generic JSON with its `managedFields`, yet to be decoded and defaulted; it equals the
+/// live object but for them when nothing changed.
+pub fn apply(
+    schema: &Schema,
+    live: Option<&Value>,
+    config: &Value,
+    req: &ManagedRequest<'_>,
+    force: bool,
+    ignored: &FieldSet,
+) -> Result<Value, ApplyError> {
+    let version = config.str_at(&["apiVersion"]);
+    if version != req.api_version {
+        return Err(ApplyError::BadRequest(format!(
+            "Incorrect version specified in apply patch. Specified patch version: {version}, expected: {}",
+            req.api_version
+        )));
+    }
+    if config.at(&["metadata", "managedFields"]).is_some_and(|m| *m != Value::Null) {
+        return Err(ApplyError::BadRequest("metadata.managedFields must be nil".to_owned()));
+    }
+    let place = Place::root(schema);
+    check::config(schema, config)?;
+
+    let mut live = live.cloned().unwrap_or_else(Value::object);
+    let decoded = Managed::of(&live);
+    let mut managed = decoded.ok_or_else(|| ApplyError::Internal("failed to decode managed fields".to_owned()))?;
+    if let Some(metadata) = live.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("managedFields");
+    }
+    if managed.0.is_empty() {
+        // What nobody is known to own must not be taken without a conflict.
+        let before = ManagedRequest { manager: BEFORE, ..*req };
+        track::update(place, &Value::object(), &live, &mut managed, &before, ignored);
+    }
+    let old = place.canonical(&live);
+    let merged = merge::merge(place, Some(&old), Some(config)).unwrap_or_else(Value::object);
+    for entry in &mut managed.0 {
+        entry.set = track::reconcile(place, &entry.set);
+    }
+
+    let mut own = req.entry(true);
+    let at = managed.0.iter().position(|entry| entry.is_same(&own));
+    let last = at.map(|at| managed.0.remove(at));
+    own.time = last.as_ref().map(|l| l.time.clone()).unwrap_or_default();
+    own.set = owned::all(place, config).recursive_difference(ignored);
+    let new = match &last {
+        Some(last) if !last.set.is_empty() => {
+            let everyone = managed.0.iter().fold(own.set.clone(), |all, entry| all.union(&entry.set));
+            prune::prune(place, &merged, &last.set, &everyone)
+        }
+        _ => merged,
+    };
+
+    let change = Comparison::of(place, &old, &new, ignored);
+    let written = change.written();
+    if !force {
+        Conflicts::between(&managed, &written)?;
+    }
+    for entry in &mut managed.0 {
+        entry.set = entry.set.difference(&written).difference(&change.removed);
+    }
+    managed.0.retain(|entry| !entry.set.is_empty());
+    let changed = new != old;
+    if changed {
+        own.time = req.now.into();
+    }
+    own.set = own.set.difference(&never_owned());
+    if !own.set.is_empty() {
+        managed.0.push(own);
+    }
+    let mut out = if changed { new } else { live };
+    managed.write(&mut out);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests;

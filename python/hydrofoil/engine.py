@@ -1,6 +1,7 @@
 """The one door to the Rust engine: everything else imports it from here."""
 
 from hydrofoil._native import (
+    ApplyConflictError,
     Catalog,
     ConflictError,
     DecodeError,
@@ -27,6 +28,7 @@ from hydrofoil._native import (
 )
 
 __all__ = [
+    "ApplyConflictError",
     "Catalog",
     "ConflictError",
     "DecodeError",

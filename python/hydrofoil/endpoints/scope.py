@@ -44,6 +44,14 @@ class Scope:
         """The objects of the resource."""
         return self.registry.collection(self.resource)
 
+    def manager(self) -> str:
+        """Who comes to own what the request sets: `fieldManager`, else the client's name (SSA-22)."""
+        given = self.params.get("fieldManager")
+        if given:
+            return given
+        agent = self.request.headers.get("User-Agent", "").partition("/")[0]
+        return "".join(c for c in agent if c.isprintable()).encode()[:128].decode(errors="ignore") or "unknown"
+
     def form(self) -> str:
         """The native form of an answer that shows one object."""
         accepted = self.accepted

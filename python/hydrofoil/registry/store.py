@@ -88,7 +88,14 @@ class Registry:
         return cursor.versions(2**31)
 
     async def create(
-        self, resource: Resource, namespace: str, draft: Draft, *, dry_run: bool = False, warnings: list[str]
+        self,
+        resource: Resource,
+        namespace: str,
+        draft: Draft,
+        *,
+        dry_run: bool = False,
+        manager: str = "",
+        warnings: list[str],
     ) -> Stored:
         """Stores a new object, or shows what would be stored."""
         _, _, name, base, _, _, version = draft.head()
@@ -101,7 +108,7 @@ class Registry:
         strategy = self.strategy(resource)
         for attempt in range(NAME_TRIES):
             made = generate_name(base) if not name and base else name
-            draft.begin_create(namespace, made, new_uid())
+            draft.begin_create(namespace, made, new_uid(), manager)
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
                 if causes := draft.validate():
@@ -147,6 +154,7 @@ class Registry:
         dry_run: bool = False,
         validate: bool = True,
         patch: bool = False,
+        manager: str = "",
         warnings: list[str],
     ) -> Stored:
         """Replaces an object by what `change` makes of the present version; again when another write came between.
@@ -163,7 +171,7 @@ class Registry:
             self._check_version(resource, name, old, draft, patch=patch)
             if twice := draft.dedup_owners():
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-            draft.begin_update(old, subresource)
+            draft.begin_update(old, subresource, manager)
             strategy = self.strategy(resource)
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:

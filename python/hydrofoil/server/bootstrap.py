@@ -17,6 +17,9 @@ from hydrofoil.endpoints.request_info import parse
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 
+MANAGER = "kube-apiserver"
+"""Who owns what is there from the start, as upstream names itself."""
+
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
     """Puts values of this machine where the data has placeholders."""
@@ -74,8 +77,9 @@ async def load(registry: Registry, port: int) -> None:
             body = fill(obj, filled)
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
             namespace = body["metadata"].get("namespace", "")
+            draft.set(["metadata", "managedFields"], None)
             try:
-                stored = await registry.create(resource, namespace, draft, warnings=[])
+                stored = await registry.create(resource, namespace, draft, manager=MANAGER, warnings=[])
             except errors.ApiError as e:
                 raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
             if "status" in body and "status" in resource.subresources:

@@ -5,6 +5,8 @@ mod canonical;
 mod compare;
 mod error;
 mod fieldset;
+#[cfg(test)]
+mod hostile;
 mod json_merge;
 mod json_patch;
 mod managed;

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use hydrofoil_types::{Catalog, Schema, Value};
 
-static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
+/// The built-in types.
+pub(crate) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
     Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
 });

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto, yaml};
+use hydrofoil_merge::{FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
 use hydrofoil_store::FieldTarget;
 use hydrofoil_types as types;
@@ -12,7 +13,8 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::draft::Draft;
-use crate::error::decode_error;
+use crate::error::{apply_error, decode_error};
+use crate::stored::Stored;
 
 /// The built-in types and resources.
 #[pyclass(frozen)]
@@ -113,6 +115,28 @@ impl ResourceType {
     fn decode(&self, body: &[u8], media: &str) -> PyResult<(Draft, Vec<String>)> {
         let (value, strict) = self.typed.decode(body, media)?;
         Ok((Draft::new(Arc::clone(&self.typed), value), strict))
+    }
+
+    /// What server-side apply of a configuration makes of the live object, or of nothing.
+    #[pyo3(signature = (live, config, manager, subresource, force))]
+    fn apply(
+        &self,
+        live: Option<&Stored>,
+        config: &[u8],
+        manager: &str,
+        subresource: &str,
+        force: bool,
+    ) -> PyResult<(Draft, Vec<String>)> {
+        let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
+        let live = live.map(|l| l.value(&self.typed)).transpose()?;
+        let now = types::Timestamp::now().rfc3339();
+        let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
+        let reset = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
+        let ignored = if reset { FieldSet::of_fields(&[&["status"]]) } else { FieldSet::new() };
+        let applied = apply(&self.typed.schema, live.as_ref(), &config.value, &request, force, &ignored)
+            .map_err(|e| apply_error(&e))?;
+        let (value, _) = self.typed.decode(&json::encode_any(&applied), "json")?;
+        Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))
     }
 
     /// An empty object of this type.

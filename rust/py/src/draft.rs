@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
+use hydrofoil_merge::{ManagedRequest, track_update};
 use hydrofoil_schema::{Request, default, prepare, validate, warn};
 use hydrofoil_types::{MetaView, Timestamp, Value};
 use pyo3::prelude::*;
@@ -22,6 +23,16 @@ pub(crate) struct Draft {
 impl Draft {
     pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
         Self { typed, value: Cell::new(value) }
+    }
+
+    fn track(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
+        if manager.is_empty() {
+            return;
+        }
+        let now = Timestamp::now().rfc3339();
+        let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
+        let reset_status = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
+        track_update(&self.typed.schema, old, new, &request, reset_status);
     }
 
     fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
@@ -96,7 +107,10 @@ impl Draft {
     }
 
     /// Fills system metadata, defaults and what the strategy prepares, for a create.
-    fn begin_create(&self, namespace: &str, name: &str, uid: &str) {
+    ///
+    /// `manager` comes to own what the body says; empty: nobody does.
+    #[pyo3(signature = (namespace, name, uid, manager=""))]
+    fn begin_create(&self, namespace: &str, name: &str, uid: &str, manager: &str) {
         self.set_type();
         let mut value = self.value.lock();
         let meta = value.object_at_mut(&["metadata"]);
@@ -114,11 +128,15 @@ impl Draft {
         meta.set("uid", uid);
         meta.set("creationTimestamp", Timestamp::now().rfc3339());
         default::apply(&self.typed.kind, &mut value);
+        self.track(None, &mut value, manager, "");
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
     }
 
     /// Takes over what an update may not change, and what the strategy prepares.
-    fn begin_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
+    ///
+    /// `manager` comes to own what the body changes; empty: nobody does.
+    #[pyo3(signature = (old, subresource, manager=""))]
+    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
         self.set_type();
         let revision = old.version.revision();
         let old = old.value(&self.typed)?;
@@ -145,6 +163,7 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
+        self.track(Some(&old), &mut value, manager, subresource);
         prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
         Ok(())
     }

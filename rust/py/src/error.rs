@@ -1,11 +1,13 @@
 //! The one map from the engine's errors to Python's.
 
+use hydrofoil_merge::ApplyError;
 use hydrofoil_store::StoreError;
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 
 create_exception!(_native, DecodeError, PyException, "A body is no object of its type: kind of error, message.");
+create_exception!(_native, ApplyConflictError, PyException, "Others own what is applied: text, causes.");
 create_exception!(_native, ExistsError, PyException, "An object of that key exists.");
 create_exception!(_native, MissingError, PyException, "No object of that key exists.");
 create_exception!(_native, ConflictError, PyException, "The object stands at another revision: the current one.");
@@ -38,4 +40,15 @@ pub(crate) fn patch_error(error: &hydrofoil_merge::PatchError) -> PyErr {
         hydrofoil_merge::PatchError::Internal(_) => "internal",
     };
     DecodeError::new_err((kind, error.to_string()))
+}
+
+pub(crate) fn apply_error(error: &ApplyError) -> PyErr {
+    match error {
+        ApplyError::BadRequest(text) => DecodeError::new_err(("bad request", text.clone())),
+        ApplyError::Internal(text) => DecodeError::new_err(("internal", text.clone())),
+        ApplyError::Conflict(conflicts) => {
+            let causes: Vec<(String, String)> = conflicts.causes().into_iter().map(|c| (c.message(), c.path.clone())).collect();
+            ApplyConflictError::new_err((conflicts.to_string(), causes))
+        }
+    }
 }

@@ -19,7 +19,9 @@ mod _native {
     #[pymodule_export]
     use crate::draft::Draft;
     #[pymodule_export]
-    use crate::error::{ConflictError, DecodeError, ExistsError, ExpiredError, FutureError, MissingError};
+    use crate::error::{
+        ApplyConflictError, ConflictError, DecodeError, ExistsError, ExpiredError, FutureError, MissingError,
+    };
     #[pymodule_export]
     use crate::list::ListCursor;
     #[pymodule_export]

@@ -14,6 +14,11 @@ async def create(scope: Scope) -> Answer:
     draft = await body.read(scope, scope.resource.native, options)
     body.check_namespace(scope, draft)
     stored = await scope.registry.create(
-        scope.resource, scope.info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+        scope.resource,
+        scope.info.namespace,
+        draft,
+        dry_run=options.dry_run,
+        manager=scope.manager(),
+        warnings=scope.warnings,
     )
     return scope.object_answer(stored, 201)

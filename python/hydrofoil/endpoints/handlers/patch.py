@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import orjson
+
 from hydrofoil import engine, errors
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
-from hydrofoil.endpoints.params import WriteOptions, write_options
+from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
@@ -18,7 +20,7 @@ async def patch(scope: Scope) -> Answer:
     options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
     if kind == "apply":
-        raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        return await apply(scope, data, options)
 
     def change(old: Stored) -> Draft:
         return patched(scope, old, kind, data, options, scope.resource.native)
@@ -30,6 +32,7 @@ async def patch(scope: Scope) -> Answer:
         change,
         subresource=scope.info.subresource,
         dry_run=options.dry_run,
+        manager=scope.manager(),
         patch=True,
         warnings=scope.warnings,
     )
@@ -51,6 +54,61 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
     check_name(scope, draft)
     body.check_namespace(scope, draft)
     return draft
+
+
+async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
+    """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
+    resource, info = scope.resource, scope.info
+    force = truth(scope.params, "force")
+    if not options.field_manager:
+        cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
+        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+
+    def applied(live: Stored | None) -> Draft:
+        try:
+            draft, strict = resource.native.apply(live, data, options.field_manager, info.subresource, force)
+        except engine.ApplyConflictError as e:
+            text, causes = e.args
+            shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
+            raise errors.ApiError(409, "Conflict", text, {"causes": shown}) from None
+        except engine.DecodeError as e:
+            what, text = e.args
+            if what == "internal":
+                raise errors.ApiError(500, "", text) from None
+            raise errors.bad_request(text) from None
+        if strict and options.field_validation == "Strict":
+            raise errors.bad_request(f"error strict decoding patch: {', '.join(strict)}")
+        if options.field_validation == "Warn":
+            scope.warnings += [w for w in strict if w not in scope.warnings]
+        body.check_type(scope, resource.native, draft)
+        if not draft.head()[2]:
+            draft.set(["metadata", "name"], orjson.dumps(info.name))
+        check_name(scope, draft)
+        body.check_namespace(scope, draft)
+        return draft
+
+    if scope.collection.get(resource.native, info.namespace, info.name) is None and not info.subresource:
+        draft = applied(None)
+        if draft.head()[5]:
+            text = (
+                f"uid mismatch: the provided object specified uid {draft.head()[5]}, and no existing object was found"
+            )
+            raise errors.conflict(resource.group, resource.plural, info.name, text)
+        stored = await scope.registry.create(
+            resource, info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+        )
+        return scope.object_answer(stored, 201)
+    stored = await scope.registry.update(
+        resource,
+        info.namespace,
+        info.name,
+        applied,
+        subresource=info.subresource,
+        dry_run=options.dry_run,
+        patch=True,
+        warnings=scope.warnings,
+    )
+    return scope.object_answer(stored)
 
 
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:

@@ -122,6 +122,7 @@ async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
         scope.info.name,
         change,
         dry_run=options.dry_run,
+        manager=scope.manager(),
         warnings=scope.warnings,
     )
     return answer(scope, stored)

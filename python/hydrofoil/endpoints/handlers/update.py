@@ -37,7 +37,12 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
     if not info.subresource and scope.registry.traits(resource)[0]:
         if scope.collection.get(resource.native, info.namespace, info.name) is None:
             stored = await scope.registry.create(
-                resource, info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+                resource,
+                info.namespace,
+                draft,
+                dry_run=options.dry_run,
+                manager=scope.manager(),
+                warnings=scope.warnings,
             )
             return scope.object_answer(stored, 201)
     source = draft.json()
@@ -53,6 +58,7 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
         change,
         subresource=info.subresource,
         dry_run=options.dry_run,
+        manager=scope.manager(),
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::fieldset::FieldSet;
+use crate::fieldset::{FieldSet, PathElement};
 use crate::managed::{Entry, Managed};
 
 /// A configuration that cannot be applied, by the status it is answered with.
@@ -34,6 +34,7 @@ pub struct Conflict {
     pub manager: String,
     /// The path, `.spec.replicas`: the `field` of the cause.
     pub path: String,
+    steps: Vec<PathElement>,
 }
 
 impl Conflict {
@@ -56,11 +57,20 @@ impl Conflicts {
         for entry in entries {
             let manager = name(entry);
             for path in entry.set.intersection(written).paths() {
-                let path = path.iter().map(ToString::to_string).collect();
-                out.push(Conflict { manager: manager.clone(), path });
+                let text = path.iter().map(ToString::to_string).collect();
+                out.push(Conflict { manager: manager.clone(), path: text, steps: path });
             }
         }
         if out.is_empty() { Ok(()) } else { Err(ApplyError::Conflict(Self(out))) }
+    }
+
+    /// The conflicts about paths that are not in a set, if there are any.
+    ///
+    /// The manager `kubectl` may force what its last-applied annotation sets (`internal/lastapplied.go`).
+    #[must_use]
+    pub fn outside(mut self, set: &FieldSet) -> Option<Self> {
+        self.0.retain(|conflict| !set.has(&conflict.steps));
+        (!self.0.is_empty()).then_some(self)
     }
 
     /// The causes, in the order of their paths.

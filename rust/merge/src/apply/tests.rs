@@ -47,6 +47,11 @@ fn two_appliers_share_give_up_and_force() {
     let causes: Vec<_> = conflicts.causes().iter().map(|c| (c.message(), c.path.clone())).collect();
     assert_eq!(causes[1], (r#"conflict with "alpha""#.to_owned(), ".data.two".to_owned()));
 
+    let ours = FieldSet::of_fields(&[&["data", "key"]]);
+    let left = conflicts.outside(&ours).expect("one is left");
+    assert_eq!(left.to_string(), r#"Apply failed with 1 conflict: conflict with "alpha": .data.two"#);
+    assert_eq!(left.outside(&FieldSet::of_fields(&[&["data", "two"]])), None);
+
     // A new owner of what is there already changes nothing, so its entry has no time.
     let a = map(Some(&a), "beta", T2, false, r#","data":{"key":"v"}"#).expect("shared");
     assert_eq!(owners(&a), [r#"beta  {"f:data":{"f:key":{}}}"#, r#"alpha 1Z {"f:data":{"f:key":{},"f:two":{}}}"#]);

@@ -142,10 +142,10 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     };
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
-        (Value::Float(a), Value::Float(b)) => a.total_cmp(b),
-        // A number beside one of the other form: exact for all that fits, and never equal, so the order is total.
-        (Value::Int(a), Value::Float(b)) => (*a as f64).total_cmp(b).then(Ordering::Less),
-        (Value::Float(a), Value::Int(b)) => a.total_cmp(&(*b as f64)).then(Ordering::Greater),
+        // Adding zero makes one of the two zeros.
+        (Value::Float(a), Value::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
+        (Value::Int(a), Value::Float(b)) => mixed(*a, *b),
+        (Value::Float(a), Value::Int(b)) => mixed(*b, *a).reverse(),
         (Value::Str(a), Value::Str(b)) => a.cmp(b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Array(a), Value::Array(b)) => {
@@ -162,4 +162,9 @@ fn compare(a: &Value, b: &Value) -> Ordering {
         }
         _ => rank(a).cmp(&rank(b)),
     }
+}
+
+/// An integer beside a number of the other form, exactly: the order must be total.
+fn mixed(a: i64, b: f64) -> Ordering {
+    if b.fract() == 0.0 && b.abs() < 9e18 { a.cmp(&(b as i64)) } else { (a as f64).total_cmp(&b).then(Ordering::Less) }
 }

@@ -99,10 +99,10 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
     if patch.is_empty() || wanted.is_empty() {
         return Ok(());
     }
-    if !merge_key.is_empty() {
-        if let Some(item) = patch.iter().find(|i| i.as_object().is_none()) {
-            return Err(text::not_a_map(item));
-        }
+    if !merge_key.is_empty()
+        && let Some(item) = patch.iter().find(|i| i.as_object().is_none())
+    {
+        return Err(text::not_a_map(item));
     }
     let plain = |item: &&Value| merge_key.is_empty() || item.get(PATCH).is_none();
     let mut order = wanted.iter();

@@ -14,7 +14,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.engine import Draft, ResourceType, Selector, Stored
 from hydrofoil.registry.namespaces import Namespaces
-from hydrofoil.registry.strategies.base import Strategy, strategies
+from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
 from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
 
 NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -246,6 +246,10 @@ class Registry:
                 if step == "remove":
                     if options.dry_run:
                         return old, True
+                    if self.traits(resource)[3]:
+                        # A graceful deletion is told as one even when no time is left for it.
+                        mark_deleted(draft, 0)
+                        old = await collection.update(old, draft)
                     gone = await collection.delete(old)
                     await strategy.after_delete(resource, old)
                     return gone, True

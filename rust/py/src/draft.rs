@@ -163,8 +163,9 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        self.track(Some(&old), &mut value, manager, subresource);
         prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
+        // What the endpoint put back is owned by nobody new.
+        self.track(Some(&old), &mut value, manager, subresource);
         Ok(())
     }
 

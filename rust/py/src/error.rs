@@ -47,7 +47,8 @@ pub(crate) fn apply_error(error: &ApplyError) -> PyErr {
         ApplyError::BadRequest(text) => DecodeError::new_err(("bad request", text.clone())),
         ApplyError::Internal(text) => DecodeError::new_err(("internal", text.clone())),
         ApplyError::Conflict(conflicts) => {
-            let causes: Vec<(String, String)> = conflicts.causes().into_iter().map(|c| (c.message(), c.path.clone())).collect();
+            let causes: Vec<(String, String)> =
+                conflicts.causes().into_iter().map(|c| (c.message(), c.path.clone())).collect();
             ApplyConflictError::new_err((conflicts.to_string(), causes))
         }
     }

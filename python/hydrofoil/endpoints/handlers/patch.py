@@ -18,6 +18,9 @@ async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
     kind = patch_kind(scope.request.headers.get("Content-Type", ""))
     options = write_options(scope.params, "PatchOptions")
+    if kind != "apply" and "force" in scope.params:
+        cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
+        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
     data = await scope.body()
     if kind == "apply":
         return await apply(scope, data, options)

@@ -100,7 +100,8 @@ async def evict(scope: Scope) -> Answer:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     pod = scope.registry.get(_pods(scope), info.namespace, info.name)
     asked = orjson.loads(given.json()).get("deleteOptions", {})
-    await _disrupt(scope, pod, dry_run=options.dry_run)
+    dry_run = options.dry_run or bool(asked.get("dryRun"))
+    await _disrupt(scope, pod, dry_run=dry_run)
     preconditions = asked.get("preconditions", {})
     await scope.registry.delete(
         _pods(scope),
@@ -111,7 +112,7 @@ async def evict(scope: Scope) -> Answer:
             uid=preconditions.get("uid"),
             revision=preconditions.get("resourceVersion"),
             policy=asked.get("propagationPolicy"),
-            dry_run=options.dry_run,
+            dry_run=dry_run,
         ),
     )
     return scope.json_answer(SUCCESS, 201)

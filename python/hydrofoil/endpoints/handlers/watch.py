@@ -96,8 +96,12 @@ async def watch(scope: Scope) -> web.StreamResponse:
     head += b"Content-Type: %s\r\n" % (PROTOBUF + ";stream=watch" if scope.accepted.protobuf else JSON).encode()
     head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
     transport.write(head)
+    if scope.accepted.transform == "PartialObjectMetadataList":
+        # No event is a list: upstream opens the stream and ends it.
+        watcher, error = None, b""
     if watcher is None:
-        transport.write(chunk(error) + b"0\r\n\r\n" if chunked else error)
+        last = (chunk(error) if error else b"") + b"0\r\n\r\n"
+        transport.write(last if chunked else error)
         return respond.Streamed(200, close=not chunked)
     await run(scope, options, token, watcher, TransportSink(transport), framed=chunked)
     if chunked and not transport.is_closing():

@@ -73,7 +73,7 @@ class Strategy:
 
     def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
         """Decides how a deletion goes on; what is to be written is in the draft then."""
-        generation, deleted, grace, finalizers = draft.lifecycle()
+        _, deleted, grace, finalizers = draft.lifecycle()
         wanted = policy_finalizers(finalizers, options)
         period = self.grace_period(draft, options)
         if period is not None and deleted and options.grace is None:
@@ -85,16 +85,21 @@ class Strategy:
         if changed:
             draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
         if not deleted or (waits and grace is not None and period is not None and period < grace):
-            if generation > 0 and not deleted:
-                draft.set(["metadata", "generation"], b"%d" % (generation + 1))
-            draft.set(["metadata", "deletionTimestamp"], now(period or 0))
-            draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % (period or 0))
+            mark_deleted(draft, period or 0)
             changed = True
         elif not waits and grace:
-            draft.set(["metadata", "deletionGracePeriodSeconds"], b"0")
-            draft.set(["metadata", "deletionTimestamp"], now())
+            mark_deleted(draft, 0)
             changed = True
         return "mark" if changed else "wait"
+
+
+def mark_deleted(draft: Draft, seconds: int) -> None:
+    """Sets when an object is to be gone; the first time its generation grows."""
+    generation, deleted, _, _ = draft.lifecycle()
+    if generation > 0 and not deleted:
+        draft.set(["metadata", "generation"], b"%d" % (generation + 1))
+    draft.set(["metadata", "deletionTimestamp"], now(seconds))
+    draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % seconds)
 
 
 def policy_finalizers(finalizers: list[str], options: DeleteOptions) -> list[str]:

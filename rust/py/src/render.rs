@@ -65,12 +65,19 @@ pub(crate) fn render_event(
             out.extend_from_slice(&typed.json(version)?[typed.head..]);
         }
         Form::Protobuf => {
-            let value = typed.read(version)?;
-            let raw = proto::encode(&typed.schema, &value);
-            if whole {
-                out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, &raw));
+            let make = || typed.read(version).map(|value| proto::encode(&typed.schema, &value));
+            // Only the stored version's encoding is kept: the others are rarely asked for.
+            let made;
+            let raw = if typed.storage.is_none() {
+                version.binary(make)?
             } else {
-                proto::item(&raw, out);
+                made = make()?;
+                &made
+            };
+            if whole {
+                out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, raw));
+            } else {
+                proto::item(raw, out);
             }
         }
         Form::Metadata(meta_version) => metadata(version, meta_version, out)?,

@@ -65,12 +65,18 @@ fn create_on_update(key: (&str, &str)) -> bool {
 fn conditional(key: (&str, &str)) -> bool {
     matches!(
         key,
-        ("coordination.k8s.io" | "apiregistration.k8s.io" | "apiextensions.k8s.io" | "admissionregistration.k8s.io", _)
-            | ("storage.k8s.io", "VolumeAttachment" | "CSIDriver" | "CSINode" | "CSIStorageCapacity")
+        (
+            "coordination.k8s.io"
+                | "apiregistration.k8s.io"
+                | "apiextensions.k8s.io"
+                | "admissionregistration.k8s.io"
+                | "internal.apiserver.k8s.io"
+                | "storagemigration.k8s.io",
+            _
+        ) | ("storage.k8s.io", "VolumeAttachment" | "CSIDriver" | "CSINode" | "CSIStorageCapacity")
             | ("policy", "PodDisruptionBudget")
             | ("node.k8s.io", "RuntimeClass")
             | ("certificates.k8s.io", "ClusterTrustBundle" | "PodCertificateRequest")
-            | ("internal.apiserver.k8s.io" | "storagemigration.k8s.io", _)
     )
 }
 

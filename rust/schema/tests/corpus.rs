@@ -6,6 +6,7 @@
 
 mod admit;
 mod change;
+mod hardy;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -92,8 +93,8 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
         map.remove("namespace");
     }
     if map.str("name").is_empty() && !map.str("generateName").is_empty() {
-        let base = map.str("generateName");
-        let name = format!("{}xxxxx", &base[..base.len().min(58)]);
+        let base: String = map.str("generateName").chars().take(58).collect();
+        let name = format!("{base}xxxxx");
         map.set("name", Value::from(name));
     }
     map.set("uid", Value::from("00000000-0000-0000-0000-000000000000"));
@@ -229,7 +230,6 @@ fn run(case: &Json) -> Option<(bool, bool, String)> {
                 .as_array()
                 .map(|l| l.iter().filter_map(Json::as_str).map(str::to_owned).collect())
                 .unwrap_or_default();
-            let told: Vec<String> = told.into_iter().filter(|w| !w.contains("unrecognized format")).collect();
             (
                 same,
                 same && told == warnings,
@@ -332,4 +332,38 @@ fn corpus_is_answered() {
         sum.total += f.total;
     }
     println!("{:60} fields {:5} exact {:5} of {:5}", "all", sum.fields, sum.exact, sum.total);
+}
+
+#[test]
+fn odd_values_never_panic() {
+    let Some(dir) = corpus() else {
+        println!("skipped: no ../shared beside the repository");
+        return;
+    };
+    let rounds: usize = std::env::var("HARDY_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let mut dice = hardy::Dice(0x9e37_79b9_7f4a_7c15);
+    for file in std::fs::read_dir(dir).unwrap().map(|f| f.unwrap().path()) {
+        if file.extension().is_none_or(|e| e != "jsonl") {
+            continue;
+        }
+        let mut last: Option<(SmolStr, Value)> = None;
+        for line in std::fs::read_to_string(&file).unwrap().lines() {
+            let case: Json = serde_json::from_str(line).unwrap();
+            let Some(target) = case["path"].as_str().and_then(target) else { continue };
+            if !case["body"].is_object() {
+                continue;
+            }
+            for _ in 0..rounds {
+                let mut body = case["body"].clone();
+                hardy::mangle(&mut body, &mut dice);
+                let Ok(decoded) = json::decode(&target.schema, &serde_json::to_vec(&body).unwrap()) else { continue };
+                if let Some((_, old)) = last.as_ref().filter(|(kind, _)| *kind == target.kind.kind) {
+                    hardy::all(&target, &decoded.value, old);
+                } else {
+                    hardy::all(&target, &decoded.value, &decoded.value);
+                }
+                last = Some((target.kind.kind.clone(), decoded.value));
+            }
+        }
+    }
 }

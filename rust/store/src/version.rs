@@ -1,6 +1,6 @@
 //! One immutable version of one object.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hydrofoil_types::SmolStr;
 
@@ -29,6 +29,7 @@ pub struct Version {
     head: u32,
     labels: Box<[(SmolStr, SmolStr)]>,
     fields: Box<[SmolStr]>,
+    binary: OnceLock<Box<[u8]>>,
 }
 
 impl Version {
@@ -43,6 +44,7 @@ impl Version {
             head: draft.head as u32,
             labels: draft.labels,
             fields: draft.fields,
+            binary: OnceLock::new(),
         }
     }
 
@@ -68,6 +70,7 @@ impl Version {
             head: draft.head as u32,
             labels: draft.labels,
             fields: draft.fields,
+            binary: OnceLock::new(),
         }
     }
 
@@ -92,6 +95,7 @@ impl Version {
             head: self.head,
             labels: self.labels.clone(),
             fields: self.fields.clone(),
+            binary: OnceLock::new(),
         }
     }
 
@@ -123,6 +127,15 @@ impl Version {
     /// The object as an item of a typed list: what follows kind and apiVersion, without `{`.
     pub fn item(&self) -> &[u8] {
         &self.json[self.head as usize..]
+    }
+
+    /// The binary encoding, made when it is first asked for and kept.
+    pub fn binary<E>(&self, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<&[u8], E> {
+        if let Some(found) = self.binary.get() {
+            return Ok(found);
+        }
+        let made = make()?.into_boxed_slice();
+        Ok(self.binary.get_or_init(|| made))
     }
 
     /// The labels, sorted by key.

@@ -20,10 +20,10 @@ pub(super) fn job(object: &mut Value) {
     spec.unset("manualSelector", false);
     job_parts(spec);
     let labels = spec.sub("template").sub("metadata").opt("labels").cloned();
-    if let Some(labels) = labels.filter(|l| !l.is_zero()) {
-        if object.sub("metadata").zero("labels") {
-            object.make("metadata").put("labels", labels);
-        }
+    if let Some(labels) = labels.filter(|l| !l.is_zero())
+        && object.sub("metadata").zero("labels")
+    {
+        object.make("metadata").put("labels", labels);
     }
 }
 

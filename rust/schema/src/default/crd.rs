@@ -19,9 +19,9 @@ pub(super) fn definition(object: &mut Value) {
         c.within("webhook", |w| w.within("clientConfig", |c| c.within("service", |s| s.unset("port", 443))));
     });
     let storage = spec.list("versions").iter().find(|v| v.b("storage")).map(|v| v.s("name").to_owned());
-    if let Some(storage) = storage {
-        if object.sub("status").list("storedVersions").is_empty() {
-            object.make("status").put("storedVersions", vec![Value::from(storage)]);
-        }
+    if let Some(storage) = storage
+        && object.sub("status").list("storedVersions").is_empty()
+    {
+        object.make("status").put("storedVersions", vec![Value::from(storage)]);
     }
 }

@@ -69,7 +69,7 @@ pub fn apply(kind: &Kind, object: &mut Value) {
             admissionregistration::policy(object);
         }
         ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding") => {
-            admissionregistration::binding(object)
+            admissionregistration::binding(object);
         }
         ("apiregistration.k8s.io", "APIService") => apiregistration::api_service(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => crd::definition(object),

@@ -40,25 +40,26 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
 /// Whether creation wipes the status, and whether generations are counted.
 fn switches(key: (&str, &str)) -> (bool, bool) {
     match key {
-        ("", "ReplicationController")
+        ("", "ReplicationController" | "Pod")
         | ("apps", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet")
         | ("batch", "Job" | "CronJob")
         | ("policy", "PodDisruptionBudget")
         | ("networking.k8s.io", "Ingress")
-        | ("flowcontrol.apiserver.k8s.io", _)
-        | ("admissionregistration.k8s.io", _)
-        | ("apiextensions.k8s.io", _)
-        | ("storagemigration.k8s.io", _)
-        | ("resource.k8s.io", "DeviceTaintRule")
-        | ("", "Pod") => (true, true),
+        | (
+            "flowcontrol.apiserver.k8s.io"
+            | "admissionregistration.k8s.io"
+            | "apiextensions.k8s.io"
+            | "storagemigration.k8s.io",
+            _,
+        )
+        | ("resource.k8s.io", "DeviceTaintRule") => (true, true),
         ("", "Service" | "ResourceQuota" | "Namespace" | "PersistentVolume" | "PersistentVolumeClaim")
         | ("autoscaling", "HorizontalPodAutoscaler")
         | ("certificates.k8s.io", "CertificateSigningRequest" | "PodCertificateRequest")
         | ("storage.k8s.io", "VolumeAttachment")
-        | ("apiregistration.k8s.io", _)
+        | ("apiregistration.k8s.io" | "internal.apiserver.k8s.io", _)
         | ("resource.k8s.io", "ResourceClaim" | "ResourcePoolStatusRequest")
-        | ("scheduling.k8s.io", "PodGroup")
-        | ("internal.apiserver.k8s.io", _) => (true, false),
+        | ("scheduling.k8s.io", "PodGroup") => (true, false),
         ("", "PodTemplate")
         | ("networking.k8s.io", "NetworkPolicy" | "IngressClass")
         | ("discovery.k8s.io", "EndpointSlice")

@@ -27,5 +27,5 @@ pub(super) fn create(object: &mut Value) {
 /// The generation is not the client's to set; it grows with every change of the template.
 pub(super) fn update(object: &mut Value, old: &Value) {
     let changed = !same_field(object.sub("spec"), old.sub("spec"), "template");
-    write(object, read(old) + i64::from(changed));
+    write(object, read(old).wrapping_add(i64::from(changed)));
 }

@@ -31,12 +31,11 @@ pub(super) fn drop_disabled(kind: &Kind, object: &mut Value, old: Option<&Value>
                 }
             }
         }),
-        ("discovery.k8s.io", "EndpointSlice") => {
+        ("discovery.k8s.io", "EndpointSlice")
             // The v1 API takes no topology; what v1beta1 stored stays.
-            if old.is_none() {
+            if old.is_none() => {
                 object.each("endpoints", |e| e.drop("deprecatedTopology"));
             }
-        }
         ("storage.k8s.io", "CSIDriver") => object.within("spec", |s| {
             if !old.is_some_and(|o| o.sub("spec").has("volumeHealth")) {
                 s.drop("volumeHealth");
@@ -57,7 +56,7 @@ fn template(holder: &mut Value, old: Option<&Value>) {
     holder.within("template", |t| t.within("spec", |s| pod_spec(s, old)));
 }
 
-/// MaxUnavailableStatefulSet.
+/// `MaxUnavailableStatefulSet`.
 fn stateful(object: &mut Value, old: Option<&Value>) {
     let used = old.is_some_and(|o| o.sub("spec").sub("updateStrategy").sub("rollingUpdate").has("maxUnavailable"));
     if !used {

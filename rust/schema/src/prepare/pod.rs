@@ -130,7 +130,7 @@ fn require(selector: &mut Value, key: &str, operator: &str, value: &str) {
 pub(super) fn generation(object: &mut Value, old: &Value) {
     let generation = old.sub("metadata").i("generation");
     let changed = !same_field(object, old, "spec");
-    let next = generation + i64::from(changed);
+    let next = generation.wrapping_add(i64::from(changed));
     if next != 0 {
         object.make("metadata").put("generation", next);
     }

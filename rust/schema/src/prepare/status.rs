@@ -43,9 +43,15 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
 fn resets_meta(key: (&str, &str)) -> bool {
     matches!(
         key,
-        ("apiextensions.k8s.io" | "apiregistration.k8s.io" | "flowcontrol.apiserver.k8s.io", _)
-            | ("admissionregistration.k8s.io" | "resource.k8s.io" | "storagemigration.k8s.io", _)
-            | ("storage.k8s.io", "VolumeAttachment")
+        (
+            "apiextensions.k8s.io"
+                | "apiregistration.k8s.io"
+                | "flowcontrol.apiserver.k8s.io"
+                | "admissionregistration.k8s.io"
+                | "resource.k8s.io"
+                | "storagemigration.k8s.io",
+            _
+        ) | ("storage.k8s.io", "VolumeAttachment")
             | ("networking.k8s.io", "ServiceCIDR")
             | ("certificates.k8s.io", "PodCertificateRequest")
             | ("scheduling.k8s.io", "PodGroup")

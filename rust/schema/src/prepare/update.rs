@@ -29,7 +29,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value, old: &Value) {
         _ => {}
     }
     let generation = old.sub("metadata").i("generation");
-    let next = generation + i64::from(counted_change(kind.key(), object, old));
+    let next = generation.wrapping_add(i64::from(counted_change(kind.key(), object, old)));
     if next != 0 {
         object.make("metadata").put("generation", next);
     }
@@ -50,8 +50,16 @@ fn keeps_status(key: (&str, &str)) -> bool {
                 | "PersistentVolumeClaim"
                 | "ReplicationController"
         ) | ("apps", "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet")
-            | ("batch" | "autoscaling" | "flowcontrol.apiserver.k8s.io" | "apiextensions.k8s.io", _)
-            | ("apiregistration.k8s.io" | "internal.apiserver.k8s.io" | "storagemigration.k8s.io", _)
+            | (
+                "batch"
+                    | "autoscaling"
+                    | "flowcontrol.apiserver.k8s.io"
+                    | "apiextensions.k8s.io"
+                    | "apiregistration.k8s.io"
+                    | "internal.apiserver.k8s.io"
+                    | "storagemigration.k8s.io",
+                _
+            )
             | ("certificates.k8s.io", "CertificateSigningRequest" | "PodCertificateRequest")
             | ("policy", "PodDisruptionBudget")
             | ("networking.k8s.io", "Ingress" | "ServiceCIDR")
@@ -70,10 +78,9 @@ fn counted_change(key: (&str, &str), object: &Value, old: &Value) -> bool {
         }
         ("", "ReplicationController")
         | ("apps", "StatefulSet" | "DaemonSet" | "ReplicaSet")
-        | ("batch", _)
+        | ("batch" | "flowcontrol.apiserver.k8s.io" | "apiextensions.k8s.io" | "storagemigration.k8s.io", _)
         | ("policy", "PodDisruptionBudget")
         | ("networking.k8s.io", "Ingress" | "NetworkPolicy" | "IngressClass")
-        | ("flowcontrol.apiserver.k8s.io" | "apiextensions.k8s.io" | "storagemigration.k8s.io", _)
         | ("storage.k8s.io", "CSIDriver")
         | ("resource.k8s.io", "DeviceClass" | "ResourceSlice" | "DeviceTaintRule")
         | (

@@ -42,11 +42,8 @@ pub(crate) fn review(req: &Request<'_>, object: &Value, causes: &mut Causes) {
 }
 
 fn shown(value: &Value) -> Value {
-    Map::from_unique(vec![
-        ("Path".into(), Value::from(value.s("path"))),
-        ("Verb".into(), Value::from(value.s("verb"))),
-    ])
-    .into()
+    Map::from_unique(vec![("Path".into(), Value::from(value.s("path"))), ("Verb".into(), Value::from(value.s("verb")))])
+        .into()
 }
 
 fn subject(spec: &Value, causes: &mut Causes) {
@@ -84,30 +81,23 @@ fn selector_of(selector: &Value, key: &str, fields: bool, path: &Path<'_>, cause
         causes.invalid_str(&path.child("rawSelector"), raw, "may not specified at the same time as requirements");
     }
     if raw.is_empty() && list.is_empty() {
-        let detail = format!(
-            "when spec.resourceAttributes.{key} is specified, requirements or rawSelector is required"
-        );
+        let detail =
+            format!("when spec.resourceAttributes.{key} is specified, requirements or rawSelector is required");
         causes.required(&at, &detail);
     }
     for (i, requirement) in list.iter().enumerate() {
         let at = at.index(i);
-        if fields {
-            if requirement.zero("key") {
-                causes.required(&at.child("key"), "must be specified");
-            }
+        if fields && requirement.zero("key") {
+            causes.required(&at.child("key"), "must be specified");
         }
         let values = requirement.list("values").len();
         match requirement.s("operator") {
-            "In" | "NotIn" => {
-                if values == 0 {
-                    causes.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
-                }
+            "In" | "NotIn" if values == 0 => {
+                causes.required(&at.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
             }
-            "Exists" | "DoesNotExist" => {
-                if values > 0 {
-                    let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                    causes.forbidden(&at.child("values"), detail);
-                }
+            "Exists" | "DoesNotExist" if values > 0 => {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                causes.forbidden(&at.child("values"), detail);
             }
             // Operators of later versions pass.
             _ => {}
@@ -132,11 +122,7 @@ fn metadata(object: &Value, local: bool, causes: &mut Causes) {
         })
     });
     if !empty {
-        let detail = if local {
-            "must be empty except for namespace"
-        } else {
-            "must be empty"
-        };
+        let detail = if local { "must be empty except for namespace" } else { "must be empty" };
         let mut one = Causes::new();
         one.invalid(&Path::new("metadata"), object.sub("metadata"), detail);
         let text = one.as_slice().first().map_or("", |c| c.message.as_str()).to_owned();

@@ -22,10 +22,7 @@ pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
         let path = Path::new("metadata");
         let before = causes.len();
         causes.format(&path.child("name"), own, name::path_segment);
-        if causes.len() == before && own != required && !group.is_empty() {
-            let detail = format!("must be `spec.version+\".\"+spec.group`: \"{required}\"");
-            causes.invalid_str(&path.child("name"), own, &detail);
-        } else if causes.len() == before && group.is_empty() && own != required {
+        if causes.len() == before && own != required {
             let detail = format!("must be `spec.version+\".\"+spec.group`: \"{required}\"");
             causes.invalid_str(&path.child("name"), own, &detail);
         }

@@ -68,14 +68,10 @@ fn deployment(spec: &Value, causes: &mut Causes) {
     workload::selected_template(spec, &WORDS, &SPEC, causes);
     strategy(spec.sub("strategy"), &SPEC.child("strategy"), causes);
     counts(spec, &["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], &SPEC, causes);
-    if let Some(deadline) = spec.oi("progressDeadlineSeconds") {
-        if deadline <= spec.i("minReadySeconds") {
-            causes.invalid_int(
-                &SPEC.child("progressDeadlineSeconds"),
-                deadline,
-                "must be greater than minReadySeconds",
-            );
-        }
+    if let Some(deadline) = spec.oi("progressDeadlineSeconds")
+        && deadline <= spec.i("minReadySeconds")
+    {
+        causes.invalid_int(&SPEC.child("progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds");
     }
 }
 

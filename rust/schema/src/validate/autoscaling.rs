@@ -84,7 +84,7 @@ fn reference(target: &Value, versioned: bool, path: &Path<'_>, causes: &mut Caus
     let (at, version) = (path.child("apiVersion"), target.s("apiVersion"));
     if version.bytes().filter(|b| *b == b'/').count() > 1 {
         causes.invalid_str(&at, version, &format!("unexpected GroupVersion string: {version}"));
-    } else if !version.contains('/') && !(matches!(version, "v1" | "") && target.s("kind") == "ReplicationController") {
+    } else if !(version.contains('/') || matches!(version, "v1" | "") && target.s("kind") == "ReplicationController") {
         // Only controllers of the core group can be scaled without naming a group.
         causes.invalid_str(&at, version, "apiVersion must specify API group");
     }

@@ -29,10 +29,6 @@ pub(crate) trait Check {
     fn port(&mut self, path: &Path<'_>, number: i64);
     /// `Duplicate value` of a text.
     fn duplicate_str(&mut self, path: &Path<'_>, text: &str);
-    /// `Too many` without the count, as `field.TooMany` writes it for unknown counts.
-    fn exceeds(&mut self, path: &Path<'_>, actual: usize, max: usize);
-    /// A value that may not change.
-    fn immutable(&mut self, path: &Path<'_>, new: &Value, old: &Value);
 }
 
 impl Check for Causes {
@@ -93,18 +89,6 @@ impl Check for Causes {
     fn duplicate_str(&mut self, path: &Path<'_>, text: &str) {
         self.duplicate(path, &Value::from(text));
     }
-
-    fn exceeds(&mut self, path: &Path<'_>, actual: usize, max: usize) {
-        if actual > max {
-            self.too_many(path, actual, max);
-        }
-    }
-
-    fn immutable(&mut self, path: &Path<'_>, new: &Value, old: &Value) {
-        if !crate::read::same(new, old) {
-            self.invalid(path, new, IMMUTABLE);
-        }
-    }
 }
 
 /// A text as Go quotes it.
@@ -112,9 +96,4 @@ pub(crate) fn go_quoted(text: &str) -> String {
     let mut causes = Causes::new();
     causes.duplicate(&Path::root(), &Value::from(text));
     causes.as_slice().first().map_or(String::new(), |c| c.message["Duplicate value: ".len()..].to_owned())
-}
-
-/// Whether an item occurs earlier in its list.
-pub(crate) fn seen_before(items: &[Value], index: usize) -> bool {
-    items[..index].contains(&items[index])
 }

@@ -20,10 +20,10 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
         }
     }
     ports(object.list("ports"), causes);
-    if let Some(old) = old {
-        if old.s("addressType") != kind {
-            causes.invalid_str(&Path::new("addressType"), kind, IMMUTABLE);
-        }
+    if let Some(old) = old
+        && old.s("addressType") != kind
+    {
+        causes.invalid_str(&Path::new("addressType"), kind, IMMUTABLE);
     }
 }
 

@@ -18,10 +18,11 @@ pub(crate) fn lease(object: &Value, causes: &mut Causes) {
     }
     counts(spec, &["leaseTransitions"], &SPEC, causes);
     let at = SPEC.child("strategy");
-    if let Some(strategy) = spec.opt("strategy").map(|s| s.as_str().unwrap_or("")) {
-        if !strategy.contains('/') && !matches!(strategy, "OldestEmulationVersion") {
-            causes.unsupported(&at, strategy, &["OldestEmulationVersion"]);
-        }
+    if let Some(strategy) = spec.opt("strategy").map(|s| s.as_str().unwrap_or(""))
+        && !strategy.contains('/')
+        && !matches!(strategy, "OldestEmulationVersion")
+    {
+        causes.unsupported(&at, strategy, &["OldestEmulationVersion"]);
     }
     if !spec.zero("preferredHolder") && !spec.has("strategy") {
         let detail = "preferredHolder must not be set if strategy is unset";

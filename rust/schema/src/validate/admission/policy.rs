@@ -126,11 +126,11 @@ fn validations(spec: &Value, causes: &mut Causes) {
         } else if message.trim().contains(['\n', '\r']) {
             causes.invalid_str(&at_message, message, "must not contain line breaks");
         }
-        if let Some(reason) = validation.opt("reason").map(|r| r.as_str().unwrap_or("")) {
-            if !matches!(reason, "Unauthorized" | "Forbidden" | "Invalid" | "RequestEntityTooLarge") {
-                let known = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
-                causes.unsupported(&at.child("reason"), reason, &known);
-            }
+        if let Some(reason) = validation.opt("reason").map(|r| r.as_str().unwrap_or(""))
+            && !matches!(reason, "Unauthorized" | "Forbidden" | "Invalid" | "RequestEntityTooLarge")
+        {
+            let known = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
+            causes.unsupported(&at.child("reason"), reason, &known);
         }
     }
     for (i, audit) in audits.iter().enumerate() {
@@ -144,7 +144,7 @@ fn validations(spec: &Value, causes: &mut Causes) {
         } else {
             let whole = format!("{}/{key}", "policy");
             crate::validate::format::label::key(&whole, &mut |detail| {
-                causes.invalid_str(&at.child("key"), key, detail)
+                causes.invalid_str(&at.child("key"), key, detail);
             });
         }
         let expression = audit.s("valueExpression");

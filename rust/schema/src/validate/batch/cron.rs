@@ -38,10 +38,10 @@ fn spec(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
         schedule_format(spec, old, schedule, &at, causes);
     }
     counts(spec, &["startingDeadlineSeconds"], &SPEC, causes);
-    if let Some(zone) = spec.opt("timeZone") {
-        if old.is_none_or(|o| o.s("timeZone") != zone.as_str().unwrap_or("")) {
-            time_zone(zone.as_str().unwrap_or(""), &SPEC.child("timeZone"), causes);
-        }
+    if let Some(zone) = spec.opt("timeZone")
+        && old.is_none_or(|o| o.s("timeZone") != zone.as_str().unwrap_or(""))
+    {
+        time_zone(zone.as_str().unwrap_or(""), &SPEC.child("timeZone"), causes);
     }
     let policy = spec.s("concurrencyPolicy");
     causes.one_of_required(&SPEC.child("concurrencyPolicy"), policy, &["Allow", "Forbid", "Replace"]);

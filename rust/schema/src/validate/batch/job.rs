@@ -179,10 +179,10 @@ fn modes(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.invalid_int(&path.child("parallelism"), n, detail);
     }
     let at = path.child("maxFailedIndexes");
-    if let (Some(failed), Some(completions)) = (failed, completions) {
-        if failed > completions {
-            causes.invalid_int(&at, failed, "must be less than or equal to completions");
-        }
+    if let (Some(failed), Some(completions)) = (failed, completions)
+        && failed > completions
+    {
+        causes.invalid_int(&at, failed, "must be less than or equal to completions");
     }
     if let Some(failed) = failed.filter(|f| *f > MANY) {
         causes.invalid_int(&at, failed, "must be less than or equal to 100000");
@@ -227,7 +227,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     rules(object, causes);
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     completions(object, old, causes);
-    let mut fixed = |key: &str, causes: &mut Causes| {
+    let fixed = |key: &str, causes: &mut Causes| {
         if !same(new.sub(key), before.sub(key)) || new.has(key) != before.has(key) {
             causes.invalid(&SPEC.child(key), new.sub(key), IMMUTABLE);
         }

@@ -68,11 +68,11 @@ fn exit_codes(codes: &Value, names: &[&str], path: &Path<'_>, causes: &mut Cause
     } else {
         causes.one_of(&at, operator, &["In", "NotIn"]);
     }
-    if let Some(own) = codes.opt("containerName").map(|n| n.as_str().unwrap_or("")) {
-        if !names.contains(&own) {
-            let detail = "must be one of the container or initContainer names in the pod template";
-            causes.invalid_str(&path.child("containerName"), own, detail);
-        }
+    if let Some(own) = codes.opt("containerName").map(|n| n.as_str().unwrap_or(""))
+        && !names.contains(&own)
+    {
+        let detail = "must be one of the container or initContainer names in the pod template";
+        causes.invalid_str(&path.child("containerName"), own, detail);
     }
     let values: Vec<i64> = codes.list("values").iter().filter_map(Value::as_int).collect();
     let at = path.child("values");

@@ -98,10 +98,10 @@ fn times(new: &Value, before: &Value, spec: &Value, complete: bool, causes: &mut
         }
         _ => {}
     }
-    if let (Some(start), Some(end)) = (start, end) {
-        if end < start {
-            causes.invalid(&at, new.sub("completionTime"), "must be equal to or after `startTime`");
-        }
+    if let (Some(start), Some(end)) = (start, end)
+        && end < start
+    {
+        causes.invalid(&at, new.sub("completionTime"), "must be equal to or after `startTime`");
     }
     if before.has("startTime") && !spec.b("suspend") && Timestamp::parse(before.s("startTime")) != start {
         let detail = "field is immutable for unsuspended job once set";

@@ -27,6 +27,10 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     let names = names(req);
     legacy(object, &names, causes);
     if req.kind.group.is_empty() {
+        // Only BeforeCreate itself looks at the whole metadata, and it comes after the strategy.
+        if causes.is_empty() {
+            meta::create(req.kind, object, causes);
+        }
         return;
     }
     // ValidateEventCreate for events.k8s.io/v1.
@@ -67,7 +71,7 @@ fn legacy(object: &Value, names: &Names, causes: &mut Causes) {
     let namespace = object.sub("metadata").s("namespace");
     let about = object.sub(names.object).s("namespace");
     let involved = Path::new("involvedObject");
-    let mut mismatch = |causes: &mut Causes| {
+    let mismatch = |causes: &mut Causes| {
         causes.invalid_str(&involved.child("namespace"), about, "does not match event.namespace");
     };
     if object.zero("eventTime") {

@@ -80,13 +80,12 @@ fn amounts(limit: &Value, kind: &str, key: &str, path: &Path<'_>, causes: &mut C
         (get("min"), get("max"), get("default"), get("defaultRequest"), get("maxLimitRequestRatio"));
     let mut above =
         |a: Option<(&Value, Quantity)>, b: Option<(&Value, Quantity)>, words: (&str, &str), list: &str, shown: u8| {
-            if let (Some((av, a)), Some((bv, b))) = (a, b) {
-                if a.nano() > b.nano() {
-                    let at = path.child(list);
-                    let detail =
-                        format!("{} value {} is greater than {} value {}", words.0, text(av), words.1, text(bv));
-                    causes.invalid(&at.key(key), if shown == 0 { av } else { bv }, &detail);
-                }
+            if let (Some((av, a)), Some((bv, b))) = (a, b)
+                && a.nano() > b.nano()
+            {
+                let at = path.child(list);
+                let detail = format!("{} value {} is greater than {} value {}", words.0, text(av), words.1, text(bv));
+                causes.invalid(&at.key(key), if shown == 0 { av } else { bv }, &detail);
             }
         };
     above(min, max, ("min", "max"), "min", 0);
@@ -108,11 +107,11 @@ fn amounts(limit: &Value, kind: &str, key: &str, path: &Path<'_>, causes: &mut C
             }
         }
     }
-    if let (Some((dv, d)), Some((rv, r)), false) = (default, request, resource::overcommits(key)) {
-        if d.nano() != r.nano() {
-            let at = path.child("defaultRequest");
-            let detail = format!("default value {} must equal to defaultRequest value {} in {key}", text(dv), text(rv));
-            causes.invalid(&at.key(key), rv, &detail);
-        }
+    if let (Some((dv, d)), Some((rv, r)), false) = (default, request, resource::overcommits(key))
+        && d.nano() != r.nano()
+    {
+        let at = path.child("defaultRequest");
+        let detail = format!("default value {} must equal to defaultRequest value {} in {key}", text(dv), text(rv));
+        causes.invalid(&at.key(key), rv, &detail);
     }
 }

@@ -4,7 +4,7 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
 use crate::read::Read;
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::check::IMMUTABLE;
 use crate::validate::{meta, resource};
 
 const SCOPES: [&str; 7] = [

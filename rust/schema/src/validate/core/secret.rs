@@ -28,11 +28,11 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
         }
     };
     match object.s("type") {
-        "kubernetes.io/service-account-token" => {
-            if object.sub("metadata").sub("annotations").zero("kubernetes.io/service-account.name") {
-                let meta = Path::new("metadata");
-                causes.need(&meta.child("annotations").key("kubernetes.io/service-account.name"));
-            }
+        "kubernetes.io/service-account-token"
+            if object.sub("metadata").sub("annotations").zero("kubernetes.io/service-account.name") =>
+        {
+            let meta = Path::new("metadata");
+            causes.need(&meta.child("annotations").key("kubernetes.io/service-account.name"));
         }
         "kubernetes.io/dockercfg" => {
             need(".dockercfg");
@@ -42,16 +42,12 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
             need(".dockerconfigjson");
             json(data, ".dockerconfigjson", causes);
         }
-        "kubernetes.io/basic-auth" => {
-            if !data.has("username") && !data.has("password") {
-                need("username");
-                need("password");
-            }
+        "kubernetes.io/basic-auth" if !data.has("username") && !data.has("password") => {
+            need("username");
+            need("password");
         }
-        "kubernetes.io/ssh-auth" => {
-            if data.zero("ssh-privatekey") {
-                causes.need(&DATA.key("ssh-privatekey"));
-            }
+        "kubernetes.io/ssh-auth" if data.zero("ssh-privatekey") => {
+            causes.need(&DATA.key("ssh-privatekey"));
         }
         "kubernetes.io/tls" => {
             need("tls.crt");

@@ -52,10 +52,10 @@ fn address_changes(new: &Value, old: &Value, causes: &mut Causes) {
             if a != b {
                 causes.invalid(&at.index(0), a, FIXED);
             }
-            if let (Some(a), Some(b)) = (now.get(1), before.get(1)) {
-                if a != b {
-                    causes.invalid(&at.index(1), a, FIXED);
-                }
+            if let (Some(a), Some(b)) = (now.get(1), before.get(1))
+                && a != b
+            {
+                causes.invalid(&at.index(1), a, FIXED);
             }
         }
     }
@@ -126,23 +126,21 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
 fn hints(object: &Value, causes: &mut Causes) {
     let annotations = object.sub("metadata").sub("annotations");
     let (hints, mode) = ("service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode");
-    if let (Some(a), Some(b)) = (annotations.opt(hints), annotations.opt(mode)) {
-        if a != b {
-            let meta = Path::new("metadata");
-            let detail = format!("must match annotations[{hints}] when both are specified");
-            causes.invalid(&meta.child("annotations").key(mode), b, &detail);
-        }
+    if let (Some(a), Some(b)) = (annotations.opt(hints), annotations.opt(mode))
+        && a != b
+    {
+        let meta = Path::new("metadata");
+        let detail = format!("must match annotations[{hints}] when both are specified");
+        causes.invalid(&meta.child("annotations").key(mode), b, &detail);
     }
 }
 
 fn by_type(spec: &Value, kind: &str, causes: &mut Causes) {
     const NONE: &str = "may not be set for ExternalName services";
     match kind {
-        "LoadBalancer" | "NodePort" => {
-            if headless(spec) {
-                let detail = format!("may not be set to 'None' for {kind} services");
-                causes.invalid_str(&SPEC.child("clusterIPs").index(0), "None", &detail);
-            }
+        "LoadBalancer" | "NodePort" if headless(spec) => {
+            let detail = format!("may not be set to 'None' for {kind} services");
+            causes.invalid_str(&SPEC.child("clusterIPs").index(0), "None", &detail);
         }
         "ExternalName" => {
             for key in ["clusterIPs", "ipFamilies"] {

@@ -45,7 +45,11 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
-        return names::check(object.sub("status").sub("acceptedNames"), &Path::new("status").child("acceptedNames"), causes);
+        return names::check(
+            object.sub("status").sub("acceptedNames"),
+            &Path::new("status").child("acceptedNames"),
+            causes,
+        );
     }
     rules(object, Some(old), causes);
 }
@@ -85,7 +89,8 @@ fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     approval(object, old, causes);
     let unknown = spec.b("preserveUnknownFields");
     if unknown && !old.is_some_and(|o| o.sub("spec").b("preserveUnknownFields")) {
-        let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+        let detail =
+            "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
         causes.invalid(&SPEC.child("preserveUnknownFields"), &Value::Bool(true), detail);
     }
 }
@@ -299,7 +304,9 @@ fn stored(object: &Value, path: &Path<'_>, causes: &mut Causes) {
     for (i, stored) in list.iter().enumerate() {
         let text = stored.as_str().unwrap_or("");
         if !versions.iter().any(|v| v.s("name") == text) {
-            let detail = format!("missing from spec.versions; {text} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {text} and removes {text} from status.storedVersions");
+            let detail = format!(
+                "missing from spec.versions; {text} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {text} and removes {text} from status.storedVersions"
+            );
             causes.invalid_str(&path.index(i), text, &detail);
         }
     }
@@ -310,8 +317,8 @@ fn approval(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     const MUST: &str = "protected groups must have approval annotation \"api-approved.kubernetes.io\"";
     const SEE: &str = "see https://github.com/kubernetes/enhancements/pull/1111";
     let group = object.sub("spec").s("group");
-    let protected = [".k8s.io", ".kubernetes.io"].iter().any(|s| group.ends_with(s))
-        || matches!(group, "k8s.io" | "kubernetes.io");
+    let protected =
+        [".k8s.io", ".kubernetes.io"].iter().any(|s| group.ends_with(s)) || matches!(group, "k8s.io" | "kubernetes.io");
     if !protected {
         return;
     }

@@ -7,8 +7,7 @@ use crate::read::Read;
 use crate::validate::check::Check;
 
 const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-const REASONS: [&str; 4] =
-    ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// Where a schema stands.
 #[derive(Clone, Copy)]
@@ -50,15 +49,16 @@ pub(super) fn root_with_status(props: &Value, path: &Path<'_>, causes: &mut Caus
     let set = |key: &&str| props.get(key).is_some_and(|v| !v.is_zero() || v.as_object().is_some());
     let detail =
         format!("only {ALLOWED} fields are allowed at the root of the schema if the status subresource is enabled");
-    if BEFORE.iter().any(|k| set(&k)) {
+    if BEFORE.iter().any(&set) {
         return causes.invalid(&path.child("openAPIV3Schema"), props, &detail);
     }
     let kind = props.s("type");
     if !kind.is_empty() && kind != "object" {
-        let detail = "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
+        let detail =
+            "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
         return causes.invalid_str(&path.child("openAPIV3Schema.type"), kind, detail);
     }
-    if AFTER.iter().any(|k| set(&k)) {
+    if AFTER.iter().any(set) {
         causes.invalid(&path.child("openAPIV3Schema"), props, &detail);
     }
 }
@@ -192,7 +192,8 @@ fn extensions(props: &Value, path: &Path<'_>, causes: &mut Causes) {
     if let (Some(list @ ("set" | "map")), Some(items)) = (list, items) {
         let at = path.child("items");
         if items.b("nullable") {
-            causes.forbidden(&at.child("nullable"), &format!("cannot be nullable when x-kubernetes-list-type is {list}"));
+            causes
+                .forbidden(&at.child("nullable"), &format!("cannot be nullable when x-kubernetes-list-type is {list}"));
         }
         if list == "map" {
             map_keys(items, keys, &at, causes);
@@ -205,11 +206,9 @@ fn atomic_items(items: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let Some(items) = items else { return };
     let at = path.child("items");
     match items.s("type") {
-        "array" => {
-            if items.has("x-kubernetes-list-type") && items.s("x-kubernetes-list-type") != "atomic" {
-                let key = "x-kubernetes-list-type";
-                causes.invalid(&at.child(key), items.sub(key), DETAIL);
-            }
+        "array" if items.has("x-kubernetes-list-type") && items.s("x-kubernetes-list-type") != "atomic" => {
+            let key = "x-kubernetes-list-type";
+            causes.invalid(&at.child(key), items.sub(key), DETAIL);
         }
         "object" if items.s("x-kubernetes-map-type") != "atomic" => {
             let shown = items.sub("x-kubernetes-list-type");
@@ -264,7 +263,8 @@ fn map_keys(items: &Value, keys: &[Value], path: &Path<'_>, causes: &mut Causes)
         let Some(property) = items.sub("properties").get(own) else { continue };
         let at = at.key(own);
         if !items.list("required").contains(key) && !property.has("default") {
-            let detail = "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
+            let detail =
+                "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
             causes.required(&at.child("default"), detail);
         }
         if property.b("nullable") {

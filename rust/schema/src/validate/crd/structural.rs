@@ -55,10 +55,7 @@ fn invariants(s: &Value, level: Level, path: &Path<'_>, causes: &mut Causes) {
         } else {
             causes.invalid_str(&at, kind, detail);
         }
-    } else if kind.is_empty()
-        && !s.b("x-kubernetes-int-or-string")
-        && !s.b("x-kubernetes-preserve-unknown-fields")
-    {
+    } else if kind.is_empty() && !s.b("x-kubernetes-int-or-string") && !s.b("x-kubernetes-preserve-unknown-fields") {
         causes.required(
             &at,
             match level {
@@ -92,11 +89,12 @@ fn object_meta(s: &Value, level: Level, embedded: bool, path: &Path<'_>, causes:
         }
         if level == Level::Root {
             let names = metadata.entries("properties").all(|(k, _)| matches!(k.as_str(), "name" | "generateName"));
-            let others = metadata
-                .as_object()
-                .is_some_and(|m| m.iter().any(|(k, v)| !matches!(k.as_str(), "type" | "default" | "properties") && !v.is_zero()));
+            let others = metadata.as_object().is_some_and(|m| {
+                m.iter().any(|(k, v)| !matches!(k.as_str(), "type" | "default" | "properties") && !v.is_zero())
+            });
             if !names || others {
-                let detail = "must not specify anything other than name and generateName, but metadata is implicitly specified";
+                let detail =
+                    "must not specify anything other than name and generateName, but metadata is implicitly specified";
                 causes.forbidden(&at, detail);
             }
         }
@@ -169,8 +167,7 @@ fn nested(v: &Value, path: &Path<'_>, causes: &mut Causes) {
     forbid("title", !v.zero("title"), EMPTY);
     forbid("description", !v.zero("description"), EMPTY);
     forbid("nullable", v.b("nullable"), FALSE);
-    for key in
-        ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"]
+    for key in ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource", "x-kubernetes-int-or-string"]
     {
         forbid(key, v.b(key), FALSE);
     }

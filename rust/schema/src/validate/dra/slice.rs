@@ -141,10 +141,10 @@ fn device(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
 
 fn attribute(value: &Value, at: &Path<'_>, causes: &mut Causes) {
     let count = ["int", "bool", "string", "version"].iter().filter(|k| value.has(k)).count();
-    if let Some(text) = value.opt("string").map(|s| s.as_str().unwrap_or("")) {
-        if text.len() > 64 {
-            causes.too_long(&at.child("string"), 64);
-        }
+    if let Some(text) = value.opt("string").map(|s| s.as_str().unwrap_or(""))
+        && text.len() > 64
+    {
+        causes.too_long(&at.child("string"), 64);
     }
     if let Some(text) = value.opt("version").map(|s| s.as_str().unwrap_or("")) {
         if !is_semver(text) {
@@ -221,11 +221,11 @@ fn capacity(value: &Value, many: bool, path: &Path<'_>, causes: &mut Causes) {
     if let Some(d) = default.filter(|d| quantity(d).nano() < quantity(min).nano()) {
         causes.invalid(&range_at.child("min"), d, &format!("default is less than min: {}", shown(min)));
     }
-    if let Some(max) = range.opt("max") {
-        if quantity(max).nano() > most {
-            let detail = format!("max is larger than capacity value: {}", shown(value.sub("value")));
-            causes.invalid(&range_at.child("max"), max, &detail);
-        }
+    if let Some(max) = range.opt("max")
+        && quantity(max).nano() > most
+    {
+        let detail = format!("max is larger than capacity value: {}", shown(value.sub("value")));
+        causes.invalid(&range_at.child("max"), max, &detail);
     }
     if let Some(step) = range.opt("step") {
         let (s, m) = (quantity(step).nano(), quantity(min).nano());
@@ -235,11 +235,12 @@ fn capacity(value: &Value, many: bool, path: &Path<'_>, causes: &mut Causes) {
                 format!("one step {} is larger than capacity value: {}", shown(step), shown(value.sub("value")));
             causes.invalid(&at, step, &detail);
         }
-        if let Some(d) = default {
-            if s != 0 && (quantity(d).nano() - m) % s != 0 {
-                let detail = format!("value is not a multiple of a given step ({}) from ({})", shown(step), shown(min));
-                causes.invalid(&at, d, &detail);
-            }
+        if let Some(d) = default
+            && s != 0
+            && (quantity(d).nano() - m) % s != 0
+        {
+            let detail = format!("value is not a multiple of a given step ({}) from ({})", shown(step), shown(min));
+            causes.invalid(&at, d, &detail);
         }
     }
 }

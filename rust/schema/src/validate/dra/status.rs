@@ -17,10 +17,10 @@ pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     reserved(new, before, &STATUS.child("reservedFor"), causes);
     let allocation = new.opt("allocation");
     devices(new, allocation, &STATUS.child("devices"), causes);
-    if let (Some(now), Some(_)) = (allocation, before.opt("allocation")) {
-        if !same_field(new, before, "allocation") {
-            causes.invalid(&STATUS.child("allocation"), now, IMMUTABLE);
-        }
+    if let (Some(now), Some(_)) = (allocation, before.opt("allocation"))
+        && !same_field(new, before, "allocation")
+    {
+        causes.invalid(&STATUS.child("allocation"), now, IMMUTABLE);
     }
     if let Some(allocation) = allocation.filter(|_| !same_field(new, before, "allocation")) {
         allocated(allocation, &names, &STATUS.child("allocation"), causes);
@@ -119,11 +119,11 @@ fn allocated(allocation: &Value, names: &[String], path: &Path<'_>, causes: &mut
         super::driver(result.s("driver"), &at.child("driver"), causes);
         super::pool(result.s("pool"), &at.child("pool"), causes);
         causes.format(&at.child("device"), result.s("device"), name::label);
-        if let Some(id) = result.opt("shareID").map(|s| s.as_str().unwrap_or("")) {
-            if id.len() != 36 {
-                let detail = format!("error validating uid: invalid UUID length: {}", id.len());
-                causes.invalid_str(&at.child("shareID"), id, &detail);
-            }
+        if let Some(id) = result.opt("shareID").map(|s| s.as_str().unwrap_or(""))
+            && id.len() != 36
+        {
+            let detail = format!("error validating uid: invalid UUID length: {}", id.len());
+            causes.invalid_str(&at.child("shareID"), id, &detail);
         }
     }
     let at = devices_at.child("config");

@@ -28,7 +28,7 @@ pub(crate) fn key(text: &str, bad: &mut dyn FnMut(&str)) {
         } else {
             // The newer package behind label keys counts in bytes.
             name::subdomain(first, &mut |detail| {
-                bad(&format!("prefix part {}", detail.replace("253 characters", "253 bytes")))
+                bad(&format!("prefix part {}", detail.replace("253 characters", "253 bytes")));
             });
         }
     }

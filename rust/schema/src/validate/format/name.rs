@@ -17,11 +17,6 @@ fn label_bytes(b: &[u8]) -> bool {
     !b.is_empty() && alnum(b[0]) && alnum(b[b.len() - 1]) && b.iter().all(|c| alnum(*c) || *c == b'-')
 }
 
-/// Whether the text has the form of an RFC 1123 label, whatever its length.
-pub(crate) fn is_label(text: &str) -> bool {
-    text.len() <= 63 && label_bytes(text.as_bytes())
-}
-
 /// Whether the text is an RFC 1123 subdomain.
 pub(crate) fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.as_bytes().split(|b| *b == b'.').all(label_bytes)

@@ -21,10 +21,7 @@ pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
     if rest.is_empty() {
         return Ok(Url { fragment, ..Url::default() });
     }
-    let (scheme, rest) = match scheme(rest) {
-        Ok(parts) => parts,
-        Err(()) => return fail("missing protocol scheme"),
-    };
+    let Ok((scheme, rest)) = scheme(rest) else { return fail("missing protocol scheme") };
     let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
     if !rest.starts_with('/') {
         if !scheme.is_empty() {
@@ -46,10 +43,10 @@ pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
         return fail(&format!("invalid character {} in host name", quoted(&bad.to_string())));
     }
     let port = host.rfind(']').map_or(host, |end| &host[end + 1..]);
-    if let Some(at) = port.rfind(':') {
-        if !port[at + 1..].bytes().all(|b| b.is_ascii_digit()) {
-            return fail(&format!("invalid port {} after host", quoted(&port[at..])));
-        }
+    if let Some(at) = port.rfind(':')
+        && !port[at + 1..].bytes().all(|b| b.is_ascii_digit())
+    {
+        return fail(&format!("invalid port {} after host", quoted(&port[at..])));
     }
     for part in [host, path, fragment] {
         if let Some(bad) = bad_escape(part) {

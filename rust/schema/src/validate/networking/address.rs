@@ -66,11 +66,11 @@ pub(crate) fn service_cidr(object: &Value, causes: &mut Causes) {
     }
     if let [a, b] = cidrs {
         let family = |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, _)| a.is_ipv4());
-        if let (Some(a), Some(b)) = (family(a), family(b)) {
-            if a == b {
-                let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
-                causes.invalid(&at, object.sub("spec").sub("cidrs"), detail);
-            }
+        if let (Some(a), Some(b)) = (family(a), family(b))
+            && a == b
+        {
+            let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+            causes.invalid(&at, object.sub("spec").sub("cidrs"), detail);
         }
     }
     for (i, cidr) in cidrs.iter().enumerate() {

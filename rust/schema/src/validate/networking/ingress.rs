@@ -15,11 +15,11 @@ const CLASS: &str = "kubernetes.io/ingress.class";
 pub(crate) fn create(object: &Value, causes: &mut Causes) {
     let annotation = object.sub("metadata").sub("annotations").opt(CLASS);
     rules(object, causes);
-    if let (Some(class), Some(named)) = (annotation, object.sub("spec").opt("ingressClassName")) {
-        if class != named {
-            let path = Path::new("annotations");
-            causes.invalid(&path.child(CLASS), class, "must match `ingressClassName` when both are specified");
-        }
+    if let (Some(class), Some(named)) = (annotation, object.sub("spec").opt("ingressClassName"))
+        && class != named
+    {
+        let path = Path::new("annotations");
+        causes.invalid(&path.child(CLASS), class, "must match `ingressClassName` when both are specified");
     }
 }
 
@@ -124,10 +124,10 @@ fn backend(backend: &Value, path: &Path<'_>, causes: &mut Causes) {
     let (resource, service) = (backend.opt("resource"), backend.opt("service"));
     match (resource, service) {
         (Some(_), Some(_)) => {
-            return causes.invalid_str(path, "", "cannot set both resource and service backends");
+            causes.invalid_str(path, "", "cannot set both resource and service backends");
         }
         (Some(resource), None) => typed_reference(resource, &path.child("resource"), causes),
-        (None, None) => return causes.invalid_str(path, "", "resource or service backend is required"),
+        (None, None) => causes.invalid_str(path, "", "resource or service backend is required"),
         (None, Some(service)) => {
             let at = path.child("service");
             if service.zero("name") {

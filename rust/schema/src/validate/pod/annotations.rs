@@ -3,7 +3,6 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::read::Read;
-use crate::validate::check::Check;
 
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
@@ -15,11 +14,11 @@ pub(super) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
     if matches!(annotations, Value::Null) {
         return;
     }
-    if let Some(mirror) = annotations.opt("kubernetes.io/config.mirror") {
-        if pod.zero("nodeName") {
-            let at = path.key("kubernetes.io/config.mirror");
-            causes.invalid(&at, mirror, "must set spec.nodeName if mirror pod annotation is set");
-        }
+    if let Some(mirror) = annotations.opt("kubernetes.io/config.mirror")
+        && pod.zero("nodeName")
+    {
+        let at = path.key("kubernetes.io/config.mirror");
+        causes.invalid(&at, mirror, "must set spec.nodeName if mirror pod annotation is set");
     }
     if let Some(text) = annotations.opt(SECCOMP_POD) {
         seccomp_profile(text.as_str().unwrap_or(""), &path.child(SECCOMP_POD), causes);

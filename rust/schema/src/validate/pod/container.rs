@@ -2,19 +2,19 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::{Spec, env, mount, probe, security};
+use super::{Checked, env, mount, probe, security};
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{name, text};
 use crate::validate::resource;
 
-pub(super) fn all(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub(super) fn all(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     regular(spec, &path.child("containers"), causes);
     init(spec, &path.child("initContainers"), causes);
     ephemeral(spec, &path.child("ephemeralContainers"), causes);
 }
 
-fn regular(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     let containers = spec.spec.list("containers");
     if containers.is_empty() {
         return causes.need(path);
@@ -32,7 +32,7 @@ fn regular(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
     host_port_conflicts(containers, path, causes);
 }
 
-fn init(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     const ONLY: &str = "may not be set for init containers without restartPolicy=Always";
     let containers = spec.spec.list("initContainers");
     for (i, container) in containers.iter().enumerate() {
@@ -75,7 +75,7 @@ fn init(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn ephemeral(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn ephemeral(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     const FORBIDDEN: &str = "cannot be set for an Ephemeral Container";
     // In the order of Go's fields, which is that of the reflection upstream does.
     const FIELDS: [&str; 8] = [
@@ -131,7 +131,7 @@ pub(super) fn image_is_trimmed(container: &Value, path: &Path<'_>, causes: &mut 
 }
 
 /// `validateContainerCommon`.
-fn common(container: &Value, spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn common(container: &Value, spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     let own = container.s("name");
     if own.is_empty() {
         causes.need(&path.child("name"));
@@ -203,7 +203,7 @@ fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Cause
 }
 
 /// `validateResizePolicy`.
-fn resize(policies: &[Value], spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     for (i, policy) in policies.iter().enumerate() {
         let (resource, restart) = (policy.s("resourceName"), policy.s("restartPolicy"));
         if policies[..i].iter().any(|p| p.s("resourceName") == resource) {

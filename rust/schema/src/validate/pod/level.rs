@@ -2,12 +2,12 @@
 
 use hydrofoil_types::{Causes, Path, Quantity, Value};
 
-use super::Spec;
+use super::Checked;
 use crate::read::Read;
 use crate::validate::resource::{self, quantity};
 
 /// `validatePodResources`.
-pub(super) fn resources(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub(super) fn resources(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     let Some(resources) = spec.spec.opt("resources") else { return };
     let path = path.child("resources");
     if spec.spec.sub("os").s("name") == "windows" {

@@ -31,7 +31,7 @@ pub(crate) use source::{csi_driver_name, persistent};
 pub(crate) use update::update;
 
 /// What the checks of one pod spec share.
-pub(super) struct Spec<'a> {
+pub(super) struct Checked<'a> {
     pub spec: &'a Value,
     /// The volumes that are right themselves: others count as missing.
     pub volumes: Vec<&'a Value>,
@@ -101,7 +101,7 @@ pub(crate) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 /// `ValidatePodSpec`.
 pub(super) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
-    let mut at = Spec {
+    let mut at = Checked {
         spec: pod,
         volumes: Vec::new(),
         claims: pod.list("resourceClaims").iter().map(|c| c.s("name")).filter(|n| !n.is_empty()).collect(),
@@ -144,7 +144,7 @@ pub(super) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, cause
 
 /// The single texts of a pod spec.
 fn names(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let mut text = |key: &str, format: super::format::Format, causes: &mut Causes| {
+    let text = |key: &str, format: super::format::Format, causes: &mut Causes| {
         if !pod.s(key).is_empty() {
             causes.format(&path.child(key), pod.s(key), format);
         }

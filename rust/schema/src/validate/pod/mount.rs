@@ -2,15 +2,15 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::{Spec, path};
+use super::{Checked, path};
 use crate::read::Read;
 use crate::validate::check::Check;
 
-fn volume<'a>(spec: &Spec<'a>, name: &str) -> Option<&'a Value> {
+fn volume<'a>(spec: &Checked<'a>, name: &str) -> Option<&'a Value> {
     spec.volumes.iter().copied().find(|v| v.s("name") == name)
 }
 
-pub(super) fn mounts(container: &Value, spec: &Spec<'_>, at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn mounts(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
     let mounts = container.list("volumeMounts");
     let devices = container.list("volumeDevices");
     for (i, mount) in mounts.iter().enumerate() {
@@ -75,7 +75,7 @@ fn read_only(mount: &Value, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-pub(super) fn devices(container: &Value, spec: &Spec<'_>, at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn devices(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
     let devices = container.list("volumeDevices");
     let mounts = container.list("volumeMounts");
     let mut paths: Vec<&str> = Vec::new();

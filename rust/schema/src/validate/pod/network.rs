@@ -2,13 +2,13 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::Spec;
+use super::Checked;
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{ip, name};
 
 /// `validatePodHostNetworkDeps`.
-pub(super) fn host_ports(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub(super) fn host_ports(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     if !spec.spec.b("hostNetwork") {
         return;
     }

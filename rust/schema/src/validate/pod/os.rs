@@ -34,7 +34,7 @@ fn linux(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
 fn windows(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     let context = pod.sub("securityContext");
     let at = path.child("securityContext");
-    let mut inner = |keys: &[&str], causes: &mut Causes| {
+    let inner = |keys: &[&str], causes: &mut Causes| {
         for key in keys {
             let set = match *key {
                 "sysctls" => !context.zero(key),

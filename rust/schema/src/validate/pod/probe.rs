@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::Spec;
+use super::Checked;
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::text;
@@ -35,7 +35,7 @@ fn probe(kind: &str, probe: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// The hooks and the stop signal.
-pub(super) fn lifecycle(container: &Value, spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub(super) fn lifecycle(container: &Value, spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     let Some(lifecycle) = container.opt("lifecycle") else { return };
     let path = path.child("lifecycle");
     for hook in ["postStart", "preStop"] {

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::{Spec, path, windows};
+use super::{Checked, path, windows};
 use crate::read::Read;
 use crate::validate::check::Check;
 
@@ -32,7 +32,7 @@ pub(super) fn pod(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.invalid(&path.child("shareProcessNamespace"), &Value::Bool(true), detail);
     }
     sysctls(pod, context, &path.child("sysctls"), causes);
-    let mut one_of = |key: &str, values: &[&str], causes: &mut Causes| {
+    let one_of = |key: &str, values: &[&str], causes: &mut Causes| {
         if let Some(value) = context.opt(key) {
             causes.one_of(&path.child(key), value.as_str().unwrap_or(""), values);
         }
@@ -198,7 +198,7 @@ fn shown(context: &Value) -> Value {
 }
 
 /// `validateHostUsers`.
-pub(super) fn host_users(spec: &Spec<'_>, path: &Path<'_>, causes: &mut Causes) {
+pub(super) fn host_users(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     const WHEN: &str = "when `hostUsers` is false";
     if spec.host_users {
         return;

@@ -115,10 +115,8 @@ pub(crate) fn persistent(key: &str, value: &Value, pv: &str, at: &Path<'_>, caus
                         }
                     }
                 }
-                "azureFile" => {
-                    if value.opt("secretNamespace").is_some_and(Value::is_zero) {
-                        causes.need(&at.child("secretNamespace"));
-                    }
+                "azureFile" if value.opt("secretNamespace").is_some_and(Value::is_zero) => {
+                    causes.need(&at.child("secretNamespace"));
                 }
                 "cinder" | "storageos" => {
                     if let Some(secret) = value.opt("secretRef") {

@@ -102,10 +102,8 @@ fn addresses(new: &Value, old: &Value, one: &str, many: &str, path: &Path<'_>, c
     let at = path.child(many);
     let mut list: Vec<&str> = new.list(many).iter().map(|i| i.s("ip")).collect();
     let single = new.s(one);
-    if one == "podIP" && !single.is_empty() {
-        if list.first() != Some(&single) {
-            list = vec![single];
-        }
+    if one == "podIP" && !single.is_empty() && list.first() != Some(&single) {
+        list = vec![single];
     }
     let Some(first) = list.first() else { return };
     if one == "hostIP" && *first != single {

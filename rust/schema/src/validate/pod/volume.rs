@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::{Spec, env, path, projected, source};
+use super::{Checked, env, path, projected, source};
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::name;
@@ -13,7 +13,7 @@ const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive"
 
 /// `ValidateVolumes`; gives back those without causes.
 pub(super) fn volumes<'a>(
-    spec: &Spec<'a>,
+    spec: &Checked<'a>,
     metadata: Option<&Value>,
     at: &Path<'_>,
     causes: &mut Causes,
@@ -87,7 +87,7 @@ const ORDER: [&str; 30] = [
     "image",
 ];
 
-fn sources(spec: &Spec<'_>, volume: &Value, pod: &str, at: &Path<'_>, causes: &mut Causes) {
+fn sources(spec: &Checked<'_>, volume: &Value, pod: &str, at: &Path<'_>, causes: &mut Causes) {
     let mut count = 0;
     for key in ORDER {
         let Some(value) = volume.opt(key) else { continue };
@@ -122,7 +122,7 @@ fn sources(spec: &Spec<'_>, volume: &Value, pod: &str, at: &Path<'_>, causes: &m
     }
 }
 
-fn one(spec: &Spec<'_>, key: &str, value: &Value, at: &Path<'_>, causes: &mut Causes) {
+fn one(spec: &Checked<'_>, key: &str, value: &Value, at: &Path<'_>, causes: &mut Causes) {
     match key {
         "emptyDir" => {
             if value.opt("sizeLimit").is_some_and(|q| resource::quantity(q).nano() < 0) {

@@ -88,13 +88,13 @@ pub(super) fn host_process(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     super::each_container(pod, path, &mut |container, at| {
         count += 1;
         let own = of(container);
-        if let (Some(whole), Some(own)) = (whole, own) {
-            if whole != own {
-                let detail = format!("pod hostProcess value must be identical if both are specified, was {whole}");
-                let at = at.child("securityContext");
-                let at = at.child("windowsOptions");
-                causes.invalid(&at.child("hostProcess"), &Value::Bool(own), &detail);
-            }
+        if let (Some(whole), Some(own)) = (whole, own)
+            && whole != own
+        {
+            let detail = format!("pod hostProcess value must be identical if both are specified, was {whole}");
+            let at = at.child("securityContext");
+            let at = at.child("windowsOptions");
+            causes.invalid(&at.child("hostProcess"), &Value::Bool(own), &detail);
         }
         processes += usize::from(own.or(whole).unwrap_or(false));
     });

@@ -1,0 +1,101 @@
+//! Recorded bodies with values swapped for odd ones: whatever comes, nothing may panic.
+
+use hydrofoil_schema::{Request, default, prepare, validate, warn};
+use hydrofoil_types::Value;
+use serde_json::{Value as Json, json};
+
+use crate::Target;
+
+/// A small generator: the runs are the same every time.
+pub struct Dice(pub u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % sides.max(1) as u64).unwrap_or(0)
+    }
+}
+
+const TEXTS: [&str; 30] = [
+    "",
+    "-",
+    ".",
+    "/",
+    "a/",
+    "/b",
+    "é",
+    "日本.語",
+    "::",
+    "::ffff:1.2.3.4",
+    "1.2.3.4/",
+    "/99",
+    "0.0.0.0/0",
+    "%",
+    "1e400",
+    "-1",
+    "99999999999999999999",
+    "100%",
+    "..",
+    "*.",
+    "a=b",
+    "2001-02-03T04:05:06Z",
+    "1h",
+    "* * * * *",
+    "{{",
+    "$(A)",
+    "http://[::1",
+    "A\u{0}B",
+    "None",
+    "hugepages-é",
+];
+const NUMBERS: [i64; 9] = [0, 1, -1, 2, 63, i32::MAX as i64, i32::MIN as i64, i64::MAX, i64::MIN];
+
+/// Changes some leaves of a body.
+pub fn mangle(body: &mut Json, dice: &mut Dice) {
+    match body {
+        Json::Object(map) => {
+            if dice.roll(40) == 0 {
+                let keys: Vec<String> = map.keys().cloned().collect();
+                if let Some(key) = keys.get(dice.roll(keys.len())) {
+                    map.remove(key);
+                }
+            }
+            map.values_mut().for_each(|v| mangle(v, dice));
+        }
+        Json::Array(list) => {
+            match dice.roll(30) {
+                0 => list.clear(),
+                1 if !list.is_empty() => list.push(list[0].clone()),
+                _ => {}
+            }
+            list.iter_mut().for_each(|v| mangle(v, dice));
+        }
+        Json::String(text) if dice.roll(12) == 0 => {
+            *text = TEXTS[dice.roll(TEXTS.len())].repeat([1, 1, 1, 300][dice.roll(4)]);
+        }
+        Json::Number(_) if dice.roll(6) == 0 => *body = json!(NUMBERS[dice.roll(NUMBERS.len())]),
+        Json::Bool(b) => *b ^= dice.roll(6) == 0,
+        _ => {}
+    }
+}
+
+/// Takes an object through all there is, as new and as an update of `old`.
+pub fn all(target: &Target, value: &Value, old: &Value) {
+    let kind = &target.kind;
+    let mut object = value.clone();
+    default::apply(kind, &mut object);
+    let req = Request { kind, subresource: "", old: None };
+    prepare::create(&req, &mut object);
+    let _ = (validate::create(&req, &object), warn::create(&req, &object));
+    for subresource in
+        ["", "status", "scale", "approval", "resize", "ephemeralcontainers", "finalize", "binding", "eviction"]
+    {
+        let mut object = value.clone();
+        default::apply(kind, &mut object);
+        let req = Request { kind, subresource, old: Some(old) };
+        prepare::update(&req, &mut object);
+        let _ = (validate::update(&req, &object), warn::update(&req, &object));
+    }
+}

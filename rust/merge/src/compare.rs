@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hydrofoil_types::{Map, SmolStr, Value};
 
+use crate::equal::equal;
 use crate::fieldset::{FieldSet, PathElement};
 use crate::place::{Atom, Place};
 
@@ -58,7 +59,7 @@ impl Walk {
         match (old, new) {
             (None, _) => self.out.added.insert(&self.path),
             (_, None) => self.out.removed.insert(&self.path),
-            (Some(old), Some(new)) if whole && old != new => self.out.modified.insert(&self.path),
+            (Some(old), Some(new)) if whole && !equal(old, new) => self.out.modified.insert(&self.path),
             _ => {}
         }
     }
@@ -113,7 +114,7 @@ impl Walk {
             match (once(&old), once(&new)) {
                 (true, true) => self.step(element, place.item(), old.first().copied(), new.first().copied()),
                 // Items of the same key count as one atomic value.
-                (false, false) if old == new => {}
+                (false, false) if old.len() == new.len() && old.iter().zip(&new).all(|(x, y)| equal(x, y)) => {}
                 (false, false) => self.mark(element, |out| &mut out.modified),
                 (false, true) => {
                     if let Some(item) = new.first() {

@@ -3,6 +3,7 @@
 mod apply;
 mod canonical;
 mod compare;
+mod equal;
 mod error;
 mod fieldset;
 #[cfg(test)]

@@ -261,9 +261,9 @@ fn expand(case: &Json) -> Json {
                     s.replace_range(at..=at + end, &text);
                 }
                 if s == "${rv}" {
-                    *s = "1".to_owned();
+                    "1".clone_into(s);
                 } else if s == "${uid}" {
-                    *s = "00000000-0000-0000-0000-000000000000".to_owned();
+                    "00000000-0000-0000-0000-000000000000".clone_into(s);
                 }
             }
             Json::Array(a) => a.iter_mut().for_each(walk),
@@ -303,7 +303,7 @@ fn corpus_is_answered() {
     files.sort();
     for file in files {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.ends_with(".jsonl") || !name.contains(&only) || name.starts_with("tables") {
+        if file.extension().is_none_or(|e| e != "jsonl") || !name.contains(&only) || name.starts_with("tables") {
             continue;
         }
         for line in std::fs::read_to_string(&file).unwrap().lines() {

@@ -8,6 +8,7 @@ mod prune;
 use hydrofoil_types::{Schema, Value};
 
 use crate::compare::Comparison;
+use crate::equal::equal;
 use crate::fieldset::FieldSet;
 use crate::managed::Managed;
 use crate::owned::{self, never_owned};
@@ -86,7 +87,7 @@ pub fn apply(
         entry.set = entry.set.difference(&written).difference(&change.removed);
     }
     managed.0.retain(|entry| !entry.set.is_empty());
-    let changed = new != old;
+    let changed = !equal(&new, &old);
     if changed {
         own.time = req.now.into();
     }

@@ -3,6 +3,7 @@
 use hydrofoil_types::{Map, Value};
 
 use crate::PatchError;
+use crate::equal::equal;
 
 /// How many operations one patch may have (`maxJSONPatchOperations`).
 pub(crate) const MAX_OPERATIONS: usize = 10_000;
@@ -113,7 +114,7 @@ fn apply(doc: &mut Value, operation: &Map, copied: &mut usize) -> Result<(), Str
         _ => {
             let found = if path.is_empty() { Some(&*doc) } else { read(doc, path)? };
             // An absent member equals null: both are a nil node upstream.
-            if value.is_some() && found.unwrap_or(&Value::Null) == value.unwrap_or(&Value::Null) {
+            if value.is_some_and(|value| equal(found.unwrap_or(&Value::Null), value)) {
                 Ok(())
             } else {
                 Err(format!("testing value {path} failed: test failed"))

@@ -52,24 +52,24 @@ pub fn level(mut body: Json) -> Json {
             port.as_object_mut().unwrap().remove("nodePort");
         }
     }
-    if kind == "Pod" {
-        if let Some(spec) = spec.as_object_mut() {
-            for key in ["priority", "preemptionPolicy", "tolerations"] {
-                spec.remove(key);
-            }
+    if kind == "Pod"
+        && let Some(spec) = spec.as_object_mut()
+    {
+        for key in ["priority", "preemptionPolicy", "tolerations"] {
+            spec.remove(key);
         }
     }
-    if kind == "CertificateSigningRequest" {
-        if let Some(spec) = spec.as_object_mut() {
-            for key in ["username", "groups", "extra", "uid"] {
-                spec.remove(key);
-            }
+    if kind == "CertificateSigningRequest"
+        && let Some(spec) = spec.as_object_mut()
+    {
+        for key in ["username", "groups", "extra", "uid"] {
+            spec.remove(key);
         }
     }
-    if kind == "Node" {
-        if let Some(spec) = spec.as_object_mut() {
-            spec.remove("taints");
-        }
+    if kind == "Node"
+        && let Some(spec) = spec.as_object_mut()
+    {
+        spec.remove("taints");
     }
     blank(&mut body);
     body

@@ -105,6 +105,6 @@ fn walk(a: &Json, b: &Json, path: &str, out: &mut String) {
             }
         }
         _ if a == b => {}
-        _ => out.push_str(&format!("{path}: wanted {a} found {b}\n")),
+        _ => out.extend([path, ": wanted ", &a.to_string(), " found ", &b.to_string(), "\n"]),
     }
 }

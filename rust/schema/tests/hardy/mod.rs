@@ -70,7 +70,9 @@ pub fn mangle(body: &mut Json, dice: &mut Dice) {
                 1 if !list.is_empty() => list.push(list[0].clone()),
                 _ => {}
             }
-            list.iter_mut().for_each(|v| mangle(v, dice));
+            for item in list {
+                mangle(item, dice);
+            }
         }
         Json::String(text) if dice.roll(12) == 0 => {
             *text = TEXTS[dice.roll(TEXTS.len())].repeat([1, 1, 1, 300][dice.roll(4)]);

@@ -1,5 +1,7 @@
 //! The Python binding: it converts and calls, nothing else.
 
+#![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
+
 mod catalog;
 mod draft;
 mod error;

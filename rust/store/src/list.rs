@@ -86,10 +86,10 @@ impl Page {
         if let Some(key) = self.selector.key() {
             // One object at most: no walk.
             self.done = true;
-            if *key >= *self.next {
-                if let Some(v) = self.snapshot.tree.get(&key).filter(|v| self.selector.matches(v)) {
-                    take(v);
-                }
+            if *key >= *self.next
+                && let Some(v) = self.snapshot.tree.get(&key).filter(|v| self.selector.matches(v))
+            {
+                take(v);
             }
             return;
         }
@@ -107,11 +107,9 @@ impl Page {
             }
             self.left -= 1;
             self.last = Some(Arc::clone(version.key()));
+            // After the last one, what follows decides whether the list goes on: selected or not, as upstream's
+            // pages end.
             paused = !take(version);
-            if self.left == 0 {
-                // What follows decides whether the list goes on; selected or not, as upstream's pages end.
-                continue;
-            }
         }
         self.done = true;
     }

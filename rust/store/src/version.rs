@@ -50,11 +50,11 @@ impl Version {
 
     /// A version that no store holds: what a dry run shows.
     pub fn detached(key: &str, revision: u64, mut draft: Draft) -> Self {
+        const NAME: &[u8] = br#""resourceVersion":""#;
         if revision > 0 {
             return Self::new(Arc::from(key), revision, draft);
         }
         // A version that was never committed has no resource version: its member goes, with one comma.
-        const NAME: &[u8] = br#""resourceVersion":""#;
         let (start, end) = (draft.rv_at - NAME.len(), draft.rv_at + 1);
         match (draft.json[start - 1], draft.json.get(end)) {
             (b',', _) => drop(draft.json.drain(start - 1..end)),

@@ -86,16 +86,19 @@ impl<'a> Path<'a> {
     }
 
     /// The member `name` of this.
+    #[must_use]
     pub const fn child(&'a self, name: &'a str) -> Path<'a> {
         Path { parent: Some(self), part: Part::Field(name) }
     }
 
     /// The item `index` of this: `list[0]`.
+    #[must_use]
     pub const fn index(&'a self, index: usize) -> Path<'a> {
         Path { parent: Some(self), part: Part::Index(index) }
     }
 
     /// The value of `key` of this: `map[key]`.
+    #[must_use]
     pub const fn key(&'a self, key: &'a str) -> Path<'a> {
         Path { parent: Some(self), part: Part::Key(key) }
     }

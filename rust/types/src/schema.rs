@@ -72,6 +72,7 @@ pub enum ListType {
 
 /// One field of a struct type, in Go's order.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a tag of its own of the Go field")]
 pub struct Field {
     /// The JSON name.
     pub name: SmolStr,

@@ -180,14 +180,18 @@ pub struct Map(Vec<(SmolStr, Value)>);
 impl PartialEq for Map {
     /// Equal when the same keys hold equal values, whatever their order.
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len()
-            && (self.0 == other.0 || {
-                let mut a: Vec<_> = self.0.iter().collect();
-                let mut b: Vec<_> = other.0.iter().collect();
-                a.sort_by(|x, y| x.0.cmp(&y.0));
-                b.sort_by(|x, y| x.0.cmp(&y.0));
-                a == b
-            })
+        if self.len() != other.len() {
+            return false;
+        }
+        // Keys first: each pair of values must be compared once only, or deep objects take for ever.
+        if self.keys().eq(other.keys()) {
+            return self.0.iter().zip(&other.0).all(|(a, b)| a.1 == b.1);
+        }
+        let mut a: Vec<_> = self.0.iter().collect();
+        let mut b: Vec<_> = other.0.iter().collect();
+        a.sort_by(|x, y| x.0.cmp(&y.0));
+        b.sort_by(|x, y| x.0.cmp(&y.0));
+        a.iter().map(|m| &m.0).eq(b.iter().map(|m| &m.0)) && a.iter().zip(&b).all(|(a, b)| a.1 == b.1)
     }
 }
 

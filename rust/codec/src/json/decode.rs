@@ -1,5 +1,7 @@
 //! From JSON text to a value, by a schema (sigs.k8s.io/json: case-sensitive, integers kept).
 
+use std::fmt::Write as _;
+
 use hydrofoil_types::{Arena, Map, Schema, Shape, SmolStr, TypeDef, Value};
 
 use super::lex::{Lexer, MAX_DEPTH, Number};
@@ -354,7 +356,7 @@ impl<'a> Decoder<'a> {
                     out.push_str(name);
                 }
                 Step::Index(i) => {
-                    out.push_str(&format!("[{i}]"));
+                    let _ = write!(out, "[{i}]");
                 }
             }
         }

@@ -66,7 +66,10 @@ impl Writer<'_> {
                 }
                 _ => m.get(&field.name),
             });
-            self.field(&mut first, field, value.filter(|v| !matches!(v, Value::Null)));
+            // Objects pass through protobuf upstream, which does not tell an empty list or map from none.
+            let list = matches!(field.shape, Shape::List(_) | Shape::Map(_));
+            let none = |v: &&Value| matches!(v, Value::Null) || (list && !field.ptr && v.is_zero());
+            self.field(&mut first, field, value.filter(|v| !none(v)));
         }
         self.out.push(b'}');
     }

@@ -55,16 +55,14 @@ pub(super) fn decode<'a>(
         (Special::Time | Special::MicroTime, b'"') => {
             let text = d.lex.string()?;
             let micro = kind == Special::MicroTime;
-            match Timestamp::parse(&text).filter(|_| !micro || six_decimals(&text)) {
-                Some(t) => Value::from(if micro { t.rfc3339_micro() } else { t.rfc3339() }),
-                None => {
-                    let form = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
-                    d.refuse(format!("parsing time {text:?} as {form:?}: cannot parse {text:?} as \"2006\""))
-                }
+            if let Some(t) = Timestamp::parse(&text).filter(|_| !micro || six_decimals(&text)) {
+                Value::from(if micro { t.rfc3339_micro() } else { t.rfc3339() })
+            } else {
+                let form = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
+                d.refuse(format!("parsing time {text:?} as {form:?}: cannot parse {text:?} as \"2006\""))
             }
         }
-        (Special::Duration, b'"') => Value::Str(d.lex.string()?),
-        (Special::IntOrString, b'"') => Value::Str(d.lex.string()?),
+        (Special::Duration | Special::IntOrString, b'"') => Value::Str(d.lex.string()?),
         (Special::IntOrString, b'-' | b'0'..=b'9') => d.value(&Shape::Int32, depth)?.unwrap_or_default(),
         (Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings, b'{') => {
             d.value(&Shape::Type(props(arena)), depth)?.unwrap_or_default()

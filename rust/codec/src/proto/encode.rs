@@ -45,7 +45,7 @@ pub fn item(raw: &[u8], out: &mut Vec<u8>) {
     wire::bytes(out, 2, raw);
 }
 
-/// A frame of a watch: its length in four bytes, then a bare WatchEvent around an enveloped object.
+/// A frame of a watch: its length in four bytes, then a bare `WatchEvent` around an enveloped object.
 pub fn watch_event(kind: &str, object: &[u8], out: &mut Vec<u8>) {
     let mut extension = Vec::with_capacity(object.len() + 8);
     wire::bytes(&mut extension, 1, object);
@@ -105,8 +105,7 @@ fn write_field(schema: &Schema, field: &Field, number: u32, value: Option<&Value
                 wire::bytes(out, number, &entry);
             }
         }
-        (Shape::List(_) | Shape::Map(_) | Shape::Any, _) => {}
-        (Shape::Bytes, None) => {}
+        (Shape::List(_) | Shape::Map(_) | Shape::Any, _) | (Shape::Bytes, None) => {}
         (_, None) if field.ptr => {}
         (shape, None) => write(schema, shape, number, &special::zero(shape), out),
         (shape, Some(v)) => write(schema, shape, number, v, out),
@@ -142,13 +141,12 @@ fn write(schema: &Schema, shape: &Shape, number: u32, value: &Value, out: &mut V
         }
         Shape::Type(id) => {
             let def = schema.arena.get(*id);
-            let data = match def.special {
-                Some(kind) => special::encode(&schema.arena, kind, value),
-                None => {
-                    let mut data = Vec::new();
-                    entries(schema, def, &def.proto, value.as_object(), &mut data);
-                    data
-                }
+            let data = if let Some(kind) = def.special {
+                special::encode(&schema.arena, kind, value)
+            } else {
+                let mut data = Vec::new();
+                entries(schema, def, &def.proto, value.as_object(), &mut data);
+                data
             };
             tag(out, number, 2);
             varint(out, data.len() as u64);

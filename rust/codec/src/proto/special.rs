@@ -54,20 +54,19 @@ pub(super) fn decode(arena: &Arena, kind: Special, data: &[u8], depth: usize) ->
             if let Some(b) = bytes(schema_at) {
                 return message(arena, props, b, depth + 1);
             }
-            match kind {
-                Special::SchemaOrBool => Value::Bool(number(1).unwrap_or(0) != 0),
-                _ => {
-                    let mut items = Vec::new();
-                    for (_, payload) in fields.iter().filter(|(f, _)| *f == 2) {
-                        let Payload::Bytes(b) = payload else { continue };
-                        items.push(if kind == Special::SchemaOrArray {
-                            message(arena, props, b, depth + 1)?
-                        } else {
-                            Value::Str(text(b)?)
-                        });
-                    }
-                    Value::Array(items)
+            if kind == Special::SchemaOrBool {
+                Value::Bool(number(1).unwrap_or(0) != 0)
+            } else {
+                let mut items = Vec::new();
+                for (_, payload) in fields.iter().filter(|(f, _)| *f == 2) {
+                    let Payload::Bytes(b) = payload else { continue };
+                    items.push(if kind == Special::SchemaOrArray {
+                        message(arena, props, b, depth + 1)?
+                    } else {
+                        Value::Str(text(b)?)
+                    });
                 }
+                Value::Array(items)
             }
         }
     })

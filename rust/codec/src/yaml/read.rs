@@ -166,10 +166,12 @@ fn number(text: &str) -> Option<Value> {
     if let Some(octal) = digits.strip_prefix("0o") {
         return radix(octal, 8);
     }
-    if digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|b| b.is_ascii_digit()) {
-        if let Some(value) = radix(&digits[1..], 8) {
-            return Some(value);
-        }
+    if digits.len() > 1
+        && digits.starts_with('0')
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && let Some(value) = radix(&digits[1..], 8)
+    {
+        return Some(value);
     }
     if !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()) {
         return clean
@@ -209,7 +211,7 @@ mod tests {
         let mut text = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n");
         for i in 1..9 {
             let refs = vec![format!("*a{}", i - 1); 10].join(",");
-            text.push_str(&format!("a{i}: &a{i} [{refs}]\n"));
+            text = format!("{text}a{i}: &a{i} [{refs}]\n");
         }
         assert!(super::parse(text.as_bytes()).is_err());
     }

@@ -47,6 +47,14 @@ async def test_openapi_names_the_operations_that_kubectl_looks_for(api: aiohttp.
     assert "fieldValidation" in [p["name"] for p in patch["parameters"]]
 
 
+async def test_openapi_in_a_type_that_is_not_packed_is_refused(api: aiohttp.ClientSession) -> None:
+    protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    async with api.get("/openapi/v2", headers={"Accept": protobuf}) as r:
+        assert r.status == 406
+    async with api.get("/openapi/v2", headers={"Accept": f"{protobuf}, application/json"}) as r:
+        assert r.status == 200
+
+
 @pytest.mark.parametrize("endpoint", ["healthz", "livez", "readyz"])
 async def test_health(api: aiohttp.ClientSession, endpoint: str) -> None:
     """HE-02 to HE-09."""

@@ -137,8 +137,8 @@ class Documents:
         if path == "/openapi/v3":
             return respond.answer(request, 200, openapi_index(), TEXT, common)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
-        media = openapi_media(request.headers.get("Accept", ""), "v2" if name == "v2" else "v3")
-        found = openapi_document(name, media)
+        media = openapi_media(request.headers.get("Accept", ""))
+        found = openapi_document(name)
         if found is None:
             return respond.Answer(404, b"", common)
         if not media:
@@ -179,16 +179,12 @@ def plain_clauses(accept: str) -> str:
     return ",".join(c for c in accept.split(",") if "as=APIGroupDiscoveryList" not in c)
 
 
-def openapi_media(accept: str, version: str) -> str:
-    """The media type of an OpenAPI document for an Accept header; empty when none fits."""
-    protobuf = f"application/com.github.proto-openapi.spec.{version}.v1.0+protobuf"
-    old = f"application/com.github.proto-openapi.spec.{version}@v1.0+protobuf"
+def openapi_media(accept: str) -> str:
+    """The media type of an OpenAPI document for an Accept header; empty when none fits. Only JSON is packed."""
     for clause in (accept or "*/*").split(","):
         media = clause.partition(";")[0].strip()
         if media in ("*/*", "application/*", "application/json"):
             return "application/json"
-        if media in (protobuf, old):
-            return protobuf
     return ""
 
 
@@ -200,13 +196,11 @@ def openapi_files() -> dict[str, str]:
 
 
 @lru_cache(maxsize=128)
-def openapi_document(name: str, media: str) -> tuple[bytes, str] | None:
-    """A document in a media type, and its hash; None when there is none."""
+def openapi_document(name: str) -> tuple[bytes, str] | None:
+    """A document and its hash; None when there is none."""
     file = openapi_files().get(name)
     if file is None:
         return None
-    if media.endswith("protobuf"):
-        file = file.removesuffix(".json.gz") + ".pb.gz"
     body = gzip.decompress((OPENAPI / file).read_bytes())
     return body, hashlib.sha512(body).hexdigest().upper()
 
@@ -216,7 +210,7 @@ def openapi_index() -> bytes:
     """`/openapi/v3`: the documents and the URL of each, which names its content."""
     paths = {}
     for name in openapi_files():
-        document = openapi_document(name, "application/json")
+        document = openapi_document(name)
         if name != "v2" and document is not None:
             paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={document[1]}"}
     return orjson.dumps({"paths": paths})

@@ -8,11 +8,9 @@ import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-import orjson
-
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.engine import Draft, ResourceType, Selector, Stored
+from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.registry.namespaces import Namespaces
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
 from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
@@ -280,16 +278,3 @@ DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "
     "and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
 )
-
-
-def read(draft: Draft, *path: str) -> object:
-    """A value of a draft as plain Python data."""
-    data = draft.get(list(path))
-    return None if data is None else orjson.loads(data)
-
-
-def empty(kind: ResourceType) -> Draft:
-    """A new object of a kind."""
-    draft = kind.empty()
-    draft.set_type()
-    return draft

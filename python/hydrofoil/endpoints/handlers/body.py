@@ -9,8 +9,10 @@ from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType
 
 
-def decode(scope: Scope, native: ResourceType, data: bytes, level: str, *, media: str | None = None) -> Draft:
-    """A body as an object of a type. Raises 400 and 415."""
+def decode(
+    scope: Scope, native: ResourceType, data: bytes, level: str, *, media: str | None = None, also: str = ""
+) -> Draft:
+    """A body as an object of a type; `also` is an older version of the same form. Raises 400 and 415."""
     if media is None:
         media = body_media(scope.request.headers.get("Content-Type", ""))
     if data.strip() == b"null":
@@ -27,7 +29,8 @@ def decode(scope: Scope, native: ResourceType, data: bytes, level: str, *, media
         why = f"couldn't get version/kind; json parse error: {text}"
         head = f"the object provided is unrecognized (must be of type {native.kind})"
         raise errors.bad_request(f"{head}: {why} ({shown})") from None
-    check_type(scope, native, draft)
+    if not also or draft.head()[0] != also:
+        check_type(scope, native, draft)
     if strict and level == "Strict":
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
         raise errors.bad_request(f"{head}: strict decoding error: {', '.join(strict)}")

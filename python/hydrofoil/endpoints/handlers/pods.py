@@ -91,8 +91,7 @@ async def evict(scope: Scope) -> Answer:
     """Deletes a pod unless a disruption budget forbids it (URI-17)."""
     options = write_options(scope.params, "CreateOptions")
     native = scope.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
-    data = (await scope.body()).replace(b"policy/v1beta1", b"policy/v1")
-    given = body.decode(scope, native, data, options.field_validation)
+    given = body.decode(scope, native, await scope.body(), options.field_validation, also="policy/v1beta1")
     body.check_namespace(scope, given)
     info = scope.info
     named = given.head()[2]

@@ -22,9 +22,9 @@ from hydrofoil._native import (
     duration,
     encode_continue,
     json_to_yaml,
+    openapi_protobuf,
     pretty,
     protobuf_event,
-    yaml_to_json,
 )
 
 __all__ = [
@@ -49,7 +49,7 @@ __all__ = [
     "duration",
     "encode_continue",
     "json_to_yaml",
+    "openapi_protobuf",
     "pretty",
     "protobuf_event",
-    "yaml_to_json",
 ]

@@ -19,13 +19,14 @@ from hydrofoil.apis.discovery import Discovery
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate
 from hydrofoil.endpoints.params import parse
+from hydrofoil.engine import openapi_protobuf
 from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not_acceptable
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.health import TEXT, Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
 
 OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
-V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
 
 
 class Documents:
@@ -137,7 +138,8 @@ class Documents:
         if path == "/openapi/v3":
             return respond.answer(request, 200, openapi_index(), TEXT, common)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
-        media = openapi_media(request.headers.get("Accept", ""))
+        protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
+        media = openapi_media(request.headers.get("Accept", ""), protobuf)
         found = openapi_document(name)
         if found is None:
             return respond.Answer(404, b"", common)
@@ -155,7 +157,7 @@ class Documents:
             common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
         if etag in request.headers.get("If-None-Match", ""):
             return respond.Answer(304, b"", common)
-        return respond.answer(request, 200, body, media, common)
+        return respond.answer(request, 200, packed(name) if media == protobuf else body, media, common)
 
 
 @lru_cache(maxsize=256)
@@ -179,12 +181,17 @@ def plain_clauses(accept: str) -> str:
     return ",".join(c for c in accept.split(",") if "as=APIGroupDiscoveryList" not in c)
 
 
-def openapi_media(accept: str) -> str:
-    """The media type of an OpenAPI document for an Accept header; empty when none fits. Only JSON is packed."""
+def openapi_media(accept: str, protobuf: str) -> str:
+    """The media type of an OpenAPI document for an Accept header, empty when none fits (OA-*).
+
+    Clients name the protobuf form by the old spelling with `@` or the new one; both get the new one.
+    """
     for clause in (accept or "*/*").split(","):
         media = clause.partition(";")[0].strip()
         if media in ("*/*", "application/*", "application/json"):
             return "application/json"
+        if media.replace("@", ".") == protobuf:
+            return protobuf
     return ""
 
 
@@ -203,6 +210,13 @@ def openapi_document(name: str) -> tuple[bytes, str] | None:
         return None
     body = gzip.decompress((OPENAPI / file).read_bytes())
     return body, hashlib.sha512(body).hexdigest().upper()
+
+
+@lru_cache(maxsize=128)
+def packed(name: str) -> bytes:
+    """A document as protobuf."""
+    found = openapi_document(name)
+    return openapi_protobuf(found[0]) if found else b""
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 pub mod error;
 pub mod json;
+pub mod openapi;
 pub mod proto;
 pub mod yaml;
 

@@ -33,7 +33,9 @@ mod _native {
     #[pymodule_export]
     use crate::stored::Stored;
     #[pymodule_export]
-    use crate::text::{decode_continue, duration, encode_continue, json_to_yaml, pretty, protobuf_event, yaml_to_json};
+    use crate::text::{
+        decode_continue, duration, encode_continue, json_to_yaml, openapi_protobuf, pretty, protobuf_event,
+    };
     #[pymodule_export]
     use crate::watch::Watcher;
 

@@ -1,6 +1,6 @@
 //! Small conversions of texts.
 
-use hydrofoil_codec::{json, proto, yaml};
+use hydrofoil_codec::{json, openapi, proto, yaml};
 use hydrofoil_store::ContinueToken;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,11 +15,11 @@ pub(crate) fn json_to_yaml<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<
     Ok(PyBytes::new(py, &yaml::write(&value)))
 }
 
-/// YAML as JSON.
+/// An OpenAPI document, version 2 or 3, as protobuf.
 #[pyfunction]
-pub(crate) fn yaml_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let value = yaml::parse(data).map_err(|e| decode_error(&e))?.value;
-    Ok(PyBytes::new(py, &json::encode_any(&value)))
+pub(crate) fn openapi_protobuf<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let form = py.detach(|| openapi::to_protobuf(document)).map_err(|e| decode_error(&e))?;
+    Ok(PyBytes::new(py, &form))
 }
 
 /// Compact JSON with two spaces of indent a level.

@@ -36,6 +36,9 @@ pub struct Column {
     /// 0 is always shown, 1 with `-o wide`.
     #[serde(default)]
     pub priority: i64,
+    /// What it tells.
+    #[serde(default)]
+    pub description: SmolStr,
 }
 
 /// When a type came and when it goes.

@@ -3,7 +3,7 @@
 mod decode;
 mod encode;
 mod special;
-mod wire;
+pub(crate) mod wire;
 
 pub use decode::{decode, unwrap};
 pub use encode::{encode, envelope, item, list_head, watch_event};

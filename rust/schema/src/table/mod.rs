@@ -57,7 +57,7 @@ pub fn columns(resource: &Resource) -> Vec<Value> {
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("autoscaling", "Scale") => autoscaling::scale_columns(),
         _ if uses_default(resource) => default::columns(),
-        _ => resource.columns.iter().map(|c| column(&c.name, &c.kind, &c.format, c.priority)).collect(),
+        _ => resource.columns.iter().map(|c| column(&c.name, &c.kind, &c.format, &c.description, c.priority)).collect(),
     }
 }
 
@@ -84,12 +84,12 @@ fn uses_default(resource: &Resource) -> bool {
     resource.columns.is_empty() || (resource.group == "storage.k8s.io" && resource.kind == "CSIStorageCapacity")
 }
 
-fn column(name: &str, kind: &str, format: &str, priority: i64) -> Value {
+fn column(name: &str, kind: &str, format: &str, description: &str, priority: i64) -> Value {
     let mut m = Map::new();
     m.push("name", name);
     m.push("type", kind);
     m.push("format", format);
-    m.push("description", "");
+    m.push("description", description);
     m.push("priority", priority);
     Value::Object(m)
 }

@@ -182,7 +182,7 @@ def plain_clauses(accept: str) -> str:
 
 
 def openapi_media(accept: str, protobuf: str) -> str:
-    """The media type of an OpenAPI document for an Accept header, empty when none fits (OA-*).
+    """The media type of an OpenAPI document for an Accept header, empty when none fits.
 
     Clients name the protobuf form by the old spelling with `@` or the new one; both get the new one.
     """

@@ -15,7 +15,7 @@ pub(crate) fn json_to_yaml<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<
     Ok(PyBytes::new(py, &yaml::write(&value)))
 }
 
-/// An OpenAPI document, version 2 or 3, as protobuf.
+/// An `OpenAPI` document, version 2 or 3, as protobuf.
 #[pyfunction]
 pub(crate) fn openapi_protobuf<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let form = py.detach(|| openapi::to_protobuf(document)).map_err(|e| decode_error(&e))?;

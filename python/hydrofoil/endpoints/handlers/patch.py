@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import orjson
-
 from hydrofoil import engine, errors
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.update import check_name
@@ -84,8 +82,6 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         if options.field_validation == "Warn":
             scope.warnings += [w for w in strict if w not in scope.warnings]
         body.check_type(scope, resource.native, draft)
-        if not draft.head()[2]:
-            draft.set(["metadata", "name"], orjson.dumps(info.name))
         check_name(scope, draft)
         body.check_namespace(scope, draft)
         return draft

@@ -1,4 +1,4 @@
-//! The messages of an OpenAPI document as data: which JSON member becomes which protobuf field.
+//! The messages of an `OpenAPI` document as data: which JSON member becomes which protobuf field.
 //!
 //! One line a message. `Name: member number type; ...` is a message of members, `Name? test number type; ...` one of
 //! several forms of a value, the first whose test holds. Types: `s` text, `b` boolean, `i` integer, `d` double, `a` any

@@ -1,4 +1,4 @@
-//! OpenAPI documents as protobuf, as gnostic's parsers make them of the JSON (requirement OA-*; kube-openapi
+//! `OpenAPI` documents as protobuf, as gnostic's parsers make them of the JSON (kube-openapi
 //! `pkg/handler/handler.go`, `pkg/handler3/handler.go`).
 
 mod grammar;
@@ -49,13 +49,15 @@ fn members_of(grammar: &Grammar, fields: &[Field], members: &Map, out: &mut Vec<
             "*" => {
                 // Properties have no extensions: there a name with the prefix is a name.
                 let extended = fields.iter().any(|f| f.member == "x-");
-                let other = |k: &str| !(extended && k.starts_with("x-")) && !fields.iter().any(|f| f.member == k);
-                named(grammar, entry, members.iter().filter(|(k, _)| other(k)), out);
+                let known = |k: &str| (extended && k.starts_with("x-")) || fields.iter().any(|f| f.member == k);
+                named(grammar, entry, members.iter().filter(|(k, _)| !known(k)), out);
             }
             member => {
                 if let Some(value) = members.get(member) {
                     let several = if wraps(grammar, entry) { std::slice::from_ref(value) } else { items(value) };
-                    several.iter().for_each(|item| field(grammar, entry, item, false, out));
+                    for item in several {
+                        field(grammar, entry, item, false, out);
+                    }
                 }
             }
         }

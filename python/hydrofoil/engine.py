@@ -1,6 +1,7 @@
 """The one door to the Rust engine: everything else imports it from here."""
 
 from hydrofoil._native import (
+    ENVELOPE_TAIL,
     ApplyConflictError,
     Catalog,
     ConflictError,
@@ -28,6 +29,7 @@ from hydrofoil._native import (
 )
 
 __all__ = [
+    "ENVELOPE_TAIL",
     "ApplyConflictError",
     "Catalog",
     "ConflictError",

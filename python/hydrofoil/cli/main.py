@@ -124,6 +124,14 @@ def parser() -> argparse.ArgumentParser:
         help="bytes of past versions kept a resource at most (default %(default)s)",
     )
     p.add_argument(
+        "--list-cache-bytes",
+        dest="cache_bytes",
+        type=int,
+        default=None,
+        metavar="N",
+        help="bytes of encoded lists kept at most (default: 16 MiB and half of what the objects have)",
+    )
+    p.add_argument(
         "--log-format", choices=("text", "json"), default="text", help="form of log lines (default %(default)s)"
     )
     p.add_argument(

@@ -88,7 +88,7 @@ def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
             if not _fits(media, served):
                 continue
             transform = params.get("as", "")
-            if transform and served == PROTOBUF:
+            if transform == "Table" and served == PROTOBUF:
                 continue
             if transform and (
                 transform not in TRANSFORMS

@@ -18,6 +18,7 @@ from hydrofoil.errors import ApiError
 
 GZIP_ABOVE = 131_072
 """Bodies above this many bytes are compressed for who accepts gzip (CP-01)."""
+GZIPPED = b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
 PIECE = 128 * 1024
 """Large bodies are written in pieces of about this size, each after the last was taken."""
 
@@ -157,13 +158,16 @@ def answer(
     common: bytes,
     *,
     close: bool = False,
+    packed: bool = False,
 ) -> Answer:
-    """An answer with its head; large bodies are compressed for who accepts it."""
+    """An answer with its head; large bodies are compressed for who accepts it, unless they are `packed` already."""
     head = b"%sContent-Type: %s\r\n" % (common, content_type.encode())
-    if len(body) > GZIP_ABOVE and wants_gzip(request):
+    if packed:
+        head += GZIPPED
+    elif len(body) > GZIP_ABOVE and wants_gzip(request):
         packer = zlib.compressobj(1, zlib.DEFLATED, 31)
         body = packer.compress(body) + packer.flush()
-        head += b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+        head += GZIPPED
     return Answer(status, body, head, close=close)
 
 

@@ -60,10 +60,9 @@ class Scope:
             if include not in ("None", "Metadata", "Object"):
                 text = f"includeObject: Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
                 raise bad_request(f"Unable to convert to Table as requested: {text}")
-            return f"table:{accepted.version}:{include}"
-        if accepted.transform:
-            return f"metadata:{accepted.version}"
-        return "protobuf" if accepted.protobuf else "json"
+            return f"json:table:{accepted.version}:{include}"
+        encoding = "protobuf" if accepted.protobuf else "json"
+        return f"{encoding}:metadata:{accepted.version}" if accepted.transform else encoding
 
     def pretty(self) -> bool:
         """Whether a person reads the answer (curl, Wget and browsers count as persons)."""
@@ -95,12 +94,12 @@ class Scope:
             body = respond.encode(body, self.accepted, pretty=pretty)
         return self.finished(body, status)
 
-    def finished(self, body: bytes, status: int = 200) -> respond.Answer:
-        """An answer whose body is in its media type already."""
+    def finished(self, body: bytes, status: int = 200, *, packed: bool = False) -> respond.Answer:
+        """An answer whose body is in its media type already, or packed with gzip as well."""
         common = self.common
         if self.warnings:
             common += respond.header_lines({}, self.warnings)
-        return respond.answer(self.request, status, body, self.accepted.media, common)
+        return respond.answer(self.request, status, body, self.accepted.media, common, packed=packed)
 
     async def body(self) -> bytes:
         """The request body. Raises 413."""

@@ -62,7 +62,10 @@ class App:
         self.config = config
         self.catalog = Catalog(config.runtime_config)
         self.backend = MemoryBackend(
-            window=config.history_window, events=config.history_events, memory=config.history_bytes
+            window=config.history_window,
+            events=config.history_events,
+            memory=config.history_bytes,
+            cache=config.cache_bytes,
         )
         self.registry = Registry(self.catalog, self.backend)
         services = self.registry.strategies["", "services"]

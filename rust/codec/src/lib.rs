@@ -1,6 +1,7 @@
 //! Decoding and encoding of API objects.
 
 pub mod error;
+pub mod gzip;
 pub mod json;
 pub mod openapi;
 pub mod proto;

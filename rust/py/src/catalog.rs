@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hydrofoil_codec::{json, proto, yaml};
 use hydrofoil_merge::{FieldSet, ManagedRequest, apply};
@@ -73,6 +74,8 @@ impl Catalog {
 /// What is known of one resource, shared by all that handle its objects.
 #[derive(Debug)]
 pub(crate) struct Typed {
+    /// Tells it from every other: what is made by a type is kept under it.
+    pub(crate) id: u64,
     pub(crate) resource: Arc<types::Resource>,
     pub(crate) schema: types::Schema,
     pub(crate) kind: Kind,
@@ -83,6 +86,8 @@ pub(crate) struct Typed {
     /// The type in which its objects are stored, when that is another one.
     pub(crate) storage: Option<Arc<Typed>>,
 }
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 /// One resource at one version: decodes bodies and resolves field labels.
 #[pyclass(frozen)]
@@ -105,7 +110,8 @@ impl ResourceType {
             namespaced: resource.namespaced,
         };
         let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        Self { typed: Arc::new(Typed { resource, schema, kind, api_version, head, storage }) }
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        Self { typed: Arc::new(Typed { id, resource, schema, kind, api_version, head, storage }) }
     }
 }
 
@@ -179,6 +185,13 @@ impl Typed {
         };
         convert::after_decode(&self.kind.group, &self.kind.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
+    }
+
+    /// The type of the metadata.
+    pub(crate) fn metadata(&self) -> PyResult<types::Schema> {
+        let name = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+        let root = self.schema.arena.find(name).ok_or_else(|| PyKeyError::new_err(name))?;
+        Ok(types::Schema { arena: Arc::clone(&self.schema.arena), root })
     }
 
     /// The target of a field label, or the kind's text that it has none.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
+mod block;
 mod catalog;
 mod draft;
 mod error;
@@ -43,6 +44,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("ENVELOPE_TAIL", hydrofoil_codec::proto::ENVELOPE_TAIL.as_slice())?;
         m.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })
     }
 }

@@ -8,14 +8,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::catalog::Typed;
+use crate::error::decode_error;
 
-/// A form of an object or of an item of a list.
+/// What an answer shows of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Form {
+pub(crate) enum Shape {
     /// The object itself.
-    Json,
-    /// The object as protobuf: in its envelope when whole, a bare message as an item.
-    Protobuf,
+    Object,
     /// `PartialObjectMetadata` of a version of meta.k8s.io.
     Metadata(String),
     /// A row of a `Table` of a version of meta.k8s.io.
@@ -27,21 +26,57 @@ pub(crate) enum Form {
     },
 }
 
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Encoding {
+    Json,
+    Protobuf,
+}
+
+/// A form of an object or of an item of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    pub(crate) shape: Shape,
+    pub(crate) encoding: Encoding,
+}
+
 impl Form {
+    /// Reads `encoding`, `encoding:metadata:version` or `encoding:table:version:include`.
     pub(crate) fn parse(text: &str) -> PyResult<Self> {
-        let parts: Vec<&str> = text.split(':').collect();
-        match parts[..] {
-            ["json"] => Ok(Self::Json),
-            ["protobuf"] => Ok(Self::Protobuf),
-            ["metadata", version] => Ok(Self::Metadata(version.to_owned())),
-            ["table", version, include] => Ok(Self::Table { version: version.to_owned(), include: include.to_owned() }),
-            _ => Err(PyValueError::new_err(text.to_owned())),
-        }
+        let mut parts = text.split(':');
+        let encoding = match parts.next() {
+            Some("json") => Encoding::Json,
+            Some("protobuf") => Encoding::Protobuf,
+            _ => return Err(PyValueError::new_err(text.to_owned())),
+        };
+        let rest: Vec<&str> = parts.collect();
+        let shape = match rest[..] {
+            [] => Shape::Object,
+            ["metadata", version] => Shape::Metadata(version.to_owned()),
+            ["table", version, include] => Shape::Table { version: version.to_owned(), include: include.to_owned() },
+            _ => return Err(PyValueError::new_err(text.to_owned())),
+        };
+        Ok(Self { shape, encoding })
+    }
+
+    /// Whether items are separated by commas.
+    pub(crate) fn is_text(&self) -> bool {
+        self.encoding == Encoding::Json
+    }
+
+    /// Whether it is what the store holds.
+    pub(crate) fn is_stored_json(&self, typed: &Typed) -> bool {
+        self.encoding == Encoding::Json && self.shape == Shape::Object && typed.storage.is_none()
+    }
+
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.shape, Shape::Table { .. })
     }
 }
 
-/// Writes a version in a form: whole, or as a row or item of a list.
-pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<()> {
+/// Writes a version in a form: whole, or as a row or item of a list. Gives until when the ages in it hold, in seconds
+/// of Unix time.
+pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<i64> {
     render_event(typed, form, version, whole, true, out)
 }
 
@@ -53,18 +88,18 @@ pub(crate) fn render_event(
     whole: bool,
     columns: bool,
     out: &mut Vec<u8>,
-) -> PyResult<()> {
-    match form {
-        Form::Json if whole => out.extend_from_slice(&typed.json(version)?),
-        Form::Json if typed.storage.is_none() => {
+) -> PyResult<i64> {
+    match (&form.shape, form.encoding) {
+        (Shape::Object, Encoding::Json) if whole => out.extend_from_slice(&typed.json(version)?),
+        (Shape::Object, Encoding::Json) if typed.storage.is_none() => {
             out.push(b'{');
             out.extend_from_slice(version.item());
         }
-        Form::Json => {
+        (Shape::Object, Encoding::Json) => {
             out.push(b'{');
             out.extend_from_slice(&typed.json(version)?[typed.head..]);
         }
-        Form::Protobuf => {
+        (Shape::Object, Encoding::Protobuf) if whole => {
             let make = || typed.read(version).map(|value| proto::encode(&typed.schema, &value));
             // Only the stored version's encoding is kept: the others are rarely asked for.
             let made;
@@ -74,24 +109,33 @@ pub(crate) fn render_event(
                 made = make()?;
                 &made
             };
+            out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, raw));
+        }
+        (Shape::Object, Encoding::Protobuf) => {
+            proto::item(&proto::encode(&typed.schema, &typed.read(version)?), out);
+        }
+        (Shape::Metadata(meta_version), Encoding::Protobuf) => {
+            let decoded = json::decode(&typed.metadata()?, metadata(version)?).map_err(|e| decode_error(&e))?;
+            let raw = proto::metadata_message(&typed.metadata()?, &decoded.value);
             if whole {
-                out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, raw));
+                let api_version = format!("meta.k8s.io/{meta_version}");
+                out.extend_from_slice(&proto::envelope(&api_version, "PartialObjectMetadata", &raw));
             } else {
-                proto::item(raw, out);
+                proto::item(&raw, out);
             }
         }
-        Form::Metadata(meta_version) => metadata(version, meta_version, out)?,
-        Form::Table { version: meta_version, include } => {
+        (Shape::Metadata(meta_version), Encoding::Json) => partial(version, meta_version, out)?,
+        (Shape::Table { version: meta_version, include }, _) => {
             if whole {
                 out.extend_from_slice(&table_head(typed, meta_version, &version.revision().to_string(), "", columns));
-                row(typed, version, meta_version, include, out)?;
+                let until = row(typed, version, meta_version, include, out)?;
                 out.extend_from_slice(b"]}");
-            } else {
-                row(typed, version, meta_version, include, out)?;
+                return Ok(until);
             }
+            return row(typed, version, meta_version, include, out);
         }
     }
-    Ok(())
+    Ok(i64::MAX)
 }
 
 /// A table up to its first row. `rest` holds further members of its metadata, each with its comma before it.
@@ -106,7 +150,7 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
     out
 }
 
-fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<()> {
+fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<i64> {
     let value = typed.read(version)?;
     let row = table::row(&typed.resource, &value);
     let mut shown = Map::new();
@@ -119,30 +163,35 @@ fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out:
         // Upstream writes the unset extension as null.
         out.pop();
         out.extend_from_slice(br#","object":null}"#);
-        return Ok(());
+        return Ok(row.until);
     }
     out.pop();
     out.extend_from_slice(br#","object":"#);
     if include == "Object" {
         out.extend_from_slice(&typed.json(version)?);
     } else {
-        metadata(version, meta_version, out)?;
+        partial(version, meta_version, out)?;
     }
+    out.push(b'}');
+    Ok(row.until)
+}
+
+/// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
+fn partial(version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
+    out.extend_from_slice(
+        format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
+    );
+    out.extend_from_slice(metadata(version)?);
     out.push(b'}');
     Ok(())
 }
 
-/// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
-fn metadata(version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
-    out.extend_from_slice(
-        format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
-    );
+/// The metadata as it stands in the stored JSON.
+fn metadata(version: &Version) -> PyResult<&[u8]> {
     let start = r#""metadata":"#.len();
     let item = &version.item()[start..];
     let end = object_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
-    out.extend_from_slice(&item[..end]);
-    out.push(b'}');
-    Ok(())
+    Ok(&item[..end])
 }
 
 /// Where the object that `text` begins with ends.

@@ -25,11 +25,12 @@ pub(crate) struct Store {
 
 #[pymethods]
 impl Store {
-    /// An empty store: the revision before the first write, and the bounds of each history.
+    /// An empty store: the revision before the first write, the bounds of each history, and of the bytes of encodings
+    /// that are kept (`None`: by the size of the objects).
     #[new]
-    fn new(start: u64, window: f64, events: usize, bytes: usize) -> Self {
+    fn new(start: u64, window: f64, events: usize, bytes: usize, cache: Option<usize>) -> Self {
         let limits = store::Limits { window: Duration::from_secs_f64(window.max(0.0)), events, bytes };
-        Self { inner: Arc::new(store::Store::new(start, limits)) }
+        Self { inner: Arc::new(store::Store::new(start, limits, cache)) }
     }
 
     /// The shard of a resource, whose objects are of the given type.
@@ -47,6 +48,12 @@ impl Store {
     /// The tokens of the watchers that wait to be drained.
     fn take_woken(&self) -> Vec<u64> {
         self.inner.take_woken()
+    }
+
+    /// The bytes of encodings that are kept.
+    #[getter]
+    fn cached(&self) -> usize {
+        self.inner.cached()
     }
 
     /// The latest revision.
@@ -114,7 +121,8 @@ impl Shard {
             self.inner.snapshot_at(revision).map_err(store_error)?
         };
         let page = store::Page::new(snapshot, selector.inner.selector.clone(), start, limit);
-        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, page))
+        let shard = Arc::clone(&self.inner);
+        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, shard, page))
     }
 
     /// A watch from after a revision, or with the present state first when `revision` is `None`.

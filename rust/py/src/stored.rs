@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use crate::catalog::{ResourceType, Typed};
 use crate::draft::Draft;
 use crate::error::{decode_error, patch_error};
-use crate::render::{Form, render};
+use crate::render::{Form, Shape, render};
 
 /// One immutable version of one object.
 #[pyclass(frozen)]
@@ -64,7 +64,7 @@ impl Stored {
     /// The body of an answer in a form: `json`, `table:v1:Metadata`, `metadata:v1`, ...
     fn body<'py>(&self, py: Python<'py>, form: &str) -> PyResult<Bound<'py, PyBytes>> {
         let form = Form::parse(form)?;
-        if form == Form::Json {
+        if form.is_text() && form.shape == Shape::Object {
             let json = self.typed.json(&self.version)?;
             return PyBytes::new_with(py, json.len() + 1, |out| {
                 out[..json.len()].copy_from_slice(&json);
@@ -74,7 +74,7 @@ impl Stored {
         }
         let mut out = Vec::new();
         render(&self.typed, &form, &self.version, true, &mut out)?;
-        if form != Form::Protobuf {
+        if form.is_text() {
             out.push(b'\n');
         }
         Ok(PyBytes::new(py, &out))

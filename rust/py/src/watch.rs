@@ -59,7 +59,7 @@ impl Watcher {
     /// 0 nothing, 1 more, 2 the initial state is complete, 3 the history has passed the cursor by.
     fn drain<'py>(&self, py: Python<'py>, max: usize) -> PyResult<(Option<Bound<'py, PyBytes>>, u8)> {
         // The first event of a table stream names the columns, so it is nobody else's.
-        let first = matches!(self.form, Form::Table { .. }) && !self.headless.load(Ordering::Relaxed);
+        let first = self.form.is_table() && !self.headless.load(Ordering::Relaxed);
         let cursor = self.shard.cursor(self.id).filter(|_| !first);
         if let Some((from, filter)) = &cursor {
             let batches = self.batches.lock();
@@ -149,7 +149,7 @@ impl Watcher {
 
     fn frame(&self, kind: &str, version: &store::Version, out: &mut Vec<u8>) -> PyResult<()> {
         let columns = !self.headless.swap(true, Ordering::Relaxed);
-        if self.form == Form::Protobuf {
+        if !self.form.is_text() {
             let mut object = Vec::new();
             render_event(&self.typed, &self.form, version, true, columns, &mut object)?;
             proto::watch_event(kind, &object, out);

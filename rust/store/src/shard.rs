@@ -1,7 +1,7 @@
 //! The objects of one resource: tree, ring and watchers behind one lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
@@ -10,7 +10,8 @@ use crate::interest::Interest;
 use crate::ring::Ring;
 use crate::watcher::{Watcher, frame};
 use crate::{
-    Draft, Drained, EventType, Filter, Frame, Page, Selector, StoreError, Tree, Version, WatchStart, WatcherId,
+    Block, Cache, Draft, Drained, EventType, Filter, Frame, Made, Page, StoreError, Tree, Version, WatchStart,
+    WatcherId,
 };
 
 pub use crate::ring::Limits;
@@ -34,7 +35,16 @@ pub(crate) struct Shared {
     pub(crate) revision: AtomicU64,
     /// Tokens of woken watchers. Locked after a shard's state, never before.
     pub(crate) woken: Mutex<Vec<u64>>,
+    /// The bytes of all objects.
+    pub(crate) bytes: AtomicUsize,
+    /// The encodings that are kept for readers.
+    pub(crate) cache: Cache,
+    /// The bound of the cache; `None`: by the bytes of the objects.
+    pub(crate) cache_limit: Option<usize>,
 }
+
+/// What the cache of a small store may hold.
+const CACHE_LEAST: usize = 16 << 20;
 
 /// One resource.
 #[derive(Debug)]
@@ -248,9 +258,12 @@ impl Shard {
         (left, watcher.next, watcher.seen)
     }
 
-    /// A list of the present state.
-    pub fn list(&self, selector: Selector, limit: usize) -> Page {
-        Page::new(self.snapshot(), selector, "", limit)
+    /// Keeps what was made of a leaf, of a size in bytes, for the next reader.
+    pub fn keep(&self, made: Made, size: usize) -> Arc<Block> {
+        if self.shared.cache_limit.is_none() {
+            self.shared.cache.set_limit(CACHE_LEAST + self.shared.bytes.load(Ordering::Relaxed) / 2);
+        }
+        self.shared.cache.add(made, size)
     }
 
     fn take_revision(&self) -> u64 {
@@ -272,9 +285,12 @@ impl State {
             self.tree.remove(version.key())
         } else {
             self.bytes += version.size();
+            shared.bytes.fetch_add(version.size(), Ordering::Relaxed);
             self.tree.insert(Arc::clone(&version))
         };
-        self.bytes -= previous.as_ref().map_or(0, |p| p.size());
+        let gone = previous.as_ref().map_or(0, |p| p.size());
+        self.bytes -= gone;
+        shared.bytes.fetch_sub(gone, Ordering::Relaxed);
         self.ring.push(revision, kind, version, previous);
         let base = self.ring.base();
         self.past.retain(|(seq, _)| *seq >= base);

@@ -6,7 +6,7 @@ import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.endpoints import params as query
-from hydrofoil.endpoints.handlers.list import open_list, rest
+from hydrofoil.endpoints.handlers.list import head, open_list
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import list_options
 from hydrofoil.endpoints.respond import Answer
@@ -88,7 +88,8 @@ async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     options = await delete_options(scope)
     listing = list_options(scope.params, watch=False)
-    cursor, _ = await open_list(scope, listing, "json" if scope.accepted.protobuf else scope.form())
+    cursor, limit = await open_list(scope, listing, "json" if scope.accepted.protobuf else scope.form())
+    begin = head(cursor, limit)
     shown: list[bytes] = []
     # Shown as JSON items; the answer is put into its media type as a whole.
     form = "json" if scope.accepted.protobuf else scope.form()
@@ -103,4 +104,4 @@ async def delete_collection(scope: Scope) -> Answer:
                 raise
             body = old.body(form).rstrip(b"\n")
             shown.append(b"{" + body[1 + head_length :] if form == "json" else body)
-    return scope.json_answer(cursor.head(rest(cursor)) + b",".join(shown) + b"]}\n")
+    return scope.json_answer(begin + b",".join(shown) + b"]}\n")

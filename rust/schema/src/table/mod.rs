@@ -50,6 +50,8 @@ pub struct Row {
     pub cells: Vec<Value>,
     /// Row conditions: a finished pod has one.
     pub conditions: Vec<Value>,
+    /// Until when the ages among the cells stay the same, in seconds of Unix time.
+    pub until: i64,
 }
 
 /// The column definitions of a resource.
@@ -68,14 +70,14 @@ pub fn row(resource: &Resource, object: &Value) -> Row {
 
 /// The row of an object at some moment, from which ages are counted.
 pub fn row_at(resource: &Resource, object: &Value, now: Timestamp) -> Row {
-    let subject = Subject { object, now };
+    let subject = Subject::new(object, now);
     let key = (resource.group.as_str(), resource.kind.as_str());
     let cells = match printer(key, &resource.version) {
         Some(print) if key == ("autoscaling", "Scale") || !uses_default(resource) => print(&subject),
         _ => default::row(&subject),
     };
     let conditions = if key == ("", "Pod") { core_pod::conditions(&subject) } else { Vec::new() };
-    Row { cells, conditions }
+    Row { cells, conditions, until: subject.until() }
 }
 
 /// Whether its REST storage has `NewDefaultTableConvertor`: limit ranges and roles, for which no printer is

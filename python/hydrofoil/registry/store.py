@@ -50,7 +50,6 @@ class Registry:
         self.issuer = ""
         """Who issues service account tokens: a URL."""
         self._collections: dict[tuple[str, str], Collection] = {}
-        self._traits: dict[int, tuple[bool, bool, bool, bool]] = {}
         self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
         self.namespaces = Namespaces(self)
 
@@ -70,10 +69,9 @@ class Registry:
 
     def traits(self, resource: Resource) -> tuple[bool, bool, bool, bool]:
         """Create on update, unconditional update, returns the deleted object, graceful deletion."""
-        found = self._traits.get(id(resource))
-        if found is None:
-            found = self._traits[id(resource)] = resource.native.traits()
-        return found
+        if resource.traits is None:
+            resource.traits = resource.native.traits()
+        return resource.traits
 
     def strategy(self, resource: Resource) -> Strategy:
         """What the kind does differently."""
@@ -101,6 +99,9 @@ class Registry:
             raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if resource.namespaced:
             self.namespaces.check(resource, namespace, name or base)
+        if resource.terminating:
+            why = "create not allowed while custom resource definition is terminating"
+            raise errors.forbidden(resource.group, resource.plural, name, why)
         if twice := draft.dedup_owners():
             warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
         strategy = self.strategy(resource)
@@ -222,7 +223,8 @@ class Registry:
                     "Invalid value: 0: must be specified for an update",
                     "metadata.resourceVersion",
                 )
-                raise errors.invalid(resource.group, resource.kind, name, [cause])
+                # Upstream's store names the resource where others name the kind.
+                raise errors.invalid(resource.group, resource.plural, name, [cause])
         elif int(version) != old.revision:
             raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
 
@@ -254,6 +256,7 @@ class Registry:
                 if options.dry_run:
                     return draft.preview(old.revision), False
                 stored = await collection.update(old, draft)
+                await strategy.after_mark(resource, stored)
                 return stored, False
             except Conflict:
                 continue

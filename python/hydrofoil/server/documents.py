@@ -58,7 +58,7 @@ class Documents:
         """The answer to a path that names no resource. Raises 404 and 405."""
         head = path.split("/")[1] if path.startswith("/") else ""
         if "//" in path:
-            return self._missing(request, common)
+            return self.missing(request, common)
         trimmed = path.rstrip("/") or "/"
         if trimmed in ("/version", "/metrics") and request.method != "GET":
             raise method_not_allowed()
@@ -76,10 +76,11 @@ class Documents:
             return respond.answer(request, 200, self._root(), "application/json", common)
         if head in ("api", "apis"):
             return self._discover(request, trimmed, query, common)
-        return self._missing(request, common)
+        return self.missing(request, common)
 
     @staticmethod
-    def _missing(request: web.BaseRequest, common: bytes) -> respond.Answer:
+    def missing(request: web.BaseRequest, common: bytes) -> respond.Answer:
+        """404 of a path that nobody serves."""
         common += b"X-Content-Type-Options: nosniff\r\n"
         return respond.answer(request, 404, b"404 page not found\n", TEXT, common)
 
@@ -87,7 +88,7 @@ class Documents:
         _, endpoint, *name = path.split("/", 2)
         found = self._health.check(endpoint, name[0] if name else None, query)
         if found is None:
-            return self._missing(request, common)
+            return self.missing(request, common)
         status, text = found
         common += b"X-Content-Type-Options: nosniff\r\n"
         return respond.answer(request, status, text.encode(), TEXT, common)
@@ -118,7 +119,7 @@ class Documents:
         if body is None:
             segments = path.split("/")
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
-                return self._missing(request, common)
+                return self.missing(request, common)
             raise no_such_resource()
         accepted = negotiate(plain_clauses(accept))
         pretty = parse(query).get("pretty") in ("1", "true")

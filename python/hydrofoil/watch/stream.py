@@ -44,6 +44,8 @@ class WatchStream:
         self._sink = sink
         self._bookmarks = bookmarks
         self._lapped = lapped
+        self.subject: tuple[str, str] | None = None
+        """The shard whose objects it shows, where these may change their form."""
         self.initial_mark = False
         self.behind = False
         """Whether the last pump stopped because of the reader."""
@@ -80,6 +82,10 @@ class WatchStream:
             mark = self._watcher.bookmark(initial)
             if mark is not None:
                 self._sink.write(mark)
+
+    def cut(self) -> None:
+        """Ends the stream because its objects have another form now; its reader has to begin anew."""
+        self.end()
 
     def end(self) -> None:
         """Ends the stream; its handler writes the end of the body."""

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
 use hydrofoil_merge::{ManagedRequest, track_update};
-use hydrofoil_schema::{Request, default, prepare, validate, warn};
-use hydrofoil_types::{MetaView, Timestamp, Value};
+use hydrofoil_schema::{Request, custom, default, prepare, validate, warn};
+use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -31,8 +31,8 @@ impl Draft {
         }
         let now = Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let reset_status = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
-        track_update(&self.typed.schema, old, new, &request, reset_status);
+        let reset_status = subresource.is_empty() && self.typed.has_status();
+        track_update(self.typed.owned(), old, new, &request, reset_status);
     }
 
     fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
@@ -111,7 +111,10 @@ impl Draft {
     /// `manager` comes to own what the body says; empty: nobody does.
     #[pyo3(signature = (namespace, name, uid, manager=""))]
     fn begin_create(&self, namespace: &str, name: &str, uid: &str, manager: &str) {
-        self.set_type();
+        // A custom resource has to say itself what it is.
+        if self.typed.custom.is_none() {
+            self.set_type();
+        }
         let mut value = self.value.lock();
         let meta = value.object_at_mut(&["metadata"]);
         for gone in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
@@ -127,6 +130,10 @@ impl Draft {
         }
         meta.set("uid", uid);
         meta.set("creationTimestamp", Timestamp::now().rfc3339());
+        if let Some(c) = &self.typed.custom {
+            self.track(None, &mut value, manager, "");
+            return custom::begin_create(c.version(), &mut value);
+        }
         default::apply(&self.typed.kind, &mut value);
         self.track(None, &mut value, manager, "");
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
@@ -137,11 +144,15 @@ impl Draft {
     /// `manager` comes to own what the body changes; empty: nobody does.
     #[pyo3(signature = (old, subresource, manager=""))]
     fn begin_update(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
-        self.set_type();
+        if self.typed.custom.is_none() {
+            self.set_type();
+        }
         let revision = old.version.revision();
         let old = old.value(&self.typed)?;
         let mut value = self.value.lock();
-        default::apply(&self.typed.kind, &mut value);
+        if self.typed.custom.is_none() {
+            default::apply(&self.typed.kind, &mut value);
+        }
         let before = MetaView::of(&old);
         let meta = value.object_at_mut(&["metadata"]);
         for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"]
@@ -163,7 +174,10 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
+        match &self.typed.custom {
+            Some(c) => custom::begin_update(c.version(), subresource, &mut value, &old),
+            None => prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value),
+        }
         // What the endpoint put back is owned by nobody new.
         self.track(Some(&old), &mut value, manager, subresource);
         Ok(())
@@ -193,7 +207,9 @@ impl Draft {
 
     /// Applies the kind's defaults.
     fn default(&self) {
-        default::apply(&self.typed.kind, &mut self.value.lock());
+        if self.typed.custom.is_none() {
+            default::apply(&self.typed.kind, &mut self.value.lock());
+        }
     }
 
     /// The causes for which the object is refused.
@@ -202,9 +218,17 @@ impl Draft {
         let old = self.old_value(old)?;
         let value = self.value.lock();
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
-        let causes = match old {
-            Some(_) => validate::update(&request, &value),
-            None => validate::create(&request, &value),
+        let causes = match (&self.typed.custom, &old) {
+            (Some(c), old) => {
+                let mut causes = Causes::new();
+                match old {
+                    Some(old) => custom::update(&c.definition, c.version(), subresource, &value, old, &mut causes),
+                    None => custom::create(&c.definition, c.version(), &value, &mut causes),
+                }
+                causes
+            }
+            (None, Some(_)) => validate::update(&request, &value),
+            (None, None) => validate::create(&request, &value),
         };
         Ok(causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect())
     }
@@ -214,6 +238,10 @@ impl Draft {
     fn warnings(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
         let old = self.old_value(old)?;
         let value = self.value.lock();
+        if self.typed.custom.is_some() {
+            let silent = subresource == "status";
+            return Ok(if silent { Vec::new() } else { custom::warnings(&value, old.as_ref()) });
+        }
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
         Ok(match old {
             Some(_) => warn::update(&request, &value),

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
 mod catalog;
+mod custom;
 mod draft;
 mod error;
 mod list;
@@ -22,7 +23,8 @@ mod _native {
     use crate::draft::Draft;
     #[pymodule_export]
     use crate::error::{
-        ApplyConflictError, ConflictError, DecodeError, ExistsError, ExpiredError, FutureError, MissingError,
+        ApplyConflictError, ConflictError, ConversionError, DecodeError, ExistsError, ExpiredError, FutureError,
+        MissingError,
     };
     #[pymodule_export]
     use crate::list::ListCursor;

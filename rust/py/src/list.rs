@@ -91,8 +91,11 @@ impl ListCursor {
             Form::Metadata(version) => ("PartialObjectMetadataList", format!("meta.k8s.io/{version}")),
             Form::Json | Form::Protobuf => (self.typed.resource.list_kind.as_str(), self.typed.api_version.to_string()),
         };
+        // Lists of unstructured objects have a token even when there is nothing to go on with.
+        let unstructured = self.typed.custom.is_some() && self.form == Form::Json && !rest.contains("continue");
+        let token = if unstructured { r#","continue":"""# } else { "" };
         let head = format!(
-            r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"items":["#
+            r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}"{token}{rest}}},"items":["#
         );
         PyBytes::new(py, head.as_bytes())
     }

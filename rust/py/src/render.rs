@@ -3,7 +3,7 @@
 use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
-use hydrofoil_types::{Map, Value};
+use hydrofoil_types::{Map, Timestamp, Value};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -56,7 +56,7 @@ pub(crate) fn render_event(
 ) -> PyResult<()> {
     match form {
         Form::Json if whole => out.extend_from_slice(&typed.json(version)?),
-        Form::Json if typed.storage.is_none() => {
+        Form::Json if typed.is_stored_form(version) => {
             out.push(b'{');
             out.extend_from_slice(version.item());
         }
@@ -80,7 +80,7 @@ pub(crate) fn render_event(
                 proto::item(raw, out);
             }
         }
-        Form::Metadata(meta_version) => metadata(version, meta_version, out)?,
+        Form::Metadata(meta_version) => metadata(typed, version, meta_version, out)?,
         Form::Table { version: meta_version, include } => {
             if whole {
                 out.extend_from_slice(&table_head(typed, meta_version, &version.revision().to_string(), "", columns));
@@ -96,7 +96,11 @@ pub(crate) fn render_event(
 
 /// A table up to its first row. `rest` holds further members of its metadata, each with its comma before it.
 pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest: &str, columns: bool) -> Vec<u8> {
-    let columns = if columns { Value::Array(table::columns(&typed.resource)) } else { Value::Null };
+    let columns = match &typed.custom {
+        _ if !columns => Value::Null,
+        Some(custom) => Value::Array(custom.version().columns.definitions()),
+        None => Value::Array(table::columns(&typed.resource)),
+    };
     let mut out = format!(
         r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{meta_version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"columnDefinitions":"#
     )
@@ -108,7 +112,10 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
 
 fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<()> {
     let value = typed.read(version)?;
-    let row = table::row(&typed.resource, &value);
+    let row = match &typed.custom {
+        Some(custom) => custom.version().columns.row(&value, Timestamp::now()),
+        None => table::row(&typed.resource, &value),
+    };
     let mut shown = Map::new();
     shown.push("cells", Value::Array(row.cells));
     if !row.conditions.is_empty() {
@@ -126,17 +133,22 @@ fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out:
     if include == "Object" {
         out.extend_from_slice(&typed.json(version)?);
     } else {
-        metadata(version, meta_version, out)?;
+        metadata(typed, version, meta_version, out)?;
     }
     out.push(b'}');
     Ok(())
 }
 
 /// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
-fn metadata(version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
+fn metadata(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
     out.extend_from_slice(
         format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
     );
+    if let Some(custom) = &typed.custom {
+        out.extend_from_slice(&custom.metadata(&typed.json(version)?)?);
+        out.push(b'}');
+        return Ok(());
+    }
     let start = r#""metadata":"#.len();
     let item = &version.item()[start..];
     let end = object_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;

@@ -141,6 +141,13 @@ impl Shard {
         })
     }
 
+    /// Gives every object the field values that the type's definition now selects by.
+    fn reindex(&self, resource: &ResourceType) {
+        if let Some(custom) = &resource.typed.custom {
+            self.inner.reindex(|version| custom.fields(&resource.typed.schema, version));
+        }
+    }
+
     /// How many objects, their bytes, and how many watchers there are.
     fn size(&self) -> (usize, usize, usize) {
         let (objects, bytes) = self.inner.size();

@@ -104,7 +104,7 @@ impl Stored {
             if kind == "merge" {
                 merge::json_merge(&mut value, patch);
             } else {
-                merge::strategic(&typed.schema, &mut value, patch).map_err(|e| patch_error(&e))?;
+                merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
             }
         }
         let (value, found) = typed.decode(&json::encode_any(&value), "json")?;

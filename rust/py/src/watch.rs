@@ -23,6 +23,7 @@ struct Batch {
     filter: Arc<str>,
     form: Form,
     api_version: hydrofoil_types::SmolStr,
+    made_by: u64,
     framed: bool,
     max: usize,
     bytes: Option<Py<PyBytes>>,
@@ -70,6 +71,7 @@ impl Watcher {
                     && b.filter == filter.identity
                     && b.form == self.form
                     && b.api_version == self.typed.api_version
+                    && b.made_by == self.typed.form()
             });
             if let Some(batch) = found.filter(|b| b.next > *from) {
                 self.shard.advance(self.id, batch.next, batch.seen);
@@ -105,6 +107,7 @@ impl Watcher {
                 filter: Arc::clone(&filter.identity),
                 form: self.form.clone(),
                 api_version: self.typed.api_version.clone(),
+                made_by: self.typed.form(),
                 framed: self.framed,
                 max,
                 bytes: bytes.as_ref().map(|b| b.clone().unbind()),

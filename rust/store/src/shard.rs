@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use hydrofoil_types::SmolStr;
 use parking_lot::Mutex;
 
 use crate::interest::Interest;
@@ -132,6 +133,15 @@ impl Shard {
     /// The latest revision of the store.
     pub fn revision(&self) -> u64 {
         self.shared.revision.load(Ordering::Acquire)
+    }
+
+    /// Gives every object other values of field selectors, without an event.
+    pub fn reindex(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) {
+        let mut state = self.state.lock();
+        let changed: Vec<_> = state.tree.range("").map(|v| Arc::new(v.with_fields(fields(v)))).collect();
+        for version in changed {
+            drop(state.tree.insert(version));
+        }
     }
 
     /// How many objects there are, and their bytes.

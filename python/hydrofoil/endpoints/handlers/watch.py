@@ -120,6 +120,8 @@ async def run(
 
     stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks)
     stream.initial_mark = start(options)[1]
+    if scope.resource.custom:
+        stream.subject = scope.resource.storage
     seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
     loop = asyncio.get_running_loop()
     timer = loop.call_later(max(seconds, 0), stream.end)
@@ -180,6 +182,8 @@ async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
         bookmarks=options.bookmarks,
     )
     stream.initial_mark = start(options)[1]
+    if scope.resource.custom:
+        stream.subject = scope.resource.storage
     seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
     timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
     reader = asyncio.ensure_future(socket.receive())

@@ -8,7 +8,7 @@ const ZERO: i64 = -62_135_596_800;
 const LONGEST: i128 = 9_223_372_036;
 
 /// A time; `None` for one that is unset.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+pub(crate) fn moment(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).filter(|t| t.seconds != ZERO || t.nanos != 0)
 }
 
@@ -18,7 +18,7 @@ pub(super) fn pointed(text: &str) -> Timestamp {
 }
 
 /// `HumanDuration` of the time from one moment to another.
-pub(super) fn between(from: Timestamp, to: Timestamp) -> String {
+pub(crate) fn between(from: Timestamp, to: Timestamp) -> String {
     let nanos = |t: Timestamp| i128::from(t.seconds) * 1_000_000_000 + i128::from(t.nanos);
     human(((nanos(to) - nanos(from)) / 1_000_000_000).clamp(-LONGEST, LONGEST) as i64)
 }

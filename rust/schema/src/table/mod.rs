@@ -9,7 +9,7 @@ macro_rules! cells {
 }
 
 mod admissionregistration;
-mod age;
+pub(crate) mod age;
 mod annotation;
 mod apiregistration;
 mod apps;
@@ -84,7 +84,7 @@ fn uses_default(resource: &Resource) -> bool {
     resource.columns.is_empty() || (resource.group == "storage.k8s.io" && resource.kind == "CSIStorageCapacity")
 }
 
-fn column(name: &str, kind: &str, format: &str, priority: i64) -> Value {
+pub(crate) fn column(name: &str, kind: &str, format: &str, priority: i64) -> Value {
     let mut m = Map::new();
     m.push("name", name);
     m.push("type", kind);

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
+
+import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource, Subresource
@@ -44,6 +47,11 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
     storage = next(v["name"] for v in spec["versions"] if v["storage"])
     terminating = holds(definition, "Terminating")
     given = version.get("subresources", {})
+    # What the published documents are made of; nothing is published before a definition is established.
+    digest = b""
+    if holds(definition, "Established"):
+        parts = [names, spec["scope"], spec.get("preserveUnknownFields"), version]
+        digest = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
     subresources: dict[str, Subresource] = {}
     if "status" in given:
         subresources["status"] = Subresource("status", group, version["name"], kind, "", WRITABLE)
@@ -64,7 +72,7 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
         native=native,
         subresources=subresources,
         deprecation=_deprecation(spec, version) if version.get("deprecated") else "",
-        raw={"scale": given.get("scale")},
+        raw={"scale": given.get("scale"), "definition": definition["metadata"]["name"], "digest": digest},
         custom=True,
         terminating=terminating,
     )

@@ -23,6 +23,7 @@ from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.health import TEXT, Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
+from hydrofoil.server.published import Published
 
 OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
 V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -34,6 +35,7 @@ class Documents:
     def __init__(self, registry: Registry, health: Health, metrics: Metrics, address: str) -> None:
         self._catalog = registry.catalog
         self._discovery = Discovery(registry.catalog)
+        self._published = Published(registry, openapi_document)
         self._health = health
         self._metrics = metrics
         self.address = address
@@ -136,10 +138,10 @@ class Documents:
 
     def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         if path == "/openapi/v3":
-            return respond.answer(request, 200, openapi_index(), TEXT, common)
+            return respond.answer(request, 200, openapi_index(self._published.index()), TEXT, common)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         media = openapi_media(request.headers.get("Accept", ""))
-        found = openapi_document(name)
+        found = self._published.document(name) or openapi_document(name)
         if found is None:
             return respond.Answer(404, b"", common)
         if not media:
@@ -207,13 +209,16 @@ def openapi_document(name: str) -> tuple[bytes, str] | None:
 
 
 @lru_cache(maxsize=1)
-def openapi_index() -> bytes:
-    """`/openapi/v3`: the documents and the URL of each, which names its content."""
-    paths = {}
-    for name in openapi_files():
-        document = openapi_document(name)
-        if name != "v2" and document is not None:
-            paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={document[1]}"}
+def openapi_hashes() -> dict[str, str]:
+    """The hash of each packed document."""
+    found = ((name, openapi_document(name)) for name in openapi_files() if name != "v2")
+    return {name: document[1] for name, document in found if document is not None}
+
+
+def openapi_index(custom: dict[str, str]) -> bytes:
+    """`/openapi/v3`: the documents and the URL of each, which names its content; `custom` has those of definitions."""
+    hashes = openapi_hashes() | custom
+    paths = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in hashes.items()}
     return orjson.dumps({"paths": paths})
 
 

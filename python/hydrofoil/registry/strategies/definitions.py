@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -168,7 +169,8 @@ class DefinitionStrategy(Strategy):
             return
         spec, status = definition["spec"], definition["status"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
-        state = orjson.dumps([spec, status["acceptedNames"], conditions], option=orjson.OPT_SORT_KEYS)
+        parts = [spec, status["acceptedNames"], conditions]
+        state = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
         known = self._known.get(name)
         if known is not None and known[0] == state:
             return

@@ -48,6 +48,8 @@ class Resource:
     """Whether a custom resource definition brought it."""
     terminating: bool = False
     """Whether its definition is being deleted, so that nothing new may be stored."""
+    webhook: bool = False
+    """Whether its versions are converted by a webhook."""
     traits: tuple[bool, bool, bool, bool] | None = None
     """What its type says of the generic flows, once somebody asked."""
 

@@ -75,6 +75,7 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
         raw={"scale": given.get("scale"), "definition": definition["metadata"]["name"], "digest": digest},
         custom=True,
         terminating=terminating,
+        webhook=spec.get("conversion", {}).get("strategy") == "Webhook",
     )
 
 

@@ -29,6 +29,7 @@ from hydrofoil.endpoints.negotiate import PATCHES, PROTOBUF, negotiate
 from hydrofoil.endpoints.request_info import RequestInfo, parse
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
 from hydrofoil.registry.strategies.services import ServiceStrategy
@@ -83,6 +84,7 @@ class App:
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
         definitions.swapped = self._swapped
+        definitions.services = config.service_endpoints
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
         self.backend.wake = self.hub.wake
@@ -176,6 +178,13 @@ class App:
             answer = await self._deadline(scope, verb, handler)
             code = answer.status
             return answer
+        except ConversionFailed as e:
+            code = 500
+            if verb in ("list", "watch"):
+                error = unconverted(resource, verb, e.message)
+                code = error.code
+                raise error from None
+            raise
         except engine.ConversionError as e:
             error = unconverted(resource, verb, str(e.args[1]))
             code = error.code

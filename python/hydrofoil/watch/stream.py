@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
 from hydrofoil import engine
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hydrofoil.watch.hub import Hub
 
 PIECE = 64 * 1024
+CONVERTED = 500
+"""How many events are looked at for objects that a webhook has to convert."""
 NOTHING, MORE, INITIAL_END, LAPPED = range(4)
 
 
@@ -46,6 +48,9 @@ class WatchStream:
         self._lapped = lapped
         self.subject: tuple[str, str] | None = None
         """The shard whose objects it shows, where these may change their form."""
+        self.convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]] | None = None
+        """Has objects converted before they are shown; gives the event to end with where that fails."""
+        self._converting: asyncio.Task[None] | None = None
         self.initial_mark = False
         self.behind = False
         """Whether the last pump stopped because of the reader."""
@@ -64,6 +69,8 @@ class WatchStream:
                 self.behind = True
                 self.wake.set()
                 return
+            if self.convert is not None and self._prepare(self.convert):
+                return
             data, left = self._watcher.drain(PIECE)
             if data is not None:
                 self._sink.write(data)
@@ -75,6 +82,25 @@ class WatchStream:
                 self._sink.write(self._lapped())
                 self.end()
                 return
+
+    def _prepare(self, convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]]) -> bool:
+        """Whether waiting events have to be converted first; the stream goes on by itself then."""
+        if self._converting is not None:
+            return True
+        pending = self._watcher.pending(CONVERTED)
+        if pending:
+            self._converting = asyncio.create_task(self._convert(convert, pending))
+        return bool(pending)
+
+    async def _convert(
+        self, convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]], pending: list[engine.Stored]
+    ) -> None:
+        last = await convert(pending)
+        self._converting = None
+        if last is not None and not self.ended.done():
+            self._sink.write(last)
+            self.end()
+        self.pump()
 
     def bookmark(self, *, initial: bool = False) -> None:
         """Tells the reader how far it is; the end of the initial state is told to the slowest reader too."""

@@ -288,6 +288,23 @@ impl Typed {
         Ok(Cow::Owned(json::encode(&self.schema, &self.read(version)?)))
     }
 
+    /// A value in the form of this very type, which no store keeps.
+    pub(crate) fn own_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
+        if self.custom.is_none() {
+            return self.stored_draft(value);
+        }
+        let encoded = json::encode_stored(&self.schema, value);
+        let labels = Box::default();
+        hydrofoil_store::Draft {
+            json: encoded.json,
+            rv_at: encoded.rv_at,
+            head: self.head,
+            labels,
+            fields: Box::default(),
+            form: self.form(),
+        }
+    }
+
     /// A value as the store takes it.
     pub(crate) fn stored_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
         if let Some(storage) = &self.storage {

@@ -99,16 +99,16 @@ impl Custom {
 
     /// Whether the stored bytes of a version are those of this type.
     pub(crate) fn is_form_of(&self, version: &store::Version) -> bool {
-        version.form() == self.version().fingerprint || matches!(version.other(self.version().fingerprint), Some(None))
+        version.form() == self.version().fingerprint || matches!(version.other(self.version().view), Some(None))
     }
 
     /// The JSON of a stored version in this type.
     pub(crate) fn json<'a>(&self, schema: &Schema, version: &'a store::Version) -> PyResult<Cow<'a, [u8]>> {
-        let form = self.version().fingerprint;
-        if version.form() == form {
+        if version.form() == self.version().fingerprint {
             return Ok(Cow::Borrowed(version.json()));
         }
-        match version.other(form) {
+        let view = self.version().view;
+        match version.other(view) {
             Some(None) => return Ok(Cow::Borrowed(version.json())),
             Some(Some(json)) => return Ok(Cow::Owned(json.to_vec())),
             None => {}
@@ -119,8 +119,43 @@ impl Custom {
         }
         let value = self.swapped(value, self.version());
         let json = json::encode(schema, &value);
-        version.keep_other(form, &json);
+        version.keep_other(view, &json);
         Ok(Cow::Owned(json))
+    }
+
+    /// The JSON of a stored version that a webhook has to convert before this type can show it.
+    pub(crate) fn source(&self, schema: &Schema, version: &store::Version) -> PyResult<Option<Vec<u8>>> {
+        if !self.definition.webhook || version.form() == self.version().fingerprint {
+            return Ok(None);
+        }
+        let value = self.as_stored(schema, version)?;
+        let needed = value.str_at(&["apiVersion"]) != self.version().api_version;
+        Ok(needed.then(|| json::encode(schema, &value)))
+    }
+
+    /// Whether a webhook has yet to convert a stored version.
+    pub(crate) fn is_pending(&self, schema: &Schema, version: &store::Version) -> PyResult<bool> {
+        Ok(version.other(self.version().view).is_none() && self.source(schema, version)?.is_some())
+    }
+
+    /// Takes what a webhook made of a stored version.
+    pub(crate) fn keep(&self, schema: &Schema, version: &store::Version, converted: &[u8]) -> PyResult<()> {
+        let mut value = json::decode(schema, converted).map_err(|e| decode_error(&e))?.value;
+        custom::prune(&mut value, self.version());
+        version.keep_other(self.version().view, &json::encode(schema, &value));
+        Ok(())
+    }
+
+    /// What a webhook made of an object for the store.
+    pub(crate) fn converted(&self, schema: &Schema, converted: &[u8]) -> PyResult<Value> {
+        let mut value = json::decode(schema, converted).map_err(|e| decode_error(&e))?.value;
+        custom::prune(&mut value, self.storage());
+        Ok(value)
+    }
+
+    /// Whether a webhook has to convert an object before it is stored.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.definition.webhook && self.at != self.definition.storage
     }
 
     /// A stored version as its own API version shows it today.

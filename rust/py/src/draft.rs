@@ -6,10 +6,12 @@ use hydrofoil_codec::{json, proto};
 use hydrofoil_merge::{ManagedRequest, track_update};
 use hydrofoil_schema::{Request, custom, default, prepare, validate, warn};
 use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::catalog::{Cell, Typed};
+use crate::custom::Custom;
 use crate::error::decode_error;
 use crate::stored::Stored;
 
@@ -18,11 +20,21 @@ use crate::stored::Stored;
 pub(crate) struct Draft {
     pub(crate) typed: Arc<Typed>,
     pub(crate) value: Cell,
+    /// The object as a webhook converted it for the store.
+    converted: Mutex<Option<Value>>,
 }
 
 impl Draft {
     pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
-        Self { typed, value: Cell::new(value) }
+        Self { typed, value: Cell::new(value), converted: Mutex::default() }
+    }
+
+    /// The object as the store takes it.
+    pub(crate) fn stored(&self) -> hydrofoil_store::Draft {
+        match &*self.converted.lock() {
+            Some(converted) => self.typed.stored_draft(converted),
+            None => self.typed.stored_draft(&self.value.lock()),
+        }
     }
 
     fn track(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
@@ -249,6 +261,20 @@ impl Draft {
         })
     }
 
+    /// The JSON that a webhook has to convert before the object is stored, if one has to.
+    fn source<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let foreign = self.typed.custom.as_ref().is_some_and(Custom::is_foreign);
+        foreign.then(|| self.json(py))
+    }
+
+    /// Has what a webhook made of the object stored.
+    fn store_as(&self, json: &[u8]) -> PyResult<()> {
+        if let Some(custom) = &self.typed.custom {
+            *self.converted.lock() = Some(custom.converted(&self.typed.schema, json)?);
+        }
+        Ok(())
+    }
+
     /// The canonical JSON, with the resource version it carries.
     fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &json::encode(&self.typed.schema, &self.value.lock()))
@@ -265,7 +291,7 @@ impl Draft {
         let value = self.value.lock();
         let meta = MetaView::of(&value);
         let key = crate::stored::key(meta.namespace(), meta.name());
-        let draft = self.typed.stored_draft(&value);
+        let draft = self.typed.own_draft(&value);
         Stored::preview(&self.typed, &key, revision, draft)
     }
 }

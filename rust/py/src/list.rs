@@ -58,6 +58,23 @@ impl ListCursor {
         }
     }
 
+    /// What a webhook has yet to convert of what the list will give.
+    fn pending(&self) -> PyResult<Vec<Stored>> {
+        let Some(custom) = &self.typed.custom else { return Ok(Vec::new()) };
+        let mut out = Vec::new();
+        let mut failed = Ok(());
+        let mut page = self.state.lock().0.clone();
+        page.take(|version| {
+            match custom.is_pending(&self.typed.schema, version) {
+                Ok(true) => out.push(Stored { typed: Arc::clone(&self.typed), version: Arc::clone(version) }),
+                Ok(false) => {}
+                Err(e) => failed = Err(e),
+            }
+            failed.is_ok()
+        });
+        failed.map(|()| out)
+    }
+
     /// The versions selected, at most `size` of them.
     fn versions(&self, size: usize) -> Vec<Stored> {
         let mut out = Vec::new();

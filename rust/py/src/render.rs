@@ -1,5 +1,7 @@
 //! The forms in which a version is shown.
 
+use std::borrow::Cow;
+
 use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
@@ -145,7 +147,7 @@ fn metadata(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<
         format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
     );
     if let Some(custom) = &typed.custom {
-        out.extend_from_slice(&custom.metadata(&typed.json(version)?)?);
+        out.extend_from_slice(&custom.metadata(&typed.json(version).unwrap_or(Cow::Borrowed(version.json())))?);
         out.push(b'}');
         return Ok(());
     }

@@ -37,7 +37,7 @@ impl Selector {
 }
 
 /// The cursor of a list over a snapshot, giving versions in pieces.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Page {
     snapshot: Snapshot,
     selector: Selector,

@@ -232,7 +232,7 @@ impl Shard {
         let Some(watcher) = &mut watchers[id.0 as usize] else { return (Drained::All, 0, 0) };
         watcher.woken = false;
         if let Some(page) = &mut watcher.initial {
-            page.take(|v| give(&Frame { kind: EventType::Added, version: Arc::clone(v), revision: v.revision() }));
+            page.take(|v| give(&added(v)));
             if !page.is_done() {
                 return (Drained::More, watcher.next, watcher.seen);
             }
@@ -258,6 +258,23 @@ impl Shard {
         (left, watcher.next, watcher.seen)
     }
 
+    /// Shows waiting events as `drain` does, without moving the cursor.
+    pub fn peek(&self, id: WatcherId, mut show: impl FnMut(&Frame) -> bool) {
+        let state = self.state.lock();
+        let Some(watcher) = &state.watchers[id.0 as usize] else { return };
+        if let Some(page) = &watcher.initial {
+            return page.clone().take(|v| show(&added(v)));
+        }
+        let mut next = watcher.next.max(state.ring.base());
+        while let Some(event) = state.ring.get(next) {
+            next += 1;
+            let shown = frame(&watcher.filter.selector, event).filter(|f| f.revision > watcher.seen);
+            if shown.is_some_and(|f| !show(&f)) {
+                return;
+            }
+        }
+    }
+
     /// A list of the present state.
     pub fn list(&self, selector: Selector, limit: usize) -> Page {
         Page::new(self.snapshot(), selector, "", limit)
@@ -266,6 +283,11 @@ impl Shard {
     fn take_revision(&self) -> u64 {
         self.shared.revision.fetch_add(1, Ordering::AcqRel) + 1
     }
+}
+
+/// An object of the initial state as an event.
+fn added(version: &Arc<Version>) -> Frame {
+    Frame { kind: EventType::Added, version: Arc::clone(version), revision: version.revision(), source: None }
 }
 
 impl State {

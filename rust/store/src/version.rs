@@ -169,6 +169,7 @@ impl Version {
     /// Remembers the JSON in another form.
     pub fn keep_other(&self, form: u64, json: &[u8]) {
         let mut others = self.others.get_or_init(Others::default).lock();
+        others.retain(|(known, _)| *known != form);
         if others.len() >= KEPT_FORMS {
             others.remove(0);
         }

@@ -73,6 +73,7 @@ def answer(scope: Scope, stored: Stored) -> Answer:
 async def get(scope: Scope) -> Answer:
     """The scale of a workload."""
     stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
+    await scope.registry.show(scope.resource, [stored])
     if scope.resource.custom:
         custom_scale.wanted(scope.resource, stored)
     return answer(scope, stored)

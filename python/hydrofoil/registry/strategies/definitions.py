@@ -18,6 +18,7 @@ import orjson
 from hydrofoil import engine
 from hydrofoil.apis.custom import holds, resources, stored_resource
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.conversion import Webhook, later
 from hydrofoil.registry.strategies import naming
 from hydrofoil.registry.strategies.base import Step, Strategy, now
 from hydrofoil.registry.strategies.naming import Condition, Definition, Taken
@@ -54,6 +55,8 @@ class DefinitionStrategy(Strategy):
         super().__init__(registry)
         self.swapped: Callable[[tuple[str, str]], None] = lambda _: None
         """Called with the name of a shard when its resources have changed: streams of the old ones end."""
+        self.services: dict[str, str] = {}
+        """Where services that webhooks name are reached: `namespace/name` to `host:port`."""
         self._known: dict[str, tuple[bytes, dict[str, ResourceType]]] = {}
         self._selectable: dict[str, bytes] = {}
         self._instances: dict[str, Resource] = {}
@@ -180,6 +183,7 @@ class DefinitionStrategy(Strategy):
         if shard not in self.registry.strategies:
             self.registry.strategies[shard] = InstanceStrategy(self.registry)
         self._instances[name] = stored_resource(definition, natives)
+        self._convert(shard, spec.get("conversion", {}))
         catalog.replace(name, made)
         selectable = orjson.dumps([v.get("selectableFields") for v in spec["versions"]])
         if self._selectable.get(name, selectable) != selectable:
@@ -188,9 +192,18 @@ class DefinitionStrategy(Strategy):
         if known is not None:
             self.swapped(shard)
 
+    def _convert(self, shard: tuple[str, str], conversion: dict[str, Any]) -> None:
+        """Has the objects of a shard converted as a definition says."""
+        webhooks = self.registry.webhooks
+        if (old := webhooks.pop(shard, None)) is not None:
+            later(old)
+        if conversion.get("strategy") == "Webhook":
+            webhooks[shard] = Webhook(conversion, self.services)
+
     def _withdraw(self, definition: Definition, name: str) -> None:
         """Serves nothing of a definition any more."""
         spec = definition["spec"]
+        self._convert((spec["group"], spec["names"]["plural"]), {})
         self._known.pop(name, None)
         self.registry.catalog.replace(name, [])
         self.swapped((spec["group"], spec["names"]["plural"]))

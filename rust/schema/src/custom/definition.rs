@@ -54,6 +54,8 @@ pub struct Version {
     pub selectable: Box<[SmolStr]>,
     /// Equal for versions whose stored objects read alike.
     pub fingerprint: u64,
+    /// What objects stored in other forms become in this version: equal while all schemas and the conversion are.
+    pub view: u64,
     owned: OnceLock<Schema>,
 }
 
@@ -65,8 +67,18 @@ impl Definition {
         let group = SmolStr::new(spec.s("group"));
         let preserve = spec.b("preserveUnknownFields");
         let kind = names.s("kind");
-        let versions: Vec<Version> =
+        let mut versions: Vec<Version> =
             spec.list("versions").iter().map(|v| Version::compile(&group, kind, preserve, v)).collect();
+        let mut hash = DefaultHasher::new();
+        spec.sub("conversion").to_json().hash(&mut hash);
+        for version in &versions {
+            version.fingerprint.hash(&mut hash);
+        }
+        for version in &mut versions {
+            let mut own = hash.clone();
+            version.name.hash(&mut own);
+            version.view = own.finish();
+        }
         let mut selectable: Vec<(SmolStr, Box<[SmolStr]>)> = Vec::new();
         for label in versions.iter().flat_map(|v| v.selectable.iter()) {
             if !selectable.iter().any(|(l, _)| l == label) {
@@ -128,6 +140,7 @@ impl Version {
             selectable: labels.collect(),
             // Zero marks objects of built-in kinds.
             fingerprint: hash.finish().max(1),
+            view: 0,
             owned: OnceLock::new(),
         }
     }

@@ -5,6 +5,7 @@ from hydrofoil._native import (
     ApplyConflictError,
     Catalog,
     ConflictError,
+    ConversionError,
     DecodeError,
     Draft,
     ExistsError,
@@ -26,6 +27,7 @@ from hydrofoil._native import (
     openapi_protobuf,
     pretty,
     protobuf_event,
+    yaml_to_json,
 )
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "ApplyConflictError",
     "Catalog",
     "ConflictError",
+    "ConversionError",
     "DecodeError",
     "Draft",
     "ExistsError",
@@ -54,4 +57,5 @@ __all__ = [
     "openapi_protobuf",
     "pretty",
     "protobuf_event",
+    "yaml_to_json",
 ]

@@ -88,6 +88,12 @@ def method_not_allowed() -> ApiError:
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
+def method_not_supported(group: str, resource: str, verb: str) -> ApiError:
+    """405 of a custom resource."""
+    text = f'{verb} is not supported on resources of kind "{qualified(group, resource)}"'
+    return ApiError(405, "MethodNotAllowed", text, _details(group, resource, ""))
+
+
 def forbidden(group: str, resource: str, name: str, why: str, causes: Sequence[dict[str, str]] = ()) -> ApiError:
     """403 for another reason than authorization."""
     details = _details(group, resource, name)

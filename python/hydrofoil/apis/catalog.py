@@ -44,6 +44,14 @@ class Resource:
     deprecation: str
     """The warning that each request to it gets; empty for most."""
     raw: dict[str, Any] = field(repr=False)
+    custom: bool = False
+    """Whether a custom resource definition brought it."""
+    terminating: bool = False
+    """Whether its definition is being deleted, so that nothing new may be stored."""
+    webhook: bool = False
+    """Whether its versions are converted by a webhook."""
+    traits: tuple[bool, bool, bool, bool] | None = None
+    """What its type says of the generic flows, once somebody asked."""
 
     @property
     def api_version(self) -> str:
@@ -53,6 +61,8 @@ class Resource:
     @property
     def default_table(self) -> bool:
         """Whether its tables show just the name and when it was created."""
+        if self.custom:
+            return False
         if self.plural == "csistoragecapacities":
             # Upstream has a printer for it that its storage does not use.
             return True
@@ -84,6 +94,51 @@ class Catalog:
             if _enabled(entry, config):
                 self._add(entry)
         self.groups = {g: versions for g, versions in self.groups.items() if versions}
+        self._builtin = set(self.groups)
+        self._custom: dict[str, list[Resource]] = {}
+        self.changes = 0
+        """Grows whenever resources come or go: what was made of the catalog before is stale then."""
+
+    def replace(self, definition: str, resources: list[Resource]) -> None:
+        """Puts the resources of a custom resource definition in the place of those it had; none takes them out."""
+        for old in self._custom.pop(definition, ()):
+            versions = self.groups.get(old.group, {})
+            served = versions.get(old.version, {})
+            if served.get(old.plural) is old:
+                del served[old.plural]
+            if self.by_kind.get((old.group, old.version, old.kind)) is old:
+                del self.by_kind[old.group, old.version, old.kind]
+            if not served:
+                versions.pop(old.version, None)
+            if not versions:
+                self.groups.pop(old.group, None)
+        for new in resources:
+            served = self.groups.setdefault(new.group, {}).setdefault(new.version, {})
+            # What the server itself serves is not taken over.
+            if new.plural not in served or served[new.plural].custom:
+                served[new.plural] = new
+                self.by_kind[new.group, new.version, new.kind] = new
+        if resources:
+            self._custom[definition] = resources
+        self.changes += 1
+
+    def is_custom(self, group: str) -> bool:
+        """Whether a group is there only through custom resource definitions."""
+        return group not in self._builtin
+
+    def serves(self, resource: Resource) -> bool:
+        """Whether a resource is served in any version."""
+        return any(resource.plural in served for served in self.groups.get(resource.group, {}).values())
+
+    def present(self, resource: Resource) -> Resource:
+        """The resource as it is served now: a definition may have changed since it was taken hold of."""
+        if not resource.custom:
+            return resource
+        versions = self.groups.get(resource.group, {})
+        found = versions.get(resource.version, {}).get(resource.plural)
+        if found is None:
+            found = next((served[resource.plural] for served in versions.values() if resource.plural in served), None)
+        return found or resource
 
     def _add(self, entry: dict[str, Any]) -> None:
         group, version, plural = entry["group"], entry["version"], entry["plural"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import lru_cache
 from typing import Any
@@ -11,15 +12,17 @@ import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource, Subresource
 
+KUBE_LIKE = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 
-def version_key(version: str) -> tuple[int, int, int]:
-    """Sorts versions by priority: GA, beta, alpha; larger numbers first (CRD-13)."""
-    rest = version.removeprefix("v")
-    for level, word in ((1, "beta"), (2, "alpha")):
-        major, found, minor = rest.partition(word)
-        if found:
-            return (level, -int(major), -int(minor))
-    return (0, -int(rest), 0)
+
+def version_key(version: str) -> tuple[int, int, int, str]:
+    """Sorts versions by priority: GA, beta, alpha, larger numbers first, then other names (CRD-13, CRD-14)."""
+    match = KUBE_LIKE.fullmatch(version)
+    if match is None:
+        return (3, 0, 0, version)
+    major, word, minor = match.groups()
+    level = {None: 0, "beta": 1, "alpha": 2}[word]
+    return (level, -int(major), -int(minor or 0), "")
 
 
 def storage_hash(resource: Resource) -> str:
@@ -34,8 +37,32 @@ class Discovery:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self.aggregated = lru_cache(maxsize=8)(self._aggregated)
-        self.document = lru_cache(maxsize=256)(self._document)
+        self._made = catalog.changes
+        self._aggregates = lru_cache(maxsize=8)(self._aggregated)
+        self._documents = lru_cache(maxsize=256)(self._document)
+
+    def _refresh(self) -> None:
+        """Forgets what was made of another state of the catalog."""
+        if self._made != self._catalog.changes:
+            self._made = self._catalog.changes
+            self._aggregates.cache_clear()
+            self._documents.cache_clear()
+
+    def document(self, path: str) -> bytes | None:
+        """The document of a path, None when there is none."""
+        self._refresh()
+        return self._documents(path)
+
+    def aggregated(self, core: bool, version: str) -> tuple[bytes, str]:
+        """APIGroupDiscoveryList and its ETag."""
+        self._refresh()
+        return self._aggregates(core, version)
+
+    def _groups(self) -> list[str]:
+        """The groups in their order: those of custom resources come last, by name."""
+        groups = self._catalog.groups
+        own = [g for g in groups if not self._catalog.is_custom(g)]
+        return own + sorted(g for g in groups if self._catalog.is_custom(g))
 
     def versions(self, group: str) -> list[str]:
         """The versions of a group, the preferred one first."""
@@ -45,7 +72,7 @@ class Discovery:
         segments = [s for s in path.split("/") if s]
         match segments:
             case ["apis"]:
-                groups = [self._group(g) for g in self._catalog.groups if g]
+                groups = [self._group(g) for g in self._groups() if g]
                 return orjson.dumps({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
             case ["apis", group] if group in self._catalog.groups:
                 return orjson.dumps({"kind": "APIGroup", "apiVersion": "v1", **self._group(group)})
@@ -96,8 +123,7 @@ class Discovery:
         return entry | {"kind": s.kind, "verbs": sorted(s.verbs)}
 
     def _aggregated(self, core: bool, version: str) -> tuple[bytes, str]:
-        """APIGroupDiscoveryList and its ETag."""
-        groups = [g for g in self._catalog.groups if (g == "") == core]
+        groups = [g for g in self._groups() if (g == "") == core]
         items = []
         for group in groups:
             versions = [
@@ -122,7 +148,8 @@ class Discovery:
 
     def _aggregate(self, r: Resource) -> dict[str, Any]:
         # Upstream leaves group and version of built-in kinds empty where they are the list's own.
-        kind = {"group": "", "version": "", "kind": r.kind}
+        kind = {"group": r.group, "version": r.version} if r.custom else {"group": "", "version": ""}
+        kind["kind"] = r.kind
         entry: dict[str, Any] = {"resource": r.plural, "responseKind": kind}
         entry |= {
             "scope": "Namespaced" if r.namespaced else "Cluster",
@@ -139,6 +166,6 @@ class Discovery:
 
     @staticmethod
     def _aggregate_sub(r: Resource, s: Subresource) -> dict[str, Any]:
-        own = (s.group, s.version) == (r.group, r.version)
+        own = (s.group, s.version) == (r.group, r.version) and not r.custom
         kind = {"group": "" if own else s.group, "version": "" if own else s.version, "kind": s.kind}
         return {"subresource": s.name, "responseKind": kind, "verbs": sorted(s.verbs)}

@@ -38,6 +38,17 @@ def network(text: str) -> str:
         raise argparse.ArgumentTypeError(str(e)) from None
 
 
+def endpoints(text: str) -> dict[str, str]:
+    """`namespace/name=host:port,...`."""
+    out: dict[str, str] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        service, _, address = part.partition("=")
+        if service.count("/") != 1 or not address.rpartition(":")[2].isdigit():
+            raise argparse.ArgumentTypeError(f"{part!r} is not NAMESPACE/NAME=HOST:PORT")
+        out[service] = address
+    return out
+
+
 def seconds(text: str) -> float:
     """A Go duration such as `5m`."""
     from hydrofoil import engine
@@ -102,6 +113,13 @@ def parser() -> argparse.ArgumentParser:
         help="node ports of services (default 30000-32767)",
     )
     p.add_argument("--service-account-issuer", default="", metavar="URL", help="issuer of service account tokens")
+    p.add_argument(
+        "--service-endpoints",
+        type=endpoints,
+        default={},
+        metavar="NAMESPACE/NAME=HOST:PORT,...",
+        help="where services that conversion webhooks name are reached",
+    )
     p.add_argument(
         "--history-window",
         type=seconds,

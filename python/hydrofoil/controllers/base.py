@@ -24,7 +24,7 @@ class EventSource(WatchStream):
 
     def __init__(self, controller: Controller, resource: Resource, hub: Hub) -> None:
         self._controller = controller
-        self._resource = resource
+        self.resource = resource
         token = hub.token()
         everything = engine.Selector(resource.native, "", "", "")
         collection = controller.registry.collection(resource)
@@ -33,6 +33,7 @@ class EventSource(WatchStream):
         except Expired:  # pragma: no cover - a watch of the present state is never too old
             raise RuntimeError("the present state is always within reach") from None
         super().__init__(hub, token, watcher, _Nowhere(), lambda: b"", bookmarks=False)
+        self.subject = resource.storage if resource.custom else None
 
     def pump(self) -> None:
         """Hands over what waits."""
@@ -40,13 +41,19 @@ class EventSource(WatchStream):
             data, left = self._watcher.drain(1 << 20)
             for line in (data or b"").splitlines():
                 event = orjson.loads(line)
-                self._controller.event(self._resource, event["type"], event["object"]["metadata"])
+                self._controller.event(self.resource, event["type"], event["object"]["metadata"])
             if left == LAPPED:
-                self._hub.remove(self._token)
-                self.ended.set_result(None)
-                self._controller.restart(self._resource)
+                self.cut()
             if left in (NOTHING, LAPPED):
                 return
+
+    def cut(self) -> None:
+        """Begins anew with the present state, unless nobody serves the resource any more."""
+        self._hub.remove(self._token)
+        self.ended.set_result(None)
+        self._controller.ended(self)
+        if self._controller.registry.catalog.serves(self.resource):
+            self._controller.restart(self._controller.registry.catalog.present(self.resource))
 
 
 class _Nowhere:
@@ -66,6 +73,7 @@ class Controller:
         self._queue: dict[tuple[str, ...], None] = {}
         self._wake = asyncio.Event()
         self._sources: list[EventSource] = []
+        self._watched: set[tuple[str, str]] = set()
         self._task: asyncio.Task[None] | None = None
 
     def resources(self) -> Iterable[Resource]:
@@ -87,14 +95,25 @@ class Controller:
 
     def start(self) -> None:
         """Begins."""
-        for resource in self.resources():
-            self.restart(resource)
+        self.discover()
         self._task = asyncio.create_task(self._run())
+
+    def discover(self) -> None:
+        """Watches what is not watched yet."""
+        for resource in list(self.resources()):
+            if resource.storage not in self._watched:
+                self.restart(resource)
+
+    def ended(self, source: EventSource) -> None:
+        """Forgets a source that has come to its end."""
+        self._sources.remove(source)
+        self._watched.discard(source.resource.storage)
 
     def restart(self, resource: Resource) -> None:
         """Watches a resource from its present state on."""
         source = EventSource(self, resource, self._hub)
         self._sources.append(source)
+        self._watched.add(resource.storage)
         source.pump()
 
     async def _run(self) -> None:

@@ -137,7 +137,7 @@ class GarbageCollector(Controller):
             policy = "Orphan"
         elif FOREGROUND in node.finalizers:
             policy = "Foreground"
-        await self.registry.delete(node.resource, node.namespace, node.name, DeleteOptions(uid=uid, policy=policy))
+        await self.registry.delete(self._served(node), node.namespace, node.name, DeleteOptions(uid=uid, policy=policy))
         return True
 
     async def _as_owner(self, uid: str, node: Node) -> bool:
@@ -164,6 +164,9 @@ class GarbageCollector(Controller):
             await self._drop_finalizer(node, FOREGROUND)
         return True
 
+    def _served(self, node: Node) -> Resource:
+        return self.registry.catalog.present(node.resource)
+
     async def _drop_owners(self, node: Node, uids: set[str]) -> None:
         def change(old: Stored) -> Draft:
             draft = old.thaw()
@@ -172,7 +175,7 @@ class GarbageCollector(Controller):
             draft.set(["metadata", "ownerReferences"], orjson.dumps(kept) if kept else None)
             return draft
 
-        await self.registry.update(node.resource, node.namespace, node.name, change, warnings=[])
+        await self.registry.update(self._served(node), node.namespace, node.name, change, warnings=[])
 
     async def _drop_finalizer(self, node: Node, finalizer: str) -> None:
         def change(old: Stored) -> Draft:
@@ -181,4 +184,4 @@ class GarbageCollector(Controller):
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
             return draft
 
-        await self.registry.update(node.resource, node.namespace, node.name, change, warnings=[])
+        await self.registry.update(self._served(node), node.namespace, node.name, change, warnings=[])

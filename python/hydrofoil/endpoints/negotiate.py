@@ -74,8 +74,11 @@ STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
-    """The form of an answer. Raises 406 when no clause can be met (MT-02, MT-08, MT-10)."""
+def negotiate(accept: str, *, watchable: bool = False, custom: bool = False) -> Accepted:
+    """The form of an answer; custom resources have none in protobuf.
+
+    Raises 406 when no clause can be met (MT-02, MT-08, MT-10).
+    """
     if not accept.strip():
         return PLAIN
     clauses = _clauses(accept)
@@ -88,7 +91,7 @@ def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
             if not _fits(media, served):
                 continue
             transform = params.get("as", "")
-            if transform == "Table" and served == PROTOBUF:
+            if served == PROTOBUF and (transform == "Table" or (custom and not transform)):
                 continue
             if transform and (
                 transform not in TRANSFORMS
@@ -101,22 +104,27 @@ def negotiate(accept: str, *, watchable: bool = False) -> Accepted:
     raise not_acceptable(ACCEPTED)
 
 
-def body_media(content_type: str) -> str:
+def body_media(content_type: str, *, custom: bool = False) -> str:
     """`json`, `yaml` or `protobuf` of a request body. Raises 415 (MT-04, MT-07)."""
     media = content_type.partition(";")[0].strip()
     if media in ("", "application/json"):
         return "json"
     if media == YAML:
         return "yaml"
-    if media == PROTOBUF:
+    if media == PROTOBUF and not custom:
         return "protobuf"
     text = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(ACCEPTED)
     raise ApiError(415, "UnsupportedMediaType", text)
 
 
-def patch_kind(content_type: str) -> str:
+def patch_kind(content_type: str, *, custom: bool = False) -> str:
     """The kind of a patch. Raises 415 (UP-04); only the text before `;` counts, spaces included."""
     kind = PATCHES.get(content_type.partition(";")[0])
+    if custom and kind in (None, "strategic"):
+        # There is no Go type whose tags say how to merge.
+        known = (media for media, name in PATCHES.items() if name != "strategic")
+        text = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(known)
+        raise ApiError(415, "UnsupportedMediaType", text)
     if kind is None:
         raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     return kind

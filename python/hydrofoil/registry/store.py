@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.engine import Draft, Selector, Stored
+from hydrofoil.registry.conversion import Webhook
 from hydrofoil.registry.namespaces import Namespaces
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
 from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
@@ -50,9 +51,10 @@ class Registry:
         self.issuer = ""
         """Who issues service account tokens: a URL."""
         self._collections: dict[tuple[str, str], Collection] = {}
-        self._traits: dict[int, tuple[bool, bool, bool, bool]] = {}
         self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
         self.namespaces = Namespaces(self)
+        self.webhooks: dict[tuple[str, str], Webhook] = {}
+        """The webhooks that convert custom resources, by shard."""
 
     def collection(self, resource: Resource) -> Collection:
         """The objects of a resource."""
@@ -68,12 +70,22 @@ class Registry:
             raise errors.not_found(resource.group, resource.plural, name)
         return stored
 
+    async def show(self, resource: Resource, stored: list[Stored]) -> None:
+        """Has objects converted that a webhook must convert before they are shown. Raises 500."""
+        if resource.webhook and stored:
+            await self.webhooks[resource.storage].show(stored, resource.api_version)
+
+    async def _store(self, resource: Resource, draft: Draft) -> None:
+        """Has an object converted that a webhook must convert before it is stored. Raises 500."""
+        if resource.webhook and resource.storage_version is not None:
+            group, version, _ = resource.storage_version
+            await self.webhooks[resource.storage].store(draft, f"{group}/{version}")
+
     def traits(self, resource: Resource) -> tuple[bool, bool, bool, bool]:
         """Create on update, unconditional update, returns the deleted object, graceful deletion."""
-        found = self._traits.get(id(resource))
-        if found is None:
-            found = self._traits[id(resource)] = resource.native.traits()
-        return found
+        if resource.traits is None:
+            resource.traits = resource.native.traits()
+        return resource.traits
 
     def strategy(self, resource: Resource) -> Strategy:
         """What the kind does differently."""
@@ -101,6 +113,9 @@ class Registry:
             raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if resource.namespaced:
             self.namespaces.check(resource, namespace, name or base)
+        if resource.terminating:
+            why = "create not allowed while custom resource definition is terminating"
+            raise errors.forbidden(resource.group, resource.plural, name, why)
         if twice := draft.dedup_owners():
             warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
         strategy = self.strategy(resource)
@@ -117,7 +132,9 @@ class Registry:
                         raise Exists
                     undo()
                     return draft.preview(0)
+                await self._store(resource, draft)
                 stored = await self.collection(resource).create(draft)
+                await self.show(resource, [stored])
             except Exists:
                 undo()
                 if not base:
@@ -162,6 +179,7 @@ class Registry:
         collection = self.collection(resource)
         while True:
             old = self.get(resource, namespace, name)
+            await self.show(resource, [old])
             draft = change(old)
             if not isinstance(draft, Draft):
                 draft = await draft
@@ -184,7 +202,9 @@ class Registry:
                     deleted = await collection.delete(old)
                     await strategy.after_delete(resource, old)
                     return draft.preview(deleted.revision)
+                await self._store(resource, draft)
                 stored = await collection.update(old, draft)
+                await self.show(resource, [stored])
             except Conflict:
                 undo()
                 if given:
@@ -222,7 +242,8 @@ class Registry:
                     "Invalid value: 0: must be specified for an update",
                     "metadata.resourceVersion",
                 )
-                raise errors.invalid(resource.group, resource.kind, name, [cause])
+                # Upstream's store names the resource where others name the kind.
+                raise errors.invalid(resource.group, resource.plural, name, [cause])
         elif int(version) != old.revision:
             raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
 
@@ -234,6 +255,7 @@ class Registry:
         strategy = self.strategy(resource)
         while True:
             old = self.get(resource, namespace, name)
+            await self.show(resource, [old])
             draft = old.thaw()
             self._check_preconditions(resource, name, old, draft, options)
             strategy.before_delete(resource, old, draft)
@@ -250,10 +272,14 @@ class Registry:
                         old = await collection.update(old, draft)
                     gone = await collection.delete(old)
                     await strategy.after_delete(resource, old)
-                    return gone, True
+                    # What a webhook made of the object is known of the version before.
+                    return old if resource.webhook else gone, True
                 if options.dry_run:
                     return draft.preview(old.revision), False
+                await self._store(resource, draft)
                 stored = await collection.update(old, draft)
+                await self.show(resource, [stored])
+                await strategy.after_mark(resource, stored)
                 return stored, False
             except Conflict:
                 continue

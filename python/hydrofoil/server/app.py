@@ -13,7 +13,7 @@ from time import perf_counter
 
 from aiohttp import web
 
-from hydrofoil import errors
+from hydrofoil import engine, errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
@@ -29,7 +29,9 @@ from hydrofoil.endpoints.negotiate import PATCHES, PROTOBUF, negotiate
 from hydrofoil.endpoints.request_info import RequestInfo, parse
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategies.definitions import DefinitionStrategy
 from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
@@ -55,6 +57,15 @@ ITEM: dict[str, tuple[str, Handler]] = {
 SUBRESOURCE = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
+def unconverted(resource: Resource, verb: str, why: str) -> ApiError:
+    """The answer when stored objects cannot be shown: upstream's cache of them does not come up then."""
+    if verb not in ("list", "watch"):
+        return ApiError(500, "", why)
+    listed = f"failed to list {resource.api_version}, Kind={resource.kind}"
+    text = f"storage is (re)initializing: {listed}: {why}"
+    return ApiError(429, "TooManyRequests", text, {}, retry_after=1)
+
+
 class App:
     """A server without its sockets."""
 
@@ -73,6 +84,12 @@ class App:
         services.network = ipaddress.ip_network(config.service_cluster_ip_range)
         services.ports = config.service_node_port_range
         self.hub = Hub(self.backend)
+        definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
+        assert isinstance(definitions, DefinitionStrategy)
+        definitions.swapped = self._swapped
+        definitions.services = config.service_endpoints
+        self.listeners: list[Callable[[], None]] = []
+        """Called when custom resources have come, changed or gone."""
         self.backend.wake = self.hub.wake
         self.health = Health(self.catalog.checks)
         self.metrics = Metrics()
@@ -84,6 +101,11 @@ class App:
         self.open_requests = 0
         self.idle = asyncio.Event()
         self.idle.set()
+
+    def _swapped(self, shard: tuple[str, str]) -> None:
+        self.hub.cut(shard)
+        for listener in self.listeners:
+            listener()
 
     def flow_control(self) -> None:
         """Names the flow schema and priority level that every caller has, by uid, once they exist."""
@@ -137,6 +159,8 @@ class App:
         info = parse(path)
         if info is None or info.group not in self.catalog.groups:
             return self._document(request, path, raw_query, common)
+        if self.catalog.is_custom(info.group) and self._unserved(request.method, info):
+            return self.documents.missing(request, common)
         resource = self._resource(info)
         params = query.parse(raw_query)
         verb, handler = self._handler(request.method, info, params, resource)
@@ -147,7 +171,9 @@ class App:
             # The old form of a watch of one object.
             params["fieldSelector"] = f"metadata.name={info.name}"
             info.name = ""
-        accepted = negotiate(request.headers.get("Accept", ""), watchable=verb in ("list", "watch"))
+        # The scale of a custom resource is a built-in kind.
+        custom = resource.custom and info.subresource != "scale"
+        accepted = negotiate(request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom)
         scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted)
         started = perf_counter()
         code = 500
@@ -155,6 +181,17 @@ class App:
             answer = await self._deadline(scope, verb, handler)
             code = answer.status
             return answer
+        except ConversionFailed as e:
+            code = 500
+            if verb in ("list", "watch"):
+                error = unconverted(resource, verb, e.message)
+                code = error.code
+                raise error from None
+            raise
+        except engine.ConversionError as e:
+            error = unconverted(resource, verb, str(e.args[1]))
+            code = error.code
+            raise error from None
         except ApiError as e:
             code = e.code
             e.headers = common[base:] + respond.header_lines({}, scope.warnings)
@@ -187,11 +224,22 @@ class App:
             text = "Timeout: request did not complete within the allotted timeout"
             raise ApiError(504, "Timeout", text, {}) from None
 
+    def _unserved(self, method: str, info: RequestInfo) -> bool:
+        """Whether no definition serves a path of its group: then the path is no path at all."""
+        resource = self.catalog.find(info.group, info.version, info.resource)
+        if resource is None:
+            return True
+        if resource.namespaced:
+            return not info.namespace and (bool(info.name) or method != "GET")
+        return bool(info.namespace)
+
     def _resource(self, info: RequestInfo) -> Resource:
         resource = self.catalog.find(info.group, info.version, info.resource)
         if resource is None or (len(info.rest) and info.subresource != "proxy"):
             raise errors.no_such_resource()
         if info.subresource and info.subresource not in resource.subresources:
+            if resource.custom:
+                raise errors.not_found(resource.group, resource.plural, info.name)
             raise errors.no_such_resource()
         if resource.namespaced:
             # Across namespaces there are only collections.
@@ -202,20 +250,27 @@ class App:
         return resource
 
     @staticmethod
-    def _handler(method: str, info: RequestInfo, params: query.Params, resource: Resource) -> tuple[str, Handler]:
+    def _not_allowed(resource: Resource, verb: str) -> ApiError:
+        if resource.custom and verb:
+            return errors.method_not_supported(resource.group, resource.plural, verb)
+        return errors.method_not_allowed()
+
+    @classmethod
+    def _handler(cls, method: str, info: RequestInfo, params: query.Params, resource: Resource) -> tuple[str, Handler]:
         if info.subresource:
             sub = resource.subresources[info.subresource]
             verb = SUBRESOURCE.get(method, "")
             if verb not in sub.verbs:
-                raise errors.method_not_allowed()
+                raise cls._not_allowed(resource, verb)
             return verb, subresources.handler(resource, sub, verb)
         if info.watch_prefix:
             if method != "GET" or "watch" not in resource.verbs:
                 raise errors.method_not_allowed()
             return "watch", watch
         verb, handler = (ITEM if info.name else COLLECTION).get(method, ("", get))
-        if verb not in resource.verbs:
-            raise errors.method_not_allowed()
+        # Discovery hides what a definition that goes no longer allows; admission refuses it.
+        if verb not in resource.verbs and not (resource.terminating and verb):
+            raise cls._not_allowed(resource, verb)
         if verb == "list" and query.truth(params, "watch"):
             if "watch" not in resource.verbs:
                 raise errors.method_not_allowed()

@@ -20,6 +20,8 @@ class Config:
     service_cluster_ip_range: str = "10.0.0.0/24"
     service_node_port_range: tuple[int, int] = (30000, 32767)
     service_account_issuer: str = ""
+    service_endpoints: dict[str, str] = field(default_factory=dict)
+    """Where services that webhooks name are reached, since there is no cluster network: namespace/name, host:port."""
     history_window: float = 300.0
     """How long past versions stay readable, in seconds (upstream: --etcd-compaction-interval)."""
     history_events: int = 200_000

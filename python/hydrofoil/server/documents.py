@@ -24,6 +24,7 @@ from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.health import TEXT, Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
+from hydrofoil.server.published import Published
 
 OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
 PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
@@ -35,6 +36,7 @@ class Documents:
     def __init__(self, registry: Registry, health: Health, metrics: Metrics, address: str) -> None:
         self._catalog = registry.catalog
         self._discovery = Discovery(registry.catalog)
+        self._published = Published(registry, openapi_document)
         self._health = health
         self._metrics = metrics
         self.address = address
@@ -59,7 +61,7 @@ class Documents:
         """The answer to a path that names no resource. Raises 404 and 405."""
         head = path.split("/")[1] if path.startswith("/") else ""
         if "//" in path:
-            return self._missing(request, common)
+            return self.missing(request, common)
         trimmed = path.rstrip("/") or "/"
         if trimmed in ("/version", "/metrics") and request.method != "GET":
             raise method_not_allowed()
@@ -77,10 +79,11 @@ class Documents:
             return respond.answer(request, 200, self._root(), "application/json", common)
         if head in ("api", "apis"):
             return self._discover(request, trimmed, query, common)
-        return self._missing(request, common)
+        return self.missing(request, common)
 
     @staticmethod
-    def _missing(request: web.BaseRequest, common: bytes) -> respond.Answer:
+    def missing(request: web.BaseRequest, common: bytes) -> respond.Answer:
+        """404 of a path that nobody serves."""
         common += b"X-Content-Type-Options: nosniff\r\n"
         return respond.answer(request, 404, b"404 page not found\n", TEXT, common)
 
@@ -88,7 +91,7 @@ class Documents:
         _, endpoint, *name = path.split("/", 2)
         found = self._health.check(endpoint, name[0] if name else None, query)
         if found is None:
-            return self._missing(request, common)
+            return self.missing(request, common)
         status, text = found
         common += b"X-Content-Type-Options: nosniff\r\n"
         return respond.answer(request, status, text.encode(), TEXT, common)
@@ -119,7 +122,7 @@ class Documents:
         if body is None:
             segments = path.split("/")
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
-                return self._missing(request, common)
+                return self.missing(request, common)
             raise no_such_resource()
         accepted = negotiate(plain_clauses(accept))
         pretty = parse(query).get("pretty") in ("1", "true")
@@ -136,11 +139,11 @@ class Documents:
 
     def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         if path == "/openapi/v3":
-            return respond.answer(request, 200, openapi_index(), TEXT, common)
+            return respond.answer(request, 200, openapi_index(self._published.index()), TEXT, common)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
         media = openapi_media(request.headers.get("Accept", ""), protobuf)
-        found = openapi_document(name)
+        found = self._published.document(name) or openapi_document(name)
         if found is None:
             return respond.Answer(404, b"", common)
         if not media:
@@ -157,7 +160,7 @@ class Documents:
             common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
         if etag in request.headers.get("If-None-Match", ""):
             return respond.Answer(304, b"", common)
-        return respond.answer(request, 200, packed(name) if media == protobuf else body, media, common)
+        return respond.answer(request, 200, packed(body) if media == protobuf else body, media, common)
 
 
 @lru_cache(maxsize=256)
@@ -212,21 +215,23 @@ def openapi_document(name: str) -> tuple[bytes, str] | None:
     return body, hashlib.sha512(body).hexdigest().upper()
 
 
-@lru_cache(maxsize=128)
-def packed(name: str) -> bytes:
+@lru_cache(maxsize=64)
+def packed(document: bytes) -> bytes:
     """A document as protobuf."""
-    found = openapi_document(name)
-    return openapi_protobuf(found[0]) if found else b""
+    return openapi_protobuf(document)
 
 
 @lru_cache(maxsize=1)
-def openapi_index() -> bytes:
-    """`/openapi/v3`: the documents and the URL of each, which names its content."""
-    paths = {}
-    for name in openapi_files():
-        document = openapi_document(name)
-        if name != "v2" and document is not None:
-            paths[name] = {"serverRelativeURL": f"/openapi/v3/{name}?hash={document[1]}"}
+def openapi_hashes() -> dict[str, str]:
+    """The hash of each packed document."""
+    found = ((name, openapi_document(name)) for name in openapi_files() if name != "v2")
+    return {name: document[1] for name, document in found if document is not None}
+
+
+def openapi_index(custom: dict[str, str]) -> bytes:
+    """`/openapi/v3`: the documents and the URL of each, which names its content; `custom` has those of definitions."""
+    hashes = openapi_hashes() | custom
+    paths = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in hashes.items()}
     return orjson.dumps({"paths": paths})
 
 

@@ -72,6 +72,7 @@ class Server:
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
         for controller in self.controllers:
             controller.start()
+            self.app.listeners.append(controller.discover)
         if config.kubeconfig:
             write_kubeconfig(Path(config.kubeconfig), self.url, config.tls_cert_file)
         return self.url

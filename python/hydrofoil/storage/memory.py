@@ -108,5 +108,8 @@ class MemoryCollection:
         except engine.ExpiredError as e:
             raise Expired(*e.args) from None
 
+    def reindex(self, resource: ResourceType) -> None:
+        self._shard.reindex(resource)
+
     def size(self) -> tuple[int, int, int]:
         return self._shard.size()

@@ -43,6 +43,11 @@ class Hub:
         """A new name for a watcher."""
         return next(self._tokens)
 
+    def cut(self, subject: tuple[str, str]) -> None:
+        """Ends the streams of a subject: what they show is no longer what the server serves."""
+        for stream in [s for s in self._streams.values() if s.subject == subject]:
+            stream.cut()
+
     def add(self, token: int, stream: WatchStream) -> None:
         """Takes a stream in."""
         self._streams[token] = stream

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Protocol
 
 from hydrofoil import engine
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hydrofoil.watch.hub import Hub
 
 PIECE = 64 * 1024
+CONVERTED = 500
+"""How many events are looked at for objects that a webhook has to convert."""
 NOTHING, MORE, INITIAL_END, LAPPED = range(4)
 
 
@@ -44,6 +46,11 @@ class WatchStream:
         self._sink = sink
         self._bookmarks = bookmarks
         self._lapped = lapped
+        self.subject: tuple[str, str] | None = None
+        """The shard whose objects it shows, where these may change their form."""
+        self.convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]] | None = None
+        """Has objects converted before they are shown; gives the event to end with where that fails."""
+        self._converting: asyncio.Task[None] | None = None
         self.initial_mark = False
         self.behind = False
         """Whether the last pump stopped because of the reader."""
@@ -62,6 +69,8 @@ class WatchStream:
                 self.behind = True
                 self.wake.set()
                 return
+            if self.convert is not None and self._prepare(self.convert):
+                return
             data, left = self._watcher.drain(PIECE)
             if data is not None:
                 self._sink.write(data)
@@ -74,12 +83,35 @@ class WatchStream:
                 self.end()
                 return
 
+    def _prepare(self, convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]]) -> bool:
+        """Whether waiting events have to be converted first; the stream goes on by itself then."""
+        if self._converting is not None:
+            return True
+        pending = self._watcher.pending(CONVERTED)
+        if pending:
+            self._converting = asyncio.create_task(self._convert(convert, pending))
+        return bool(pending)
+
+    async def _convert(
+        self, convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]], pending: list[engine.Stored]
+    ) -> None:
+        last = await convert(pending)
+        self._converting = None
+        if last is not None and not self.ended.done():
+            self._sink.write(last)
+            self.end()
+        self.pump()
+
     def bookmark(self, *, initial: bool = False) -> None:
         """Tells the reader how far it is; the end of the initial state is told to the slowest reader too."""
         if self._bookmarks and not self.ended.done() and (initial or not self._sink.paused()):
             mark = self._watcher.bookmark(initial)
             if mark is not None:
                 self._sink.write(mark)
+
+    def cut(self) -> None:
+        """Ends the stream because its objects have another form now; its reader has to begin anew."""
+        self.end()
 
     def end(self) -> None:
         """Ends the stream; its handler writes the end of the body."""

@@ -1,10 +1,18 @@
 //! Objects as Go holds them: with the zero values that its JSON never leaves out.
 
-use hydrofoil_types::{Arena, Map, Shape, Special, TypeDef, Value, Zero};
+use hydrofoil_types::{Arena, Map, Nature, Shape, Special, TypeDef, Value, Zero};
 
 /// The members of a struct, as the JSON encoder would write them.
 pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
     let mut out = Vec::with_capacity(members.len());
+    if def.nature != Nature::Struct {
+        // Custom resources are kept as they came; only their metadata is a struct.
+        out.extend(members.iter().map(|(key, value)| {
+            let value = def.field(key, 0).map_or_else(|| value.clone(), |(_, f)| shaped(arena, &f.shape, value));
+            (key.clone(), value)
+        }));
+        return Value::Object(Map::from_unique(out));
+    }
     for field in &def.fields {
         let value = members.get(&field.name).filter(|v| **v != Value::Null);
         // Go's omitempty leaves structs in; only omitzero drops them.
@@ -32,6 +40,9 @@ fn shaped(arena: &Arena, shape: &Shape, value: &Value) -> Value {
             Value::Object(Map::from_unique(map.iter().map(|(k, v)| (k.clone(), shaped(arena, of, v))).collect()))
         }
         (Shape::Type(id), _) => match (arena.get(*id), value) {
+            (def, _) if def.nature == Nature::Wrapped => {
+                def.fields.first().map_or_else(|| value.clone(), |f| shaped(arena, &f.shape, value))
+            }
             (def, Value::Object(map)) if def.special.is_none() => fields(arena, def, map),
             (def, Value::Null) if def.special.is_none() => fields(arena, def, &Map::new()),
             _ => value.clone(),

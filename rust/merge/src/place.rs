@@ -1,6 +1,6 @@
 //! What a schema says of a place in an object.
 
-use hydrofoil_types::{Arena, Field, ListType, Schema, Shape, SmolStr, TypeDef, Value};
+use hydrofoil_types::{Arena, Field, ListType, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
 use crate::fieldset::PathElement;
 
@@ -43,6 +43,9 @@ impl<'a> Place<'a> {
             Shape::Map(value) => Atom::Map(value),
             Shape::Any => Atom::Free,
             Shape::Type(id) => match self.arena.get(*id) {
+                def if def.nature == Nature::Wrapped => {
+                    return def.fields.first().map_or(Self { arena: self.arena, atom: Atom::Leaf }, |f| self.field(f));
+                }
                 def if def.special.is_none() && !def.atomic => Atom::Struct(def),
                 _ => Atom::Leaf,
             },
@@ -54,7 +57,10 @@ impl<'a> Place<'a> {
     /// The place of a member; `None` when the schema knows no such field.
     pub fn member(self, key: &str) -> Option<Self> {
         match self.atom {
-            Atom::Struct(def) => def.field(key, 0).map(|(_, field)| self.of(&field.shape, Some(field))),
+            Atom::Struct(def) => match def.field(key, 0) {
+                Some((_, field)) => Some(self.of(&field.shape, Some(field))),
+                None => (def.nature == Nature::Open).then_some(Self { arena: self.arena, atom: Atom::Free }),
+            },
             Atom::Map(value) => Some(self.of(value, None)),
             Atom::Free => Some(self),
             Atom::Leaf | Atom::List(..) => None,

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hydrofoil_codec::{json, proto, yaml};
 use hydrofoil_merge::{FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
+
+use crate::custom::Custom;
 use hydrofoil_store::FieldTarget;
 use hydrofoil_types as types;
 use parking_lot::Mutex;
@@ -55,6 +57,13 @@ impl Catalog {
         };
         Ok(ResourceType::new(Arc::new(resource), schema, None))
     }
+
+    /// The types that a custom resource definition brings, one a version, with the version's name.
+    fn custom(&self, definition: &Stored) -> PyResult<Vec<(String, ResourceType)>> {
+        let object = definition.value(&definition.typed)?;
+        let made = crate::custom::types(&object, self.inner.arena());
+        Ok(made.into_iter().map(|(name, typed)| (name, ResourceType { typed: Arc::new(typed) })).collect())
+    }
 }
 
 impl Catalog {
@@ -85,9 +94,15 @@ pub(crate) struct Typed {
     pub(crate) head: usize,
     /// The type in which its objects are stored, when that is another one.
     pub(crate) storage: Option<Arc<Typed>>,
+    /// What its definition says, when it is a custom resource.
+    pub(crate) custom: Option<Custom>,
 }
 
-static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+/// A name for a type that no other has.
+pub(crate) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
 
 /// One resource at one version: decodes bodies and resolves field labels.
 #[pyclass(frozen)]
@@ -110,8 +125,8 @@ impl ResourceType {
             namespaced: resource.namespaced,
         };
         let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-        Self { typed: Arc::new(Typed { id, resource, schema, kind, api_version, head, storage }) }
+        let typed = Typed { id: next_id(), resource, schema, kind, api_version, head, storage, custom: None };
+        Self { typed: Arc::new(typed) }
     }
 }
 
@@ -137,9 +152,12 @@ impl ResourceType {
         let live = live.map(|l| l.value(&self.typed)).transpose()?;
         let now = types::Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let reset = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
-        let ignored = if reset { FieldSet::of_fields(&[&["status"]]) } else { FieldSet::new() };
-        let applied = apply(&self.typed.schema, live.as_ref(), &config.value, &request, force, &ignored)
+        let ignored = match subresource {
+            "" if self.typed.has_status() => FieldSet::of_fields(&[&["status"]]),
+            "status" if self.typed.custom.is_some() => FieldSet::of_fields(&[&["metadata"], &["spec"]]),
+            _ => FieldSet::new(),
+        };
+        let applied = apply(self.typed.owned(), live.as_ref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
         let (value, _) = self.typed.decode(&json::encode_any(&applied), "json")?;
         Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))
@@ -162,6 +180,9 @@ impl ResourceType {
 
     /// What differs by kind in the generic flows, by upstream's names of strategy methods.
     fn traits(&self) -> (bool, bool, bool, bool) {
+        if self.typed.custom.is_some() {
+            return (false, false, false, false);
+        }
         let t = hydrofoil_schema::traits(&self.typed.kind);
         (t.allow_create_on_update, t.allow_unconditional_update, t.returns_deleted_object, t.graceful_delete)
     }
@@ -183,19 +204,50 @@ impl Typed {
         } else {
             json::decode(&self.schema, body).map_err(|e| decode_error(&e))?
         };
+        if let Some(custom) = &self.custom {
+            decoded.strict.extend(custom.coerce(&mut decoded.value)?);
+            return Ok((decoded.value, decoded.strict));
+        }
         convert::after_decode(&self.kind.group, &self.kind.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
     }
 
     /// The type of the metadata.
-    pub(crate) fn metadata(&self) -> PyResult<types::Schema> {
-        let name = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-        let root = self.schema.arena.find(name).ok_or_else(|| PyKeyError::new_err(name))?;
-        Ok(types::Schema { arena: Arc::clone(&self.schema.arena), root })
+    pub(crate) fn metadata(&self) -> types::Schema {
+        self.custom.as_ref().map_or_else(|| self.schema.arena.metadata(), Custom::metadata_type)
+    }
+
+    /// Whether the object itself leaves its status alone.
+    pub(crate) fn has_status(&self) -> bool {
+        match &self.custom {
+            Some(custom) => custom.version().status,
+            None => hydrofoil_schema::traits(&self.kind).has_status,
+        }
+    }
+
+    /// The schema by which fields are owned.
+    pub(crate) fn owned(&self) -> &types::Schema {
+        self.custom.as_ref().map_or(&self.schema, Custom::owned)
+    }
+
+    /// Whether the stored bytes of a version are those of this type.
+    pub(crate) fn is_stored_form(&self, version: &hydrofoil_store::Version) -> bool {
+        match &self.custom {
+            Some(custom) => custom.is_form_of(version),
+            None => self.storage.is_none(),
+        }
+    }
+
+    /// What the bytes of this type are made by: 0 for built-in kinds.
+    pub(crate) fn form(&self) -> u64 {
+        self.custom.as_ref().map_or(0, |c| c.version().fingerprint)
     }
 
     /// The target of a field label, or the kind's text that it has none.
     pub(crate) fn field_target(&self, label: &str) -> Result<FieldTarget, String> {
+        if let Some(custom) = &self.custom {
+            return custom.field_target(label);
+        }
         let own = &self.resource.field_selectors;
         match label {
             "metadata.name" => return Ok(FieldTarget::Name),
@@ -221,6 +273,9 @@ impl Typed {
 
     /// A stored version as an object of this type.
     pub(crate) fn read(&self, version: &hydrofoil_store::Version) -> PyResult<types::Value> {
+        if self.custom.is_some() {
+            return Ok(json::decode(&self.schema, &self.json(version)?).map_err(|e| decode_error(&e))?.value);
+        }
         let schema = self.storage.as_ref().map_or(&self.schema, |s| &s.schema);
         let mut value = json::decode(schema, version.json()).map_err(|e| decode_error(&e))?.value;
         if self.storage.is_some() {
@@ -239,10 +294,30 @@ impl Typed {
 
     /// The JSON of a stored version in this type, with its resource version.
     pub(crate) fn json<'a>(&self, version: &'a hydrofoil_store::Version) -> PyResult<Cow<'a, [u8]>> {
+        if let Some(custom) = &self.custom {
+            return custom.json(&self.schema, version);
+        }
         if self.storage.is_none() {
             return Ok(Cow::Borrowed(version.json()));
         }
         Ok(Cow::Owned(json::encode(&self.schema, &self.read(version)?)))
+    }
+
+    /// A value in the form of this very type, which no store keeps.
+    pub(crate) fn own_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
+        if self.custom.is_none() {
+            return self.stored_draft(value);
+        }
+        let encoded = json::encode_stored(&self.schema, value);
+        let labels = Box::default();
+        hydrofoil_store::Draft {
+            json: encoded.json,
+            rv_at: encoded.rv_at,
+            head: self.head,
+            labels,
+            fields: Box::default(),
+            form: self.form(),
+        }
     }
 
     /// A value as the store takes it.
@@ -253,18 +328,30 @@ impl Typed {
             storage.set_type(&mut value);
             return storage.stored_draft(&value);
         }
+        let stored;
+        let (value, form) = match &self.custom {
+            Some(custom) => {
+                stored = custom.to_storage(value);
+                (&*stored, custom.storage().fingerprint)
+            }
+            None => (value, 0),
+        };
         let encoded = json::encode_stored(&self.schema, value);
         let meta = types::MetaView::of(value);
         let mut labels: Vec<_> = meta.labels().map(|(k, v)| (k.clone(), types::SmolStr::new(v))).collect();
         labels.sort();
         let own = &self.resource.field_selectors;
-        let fields = own.iter().map(|l| selectable::value(&self.kind.kind, l, value)).collect();
+        let fields = match &self.custom {
+            Some(custom) => custom.definition.fields(value),
+            None => own.iter().map(|l| selectable::value(&self.kind.kind, l, value)).collect(),
+        };
         hydrofoil_store::Draft {
             json: encoded.json,
             rv_at: encoded.rv_at,
             head: self.head,
             labels: labels.into_boxed_slice(),
             fields,
+            form,
         }
     }
 }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
 use hydrofoil_merge::{ManagedRequest, track_update};
-use hydrofoil_schema::{Request, default, prepare, validate, warn};
-use hydrofoil_types::{MetaView, Timestamp, Value};
+use hydrofoil_schema::{Request, custom, default, prepare, validate, warn};
+use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
+use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::catalog::{Cell, Typed};
+use crate::custom::Custom;
 use crate::error::decode_error;
 use crate::stored::Stored;
 
@@ -18,11 +20,21 @@ use crate::stored::Stored;
 pub(crate) struct Draft {
     pub(crate) typed: Arc<Typed>,
     pub(crate) value: Cell,
+    /// The object as a webhook converted it for the store.
+    converted: Mutex<Option<Value>>,
 }
 
 impl Draft {
     pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
-        Self { typed, value: Cell::new(value) }
+        Self { typed, value: Cell::new(value), converted: Mutex::default() }
+    }
+
+    /// The object as the store takes it.
+    pub(crate) fn stored(&self) -> hydrofoil_store::Draft {
+        match &*self.converted.lock() {
+            Some(converted) => self.typed.stored_draft(converted),
+            None => self.typed.stored_draft(&self.value.lock()),
+        }
     }
 
     fn track(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
@@ -31,8 +43,8 @@ impl Draft {
         }
         let now = Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let reset_status = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
-        track_update(&self.typed.schema, old, new, &request, reset_status);
+        let reset_status = subresource.is_empty() && self.typed.has_status();
+        track_update(self.typed.owned(), old, new, &request, reset_status);
     }
 
     fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
@@ -111,7 +123,10 @@ impl Draft {
     /// `manager` comes to own what the body says; empty: nobody does.
     #[pyo3(signature = (namespace, name, uid, manager=""))]
     fn begin_create(&self, namespace: &str, name: &str, uid: &str, manager: &str) {
-        self.set_type();
+        // A custom resource has to say itself what it is.
+        if self.typed.custom.is_none() {
+            self.set_type();
+        }
         let mut value = self.value.lock();
         let meta = value.object_at_mut(&["metadata"]);
         for gone in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
@@ -127,6 +142,10 @@ impl Draft {
         }
         meta.set("uid", uid);
         meta.set("creationTimestamp", Timestamp::now().rfc3339());
+        if let Some(c) = &self.typed.custom {
+            self.track(None, &mut value, manager, "");
+            return custom::begin_create(c.version(), &mut value);
+        }
         default::apply(&self.typed.kind, &mut value);
         self.track(None, &mut value, manager, "");
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
@@ -137,11 +156,15 @@ impl Draft {
     /// `manager` comes to own what the body changes; empty: nobody does.
     #[pyo3(signature = (old, subresource, manager=""))]
     fn begin_update(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
-        self.set_type();
+        if self.typed.custom.is_none() {
+            self.set_type();
+        }
         let revision = old.version.revision();
         let old = old.value(&self.typed)?;
         let mut value = self.value.lock();
-        default::apply(&self.typed.kind, &mut value);
+        if self.typed.custom.is_none() {
+            default::apply(&self.typed.kind, &mut value);
+        }
         let before = MetaView::of(&old);
         let meta = value.object_at_mut(&["metadata"]);
         for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"]
@@ -163,7 +186,10 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
+        match &self.typed.custom {
+            Some(c) => custom::begin_update(c.version(), subresource, &mut value, &old),
+            None => prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value),
+        }
         // What the endpoint put back is owned by nobody new.
         self.track(Some(&old), &mut value, manager, subresource);
         Ok(())
@@ -193,7 +219,9 @@ impl Draft {
 
     /// Applies the kind's defaults.
     fn default(&self) {
-        default::apply(&self.typed.kind, &mut self.value.lock());
+        if self.typed.custom.is_none() {
+            default::apply(&self.typed.kind, &mut self.value.lock());
+        }
     }
 
     /// The causes for which the object is refused.
@@ -202,9 +230,17 @@ impl Draft {
         let old = self.old_value(old)?;
         let value = self.value.lock();
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
-        let causes = match old {
-            Some(_) => validate::update(&request, &value),
-            None => validate::create(&request, &value),
+        let causes = match (&self.typed.custom, &old) {
+            (Some(c), old) => {
+                let mut causes = Causes::new();
+                match old {
+                    Some(old) => custom::update(&c.definition, c.version(), subresource, &value, old, &mut causes),
+                    None => custom::create(&c.definition, c.version(), &value, &mut causes),
+                }
+                causes
+            }
+            (None, Some(_)) => validate::update(&request, &value),
+            (None, None) => validate::create(&request, &value),
         };
         Ok(causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect())
     }
@@ -214,11 +250,29 @@ impl Draft {
     fn warnings(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
         let old = self.old_value(old)?;
         let value = self.value.lock();
+        if self.typed.custom.is_some() {
+            let silent = subresource == "status";
+            return Ok(if silent { Vec::new() } else { custom::warnings(&value, old.as_ref()) });
+        }
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
         Ok(match old {
             Some(_) => warn::update(&request, &value),
             None => warn::create(&request, &value),
         })
+    }
+
+    /// The JSON that a webhook has to convert before the object is stored, if one has to.
+    fn source<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        let foreign = self.typed.custom.as_ref().is_some_and(Custom::is_foreign);
+        foreign.then(|| self.json(py))
+    }
+
+    /// Has what a webhook made of the object stored.
+    fn store_as(&self, json: &[u8]) -> PyResult<()> {
+        if let Some(custom) = &self.typed.custom {
+            *self.converted.lock() = Some(custom.converted(&self.typed.schema, json)?);
+        }
+        Ok(())
     }
 
     /// The canonical JSON, with the resource version it carries.
@@ -237,7 +291,7 @@ impl Draft {
         let value = self.value.lock();
         let meta = MetaView::of(&value);
         let key = crate::stored::key(meta.namespace(), meta.name());
-        let draft = self.typed.stored_draft(&value);
+        let draft = self.typed.own_draft(&value);
         Stored::preview(&self.typed, &key, revision, draft)
     }
 }

@@ -14,6 +14,18 @@ create_exception!(_native, ConflictError, PyException, "The object stands at ano
 create_exception!(_native, ExpiredError, PyException, "The history no longer reaches back so far: asked, oldest.");
 create_exception!(_native, FutureError, PyException, "The revision has not been reached: asked, current.");
 
+create_exception!(
+    _native,
+    ConversionError,
+    PyException,
+    "An object is not known in a version: `webhook` and the version when one has yet to convert it, `invalid` and why."
+);
+
+/// An object that cannot be shown in a version, or not yet.
+pub(crate) fn conversion_error(kind: &'static str, text: &str) -> PyErr {
+    ConversionError::new_err((kind, text.to_owned()))
+}
+
 pub(crate) fn store_error(error: StoreError) -> PyErr {
     match error {
         StoreError::Exists => ExistsError::new_err(()),

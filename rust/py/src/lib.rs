@@ -4,6 +4,7 @@
 
 mod block;
 mod catalog;
+mod custom;
 mod draft;
 mod error;
 mod list;
@@ -23,7 +24,8 @@ mod _native {
     use crate::draft::Draft;
     #[pymodule_export]
     use crate::error::{
-        ApplyConflictError, ConflictError, DecodeError, ExistsError, ExpiredError, FutureError, MissingError,
+        ApplyConflictError, ConflictError, ConversionError, DecodeError, ExistsError, ExpiredError, FutureError,
+        MissingError,
     };
     #[pymodule_export]
     use crate::list::ListCursor;
@@ -36,6 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::text::{
         decode_continue, duration, encode_continue, json_to_yaml, openapi_protobuf, pretty, protobuf_event,
+        yaml_to_json,
     };
     #[pymodule_export]
     use crate::watch::Watcher;

@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 
 use crate::block::{Maker, Piece};
 use crate::catalog::Typed;
-use crate::render::{Form, Shape, render, table_head};
+use crate::render::{Encoding, Form, Shape, render, table_head};
 use crate::stored::Stored;
 
 /// The bytes of pieces that a list may hold which were made to learn their length.
@@ -86,7 +86,7 @@ impl ListCursor {
         let mut state = self.state.lock();
         let state = &mut *state;
         if self.is_gathered() {
-            return Ok(gather(py, state, size)?.map(|bytes| vec![bytes]));
+            return Ok(gather(py, &self.maker.typed, state, size)?.map(|bytes| vec![bytes]));
         }
         let made = state.made.pop_front();
         let Some(piece) = self.piece(py, &mut state.page, made)? else { return Ok(None) };
@@ -123,6 +123,23 @@ impl ListCursor {
         let mut out = gzip::stored(text);
         out.extend(sum.tail());
         PyBytes::new(py, &out)
+    }
+
+    /// What a webhook has yet to convert of what the list will give.
+    fn pending(&self) -> PyResult<Vec<Stored>> {
+        let Some(custom) = &self.maker.typed.custom else { return Ok(Vec::new()) };
+        let mut out = Vec::new();
+        let mut failed = Ok(());
+        let mut page = self.state.lock().page.clone();
+        page.take(|version| {
+            match custom.is_pending(&self.maker.typed.schema, version) {
+                Ok(true) => out.push(Stored { typed: Arc::clone(&self.maker.typed), version: Arc::clone(version) }),
+                Ok(false) => {}
+                Err(e) => failed = Err(e),
+            }
+            failed.is_ok()
+        });
+        failed.map(|()| out)
     }
 
     /// The versions selected, at most `size` of them.
@@ -213,8 +230,12 @@ impl ListCursor {
             Shape::Metadata(version) => ("PartialObjectMetadataList", format!("meta.k8s.io/{version}")),
             Shape::Object => (typed.resource.list_kind.as_str(), typed.api_version.to_string()),
         };
+        // Lists of unstructured objects have a token even when there is nothing to go on with.
+        let unstructured =
+            typed.custom.is_some() && self.maker.form.shape == Shape::Object && !rest.contains("continue");
+        let token = if unstructured { r#","continue":"""# } else { "" };
         let head = format!(
-            r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"items":["#
+            r#"{{"kind":"{kind}","apiVersion":"{version}","metadata":{{"resourceVersion":"{revision}"{token}{rest}}},"items":["#
         );
         PyBytes::new(py, head.as_bytes())
     }
@@ -224,7 +245,12 @@ impl ListCursor {
 const COMMA_PACKED: [u8; 6] = [0, 1, 0, 0xfe, 0xff, b','];
 
 /// Stored JSON is its own encoding: pieces of it are gathered, nothing is kept.
-fn gather<'py>(py: Python<'py>, state: &mut State, size: usize) -> PyResult<Option<Bound<'py, PyBytes>>> {
+fn gather<'py>(
+    py: Python<'py>,
+    typed: &Typed,
+    state: &mut State,
+    size: usize,
+) -> PyResult<Option<Bound<'py, PyBytes>>> {
     let mut parts = Vec::new();
     let (mut length, mut count) = (0, 0);
     // As many at a time as fit if they are like the ones before.
@@ -239,6 +265,9 @@ fn gather<'py>(py: Python<'py>, state: &mut State, size: usize) -> PyResult<Opti
     }
     if parts.is_empty() {
         return Ok(None);
+    }
+    if typed.custom.is_some() && !parts.iter().flat_map(Part::versions).all(|v| typed.is_stored_form(v)) {
+        return rewritten(py, typed, state, &parts).map(Some);
     }
     let skip = usize::from(!std::mem::replace(&mut state.begun, true));
     let bytes = PyBytes::new_with(py, length - skip, |out| {
@@ -256,4 +285,17 @@ fn gather<'py>(py: Python<'py>, state: &mut State, size: usize) -> PyResult<Opti
         Ok(())
     })?;
     Ok(Some(bytes))
+}
+
+/// Custom resources of which some are stored in another version than the one to show.
+fn rewritten<'py>(py: Python<'py>, typed: &Typed, state: &mut State, parts: &[Part]) -> PyResult<Bound<'py, PyBytes>> {
+    let form = Form { shape: Shape::Object, encoding: Encoding::Json };
+    let mut out = Vec::new();
+    for version in parts.iter().flat_map(Part::versions) {
+        if std::mem::replace(&mut state.begun, true) {
+            out.push(b',');
+        }
+        render(typed, &form, version, false, &mut out)?;
+    }
+    Ok(PyBytes::new(py, &out))
 }

@@ -1,9 +1,11 @@
 //! The forms in which a version is shown.
 
+use std::borrow::Cow;
+
 use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
-use hydrofoil_types::{Map, Value};
+use hydrofoil_types::{Map, Timestamp, Value};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -91,7 +93,7 @@ pub(crate) fn render_event(
 ) -> PyResult<i64> {
     match (&form.shape, form.encoding) {
         (Shape::Object, Encoding::Json) if whole => out.extend_from_slice(&typed.json(version)?),
-        (Shape::Object, Encoding::Json) if typed.storage.is_none() => {
+        (Shape::Object, Encoding::Json) if typed.is_stored_form(version) => {
             out.push(b'{');
             out.extend_from_slice(version.item());
         }
@@ -115,8 +117,8 @@ pub(crate) fn render_event(
             proto::item(&proto::encode(&typed.schema, &typed.read(version)?), out);
         }
         (Shape::Metadata(meta_version), Encoding::Protobuf) => {
-            let decoded = json::decode(&typed.metadata()?, metadata(version)?).map_err(|e| decode_error(&e))?;
-            let raw = proto::metadata_message(&typed.metadata()?, &decoded.value);
+            let decoded = json::decode(&typed.metadata(), &metadata(typed, version)?).map_err(|e| decode_error(&e))?;
+            let raw = proto::metadata_message(&typed.metadata(), &decoded.value);
             if whole {
                 let api_version = format!("meta.k8s.io/{meta_version}");
                 out.extend_from_slice(&proto::envelope(&api_version, "PartialObjectMetadata", &raw));
@@ -124,7 +126,7 @@ pub(crate) fn render_event(
                 proto::item(&raw, out);
             }
         }
-        (Shape::Metadata(meta_version), Encoding::Json) => partial(version, meta_version, out)?,
+        (Shape::Metadata(meta_version), Encoding::Json) => partial(typed, version, meta_version, out)?,
         (Shape::Table { version: meta_version, include }, _) => {
             if whole {
                 out.extend_from_slice(&table_head(typed, meta_version, &version.revision().to_string(), "", columns));
@@ -140,7 +142,11 @@ pub(crate) fn render_event(
 
 /// A table up to its first row. `rest` holds further members of its metadata, each with its comma before it.
 pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest: &str, columns: bool) -> Vec<u8> {
-    let columns = if columns { Value::Array(table::columns(&typed.resource)) } else { Value::Null };
+    let columns = match &typed.custom {
+        _ if !columns => Value::Null,
+        Some(custom) => Value::Array(custom.version().columns.definitions()),
+        None => Value::Array(table::columns(&typed.resource)),
+    };
     let mut out = format!(
         r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{meta_version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"columnDefinitions":"#
     )
@@ -152,7 +158,10 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
 
 fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<i64> {
     let value = typed.read(version)?;
-    let row = table::row(&typed.resource, &value);
+    let row = match &typed.custom {
+        Some(custom) => custom.version().columns.row(&value, Timestamp::now()),
+        None => table::row(&typed.resource, &value),
+    };
     let mut shown = Map::new();
     shown.push("cells", Value::Array(row.cells));
     if !row.conditions.is_empty() {
@@ -170,28 +179,31 @@ fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out:
     if include == "Object" {
         out.extend_from_slice(&typed.json(version)?);
     } else {
-        partial(version, meta_version, out)?;
+        partial(typed, version, meta_version, out)?;
     }
     out.push(b'}');
     Ok(row.until)
 }
 
 /// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
-fn partial(version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
+fn partial(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
     out.extend_from_slice(
         format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
     );
-    out.extend_from_slice(metadata(version)?);
+    out.extend_from_slice(&metadata(typed, version)?);
     out.push(b'}');
     Ok(())
 }
 
-/// The metadata as it stands in the stored JSON.
-fn metadata(version: &Version) -> PyResult<&[u8]> {
+/// The metadata as it stands in the stored JSON, or as Go writes it where that is in another order.
+fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> {
+    if let Some(custom) = &typed.custom {
+        return custom.metadata(&typed.json(version).unwrap_or(Cow::Borrowed(version.json()))).map(Cow::Owned);
+    }
     let start = r#""metadata":"#.len();
     let item = &version.item()[start..];
     let end = object_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
-    Ok(&item[..end])
+    Ok(Cow::Borrowed(&item[..end]))
 }
 
 /// Where the object that `text` begins with ends.

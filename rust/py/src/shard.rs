@@ -74,16 +74,18 @@ pub(crate) struct Shard {
 impl Shard {
     /// Stores a new object.
     fn create(&self, draft: &Draft) -> PyResult<Stored> {
-        let value = draft.value.lock();
-        let meta = hydrofoil_types::MetaView::of(&value);
-        let key = key(meta.namespace(), meta.name());
-        let version = self.inner.create(&key, draft.typed.stored_draft(&value)).map_err(store_error)?;
+        let key = {
+            let value = draft.value.lock();
+            let meta = hydrofoil_types::MetaView::of(&value);
+            key(meta.namespace(), meta.name())
+        };
+        let version = self.inner.create(&key, draft.stored()).map_err(store_error)?;
         Ok(Stored { typed: Arc::clone(&draft.typed), version })
     }
 
     /// Replaces `old`, which must be the present version. An object that does not change is not written.
     fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
-        let new = draft.typed.stored_draft(&draft.value.lock());
+        let new = draft.stored();
         let typed = Arc::clone(&draft.typed);
         if old.version.same_content(&new) {
             return Ok(Stored { typed, version: Arc::clone(&old.version) });
@@ -147,6 +149,13 @@ impl Shard {
             framed,
             headless: AtomicBool::new(false),
         })
+    }
+
+    /// Gives every object the field values that the type's definition now selects by.
+    fn reindex(&self, resource: &ResourceType) {
+        if let Some(custom) = &resource.typed.custom {
+            self.inner.reindex(|version| custom.fields(&resource.typed.schema, version));
+        }
     }
 
     /// How many objects, their bytes, and how many watchers there are.

@@ -80,6 +80,20 @@ impl Stored {
         Ok(PyBytes::new(py, &out))
     }
 
+    /// The JSON that a webhook has to convert before the object can be shown, if one has to; known or not.
+    fn source<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let Some(custom) = &self.typed.custom else { return Ok(None) };
+        Ok(custom.source(&self.typed.schema, &self.version)?.map(|json| PyBytes::new(py, &json)))
+    }
+
+    /// Takes what a webhook made of it.
+    fn keep(&self, json: &[u8]) -> PyResult<()> {
+        match &self.typed.custom {
+            Some(custom) => custom.keep(&self.typed.schema, &self.version, json),
+            None => Ok(()),
+        }
+    }
+
     /// The same object for change.
     fn thaw(&self) -> PyResult<Draft> {
         Ok(Draft::new(Arc::clone(&self.typed), self.value(&self.typed)?))
@@ -104,7 +118,7 @@ impl Stored {
             if kind == "merge" {
                 merge::json_merge(&mut value, patch);
             } else {
-                merge::strategic(&typed.schema, &mut value, patch).map_err(|e| patch_error(&e))?;
+                merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
             }
         }
         let (value, found) = typed.decode(&json::encode_any(&value), "json")?;

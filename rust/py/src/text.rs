@@ -15,6 +15,13 @@ pub(crate) fn json_to_yaml<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<
     Ok(PyBytes::new(py, &yaml::write(&value)))
 }
 
+/// YAML as JSON.
+#[pyfunction]
+pub(crate) fn yaml_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let value = yaml::parse(data).map_err(|e| decode_error(&e))?.value;
+    Ok(PyBytes::new(py, &json::encode_any(&value)))
+}
+
 /// An `OpenAPI` document, version 2 or 3, as protobuf.
 #[pyfunction]
 pub(crate) fn openapi_protobuf<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyBytes>> {

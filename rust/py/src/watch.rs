@@ -13,6 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::catalog::Typed;
 use crate::render::{Form, render_event};
+use crate::stored::Stored;
 
 /// How many batches a shard remembers: watchers stand at few different cursors at a time.
 const KEPT: usize = 8;
@@ -23,6 +24,7 @@ struct Batch {
     filter: Arc<str>,
     form: Form,
     api_version: hydrofoil_types::SmolStr,
+    made_by: u64,
     framed: bool,
     max: usize,
     bytes: Option<Py<PyBytes>>,
@@ -70,6 +72,7 @@ impl Watcher {
                     && b.filter == filter.identity
                     && b.form == self.form
                     && b.api_version == self.typed.api_version
+                    && b.made_by == self.typed.form()
             });
             if let Some(batch) = found.filter(|b| b.next > *from) {
                 self.shard.advance(self.id, batch.next, batch.seen);
@@ -105,6 +108,7 @@ impl Watcher {
                 filter: Arc::clone(&filter.identity),
                 form: self.form.clone(),
                 api_version: self.typed.api_version.clone(),
+                made_by: self.typed.form(),
                 framed: self.framed,
                 max,
                 bytes: bytes.as_ref().map(|b| b.clone().unbind()),
@@ -121,6 +125,23 @@ impl Watcher {
         Ok((bytes, left))
     }
 
+    /// What a webhook has yet to convert of the next `max` events.
+    fn pending(&self, max: usize) -> PyResult<Vec<Stored>> {
+        let Some(custom) = &self.typed.custom else { return Ok(Vec::new()) };
+        let (mut out, mut failed, mut seen) = (Vec::new(), Ok(()), 0);
+        self.shard.peek(self.id, |frame| {
+            let version = frame.source.as_ref().unwrap_or(&frame.version);
+            match custom.is_pending(&self.typed.schema, version) {
+                Ok(true) => out.push(Stored { typed: Arc::clone(&self.typed), version: Arc::clone(version) }),
+                Ok(false) => {}
+                Err(e) => failed = Err(e),
+            }
+            seen += 1;
+            failed.is_ok() && seen < max
+        });
+        failed.map(|()| out)
+    }
+
     /// A BOOKMARK: an empty object at the revision up to which everything was told. `None` while the initial
     /// state is being given.
     fn bookmark<'py>(&self, py: Python<'py>, initial: bool) -> PyResult<Option<Bound<'py, PyBytes>>> {
@@ -129,10 +150,11 @@ impl Watcher {
         let map = value.object_at_mut(&[]);
         map.set("kind", self.typed.kind.kind.clone());
         map.set("apiVersion", self.typed.api_version.clone());
+        value.object_at_mut(&["metadata"]);
         if initial {
             value.object_at_mut(&["metadata", "annotations"]).set("k8s.io/initial-events-end", "true");
         }
-        let version = store::Version::detached("", revision, self.typed.stored_draft(&value));
+        let version = store::Version::detached("", revision, self.typed.own_draft(&value));
         let mut out = Vec::with_capacity(256);
         if self.framed {
             out.extend_from_slice(CHUNK_HEAD);
@@ -144,6 +166,12 @@ impl Watcher {
 
 impl Watcher {
     fn event(&self, frame: &Frame, out: &mut Vec<u8>) -> PyResult<()> {
+        if let (Some(source), Some(_)) = (&frame.source, &self.typed.custom) {
+            // What is known of the version before in other forms is not known of its copy at a later revision.
+            let draft = self.typed.own_draft(&self.typed.read(source)?);
+            let shown = store::Version::detached(source.key(), frame.revision, draft);
+            return self.frame(frame.kind.wire(), &shown, out);
+        }
         self.frame(frame.kind.wire(), &frame.version, out)
     }
 

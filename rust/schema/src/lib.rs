@@ -5,6 +5,7 @@
 //! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
 
 pub mod convert;
+pub mod custom;
 pub mod default;
 mod kind;
 pub mod prepare;

@@ -37,12 +37,17 @@ fn zero(label: &str) -> SmolStr {
     })
 }
 
+/// The text of most kinds with labels of their own.
+pub fn unsupported(label: &str) -> String {
+    format!("field label not supported: {label}")
+}
+
 /// The text of an unknown field label, which differs by kind.
 pub fn unknown(group: &str, version: &str, kind: &str, has_own: bool, label: &str) -> String {
     match kind {
         "Job" => format!("field label {label:?} not supported for Job"),
         "ResourceSlice" => format!("field label not supported for {group}/{version}, Kind={kind}: {label}"),
-        _ if has_own => format!("field label not supported: {label}"),
+        _ if has_own => unsupported(label),
         _ => format!("{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""),
     }
 }

@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
+use hydrofoil_types::SmolStr;
 use parking_lot::Mutex;
 
 use crate::interest::Interest;
 use crate::ring::Ring;
 use crate::watcher::{Watcher, frame};
 use crate::{
-    Block, Cache, Draft, Drained, EventType, Filter, Frame, Made, Page, StoreError, Tree, Version, WatchStart,
-    WatcherId,
+    Block, Cache, Draft, Drained, EventType, Filter, Frame, Made, Page, Selector, StoreError, Tree, Version,
+    WatchStart, WatcherId,
 };
 
 pub use crate::ring::Limits;
@@ -144,6 +145,20 @@ impl Shard {
         self.shared.revision.load(Ordering::Acquire)
     }
 
+    /// Gives every object other values of field selectors, without an event.
+    pub fn reindex(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) {
+        let mut state = self.state.lock();
+        let snapshot = Snapshot { tree: state.tree.clone(), revision: self.revision() };
+        let mut changed = Vec::with_capacity(snapshot.tree.len());
+        Page::new(snapshot, Selector::default(), "", 0).take(|v| {
+            changed.push(Arc::new(v.with_fields(fields(v))));
+            true
+        });
+        for version in changed {
+            drop(state.tree.insert(version));
+        }
+    }
+
     /// How many objects there are, and their bytes.
     pub fn size(&self) -> (usize, usize) {
         let state = self.state.lock();
@@ -232,7 +247,7 @@ impl Shard {
         let Some(watcher) = &mut watchers[id.0 as usize] else { return (Drained::All, 0, 0) };
         watcher.woken = false;
         if let Some(page) = &mut watcher.initial {
-            page.take(|v| give(&Frame { kind: EventType::Added, version: Arc::clone(v), revision: v.revision() }));
+            page.take(|v| give(&added(v)));
             if !page.is_done() {
                 return (Drained::More, watcher.next, watcher.seen);
             }
@@ -266,9 +281,31 @@ impl Shard {
         self.shared.cache.add(made, size)
     }
 
+    /// Shows waiting events as `drain` does, without moving the cursor.
+    pub fn peek(&self, id: WatcherId, mut show: impl FnMut(&Frame) -> bool) {
+        let state = self.state.lock();
+        let Some(watcher) = &state.watchers[id.0 as usize] else { return };
+        if let Some(page) = &watcher.initial {
+            return page.clone().take(|v| show(&added(v)));
+        }
+        let mut next = watcher.next.max(state.ring.base());
+        while let Some(event) = state.ring.get(next) {
+            next += 1;
+            let shown = frame(&watcher.filter.selector, event).filter(|f| f.revision > watcher.seen);
+            if shown.is_some_and(|f| !show(&f)) {
+                return;
+            }
+        }
+    }
+
     fn take_revision(&self) -> u64 {
         self.shared.revision.fetch_add(1, Ordering::AcqRel) + 1
     }
+}
+
+/// An object of the initial state as an event.
+fn added(version: &Arc<Version>) -> Frame {
+    Frame { kind: EventType::Added, version: Arc::clone(version), revision: version.revision(), source: None }
 }
 
 impl State {

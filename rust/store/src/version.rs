@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hydrofoil_types::SmolStr;
+use parking_lot::Mutex;
 
 /// An object that is ready to be committed: encoded, but without a revision.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub struct Draft {
     pub labels: Box<[(SmolStr, SmolStr)]>,
     /// The values of the kind's field selectors, in the order of its table.
     pub fields: Box<[SmolStr]>,
+    /// What the JSON was written by: 0 for kinds whose form never changes.
+    pub form: u64,
 }
 
 /// One version of one object: its bytes, and what selectors look at.
@@ -30,7 +33,15 @@ pub struct Version {
     labels: Box<[(SmolStr, SmolStr)]>,
     fields: Box<[SmolStr]>,
     binary: OnceLock<Box<[u8]>>,
+    form: u64,
+    others: OnceLock<Others>,
 }
+
+/// The object in other forms than the one it is stored in, each by its name; `None` where they are equal.
+type Others = Box<Mutex<Vec<(u64, Option<Arc<[u8]>>)>>>;
+
+/// How many other forms are kept: an object is seldom read in more versions.
+const KEPT_FORMS: usize = 4;
 
 impl Version {
     /// A draft at its revision.
@@ -45,6 +56,8 @@ impl Version {
             labels: draft.labels,
             fields: draft.fields,
             binary: OnceLock::new(),
+            form: draft.form,
+            others: OnceLock::new(),
         }
     }
 
@@ -71,6 +84,8 @@ impl Version {
             labels: draft.labels,
             fields: draft.fields,
             binary: OnceLock::new(),
+            form: draft.form,
+            others: OnceLock::new(),
         }
     }
 
@@ -96,6 +111,8 @@ impl Version {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             binary: OnceLock::new(),
+            form: self.form,
+            others: OnceLock::new(),
         }
     }
 
@@ -136,6 +153,43 @@ impl Version {
         }
         let made = make()?.into_boxed_slice();
         Ok(self.binary.get_or_init(|| made))
+    }
+
+    /// What the JSON was written by.
+    pub fn form(&self) -> u64 {
+        self.form
+    }
+
+    /// The JSON in another form, if that is known: `Some(None)` when it is the same.
+    pub fn other(&self, form: u64) -> Option<Option<Arc<[u8]>>> {
+        let others = self.others.get()?.lock();
+        others.iter().find(|(f, _)| *f == form).map(|(_, json)| json.clone())
+    }
+
+    /// Remembers the JSON in another form.
+    pub fn keep_other(&self, form: u64, json: &[u8]) {
+        let mut others = self.others.get_or_init(Others::default).lock();
+        others.retain(|(known, _)| *known != form);
+        if others.len() >= KEPT_FORMS {
+            others.remove(0);
+        }
+        others.push((form, (*json != *self.json).then(|| Arc::from(json))));
+    }
+
+    /// The same version with other values of field selectors.
+    pub(crate) fn with_fields(&self, fields: Box<[SmolStr]>) -> Self {
+        Self {
+            key: Arc::clone(&self.key),
+            revision: self.revision,
+            json: self.json.clone(),
+            rv_at: self.rv_at,
+            head: self.head,
+            labels: self.labels.clone(),
+            fields,
+            binary: OnceLock::new(),
+            form: self.form,
+            others: OnceLock::new(),
+        }
     }
 
     /// The labels, sorted by key.

@@ -33,8 +33,10 @@ pub struct Frame {
     pub kind: EventType,
     /// The object to show.
     pub version: Arc<Version>,
-    /// The object to show when it left the selection: its content before, at the new revision.
+    /// The revision of the event.
     pub revision: u64,
+    /// The version whose content is shown at the new revision, when the object left the selection.
+    pub source: Option<Arc<Version>>,
 }
 
 /// What a drain gave.
@@ -74,10 +76,12 @@ pub(crate) fn frame(selector: &Selector, event: &Event) -> Option<Frame> {
             kind: event.kind,
             version: Arc::clone(&event.current),
             revision: event.revision,
+            source: None,
         });
     }
     let before = event.previous.as_ref().is_some_and(|p| selector.matches(p));
     let now = event.kind != EventType::Deleted && selector.matches(&event.current);
+    let mut source = None;
     let (kind, version) = match (before, now) {
         (false, false) => return None,
         (false, true) => (EventType::Added, Arc::clone(&event.current)),
@@ -86,8 +90,9 @@ pub(crate) fn frame(selector: &Selector, event: &Event) -> Option<Frame> {
         (true, false) => {
             // The object as it was when it was last selected, at the revision of the change.
             let old = event.previous.as_ref().expect("it was selected before");
+            source = Some(Arc::clone(old));
             (EventType::Deleted, Arc::new(old.at_revision(event.revision)))
         }
     };
-    Some(Frame { kind, version, revision: event.revision })
+    Some(Frame { kind, version, revision: event.revision, source })
 }

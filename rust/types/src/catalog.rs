@@ -8,7 +8,7 @@ use serde::Deserialize;
 use smol_str::SmolStr;
 
 use crate::Value;
-use crate::schema::{Arena, Field, ListType, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId};
+use crate::schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId};
 
 /// A catalog that cannot be used: which part, and why.
 #[derive(Debug)]
@@ -215,6 +215,7 @@ fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, Cata
         fields,
         special,
         atomic: raw.mt.as_deref() == Some("atomic"),
+        nature: Nature::Struct,
         gvk: raw.gvk,
         index,
     })

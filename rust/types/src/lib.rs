@@ -1,5 +1,6 @@
 //! Values, types and schemas of the Kubernetes API, without any encoding.
 
+mod arena;
 mod catalog;
 mod cause;
 mod meta;
@@ -12,7 +13,7 @@ pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
 pub use cause::{Cause, CauseReason, Causes, Path};
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
-pub use schema::{Arena, Field, ListType, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
+pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
 pub use smol_str::SmolStr;
 pub use time::Timestamp;
 pub use value::{Map, Value};

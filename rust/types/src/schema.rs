@@ -124,6 +124,20 @@ pub enum ProtoEntry {
     Group(u32, Vec<ProtoEntry>),
 }
 
+/// What an object of a type is in Go, and so what becomes of members that are zero or unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nature {
+    /// A struct: fields in Go's order, zero values left out or written as each field says.
+    #[default]
+    Struct,
+    /// A map whose members are known: they are kept as they came and written sorted by name.
+    Closed,
+    /// The same with members of any name beside them.
+    Open,
+    /// No object at all: its one field says how a list or map that stands inside of another is owned.
+    Wrapped,
+}
+
 /// A named type.
 #[derive(Clone, Debug)]
 pub struct TypeDef {
@@ -135,6 +149,8 @@ pub struct TypeDef {
     pub special: Option<Special>,
     /// Whether it is replaced as a whole wherever it stands.
     pub atomic: bool,
+    /// Whether it is a Go struct or an object of JSON.
+    pub nature: Nature,
     /// Group, version and kind of a top-level type.
     pub gvk: Option<(SmolStr, SmolStr, SmolStr)>,
     /// Its fields in the order of protobuf.

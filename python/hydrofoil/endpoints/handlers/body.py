@@ -29,7 +29,9 @@ def decode(
         why = f"couldn't get version/kind; json parse error: {text}"
         head = f"the object provided is unrecognized (must be of type {native.kind})"
         raise errors.bad_request(f"{head}: {why} ({shown})") from None
-    if not also or draft.head()[0] != also:
+    if native is scope.resource.native and scope.resource.custom:
+        check_custom(native, draft, data)
+    elif not also or draft.head()[0] != also:
         check_type(scope, native, draft)
     if strict and level == "Strict":
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
@@ -62,6 +64,16 @@ def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:
     raise wrong_version(api_version, native)
 
 
+def check_custom(native: ResourceType, draft: Draft, data: bytes) -> None:
+    """Checks the type of a custom resource, which must say what it is; a wrong kind is for validation to tell."""
+    api_version, kind, *_ = draft.head()
+    if not kind:
+        shown = data.decode(errors="replace")
+        raise errors.bad_request(f"Object 'Kind' is missing in '{shown}'")
+    if api_version != native.api_version:
+        raise wrong_version(api_version, native)
+
+
 def wrong_version(given: str, native: ResourceType) -> errors.ApiError:
     """400 of a body of another version."""
     expected = native.api_version
@@ -81,6 +93,7 @@ def check_namespace(scope: Scope, draft: Draft) -> None:
 
 async def read(scope: Scope, native: ResourceType, options: WriteOptions) -> Draft:
     """The body of a create or update."""
-    media = body_media(scope.request.headers.get("Content-Type", ""))
+    custom = scope.resource.custom and native is scope.resource.native
+    media = body_media(scope.request.headers.get("Content-Type", ""), custom=custom)
     data = await scope.body()
     return decode(scope, native, data, options.field_validation, media=media)

@@ -31,4 +31,6 @@ async def get(scope: Scope) -> Answer:
             await reached(scope, wanted)
     if "export" in scope.params and params.truth(scope.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
-    return scope.object_answer(scope.registry.get(scope.resource, scope.info.namespace, scope.info.name))
+    stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
+    await scope.registry.show(scope.resource, [stored])
+    return scope.object_answer(stored)

@@ -55,7 +55,10 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         if options.match == "Exact" or (limit and not options.match):
             revision = options.revision
     try:
-        return collection.list(resource, chosen, form, limit, revision, start), limit
+        cursor = collection.list(resource, chosen, form, limit, revision, start)
+        if scope.resource.webhook:
+            await scope.registry.show(scope.resource, cursor.pending())
+        return cursor, limit
     except Expired:
         if options.token:
             raise errors.gone(TOO_OLD, engine.encode_continue(-1, start)) from None

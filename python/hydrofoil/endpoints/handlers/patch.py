@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import orjson
+
 from hydrofoil import engine, errors
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
@@ -14,7 +17,7 @@ from hydrofoil.engine import Draft, ResourceType, Stored
 
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""))
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom)
     options = write_options(scope.params, "PatchOptions")
     if kind != "apply" and "force" in scope.params:
         cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
@@ -51,7 +54,10 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
         scope.warnings += [w for w in strict if w not in scope.warnings]
-    body.check_type(scope, native, draft)
+    if native is scope.resource.native and scope.resource.custom:
+        body.check_custom(native, draft, data)
+    else:
+        body.check_type(scope, native, draft)
     check_name(scope, draft)
     body.check_namespace(scope, draft)
     return draft
@@ -64,6 +70,9 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     if not options.field_manager:
         cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
         raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+
+    if resource.custom:
+        _check_configured(resource, data)
 
     def applied(live: Stored | None) -> Draft:
         try:
@@ -81,7 +90,8 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
             raise errors.bad_request(f"error strict decoding patch: {', '.join(strict)}")
         if options.field_validation == "Warn":
             scope.warnings += [w for w in strict if w not in scope.warnings]
-        body.check_type(scope, resource.native, draft)
+        if not resource.custom:
+            body.check_type(scope, resource.native, draft)
         check_name(scope, draft)
         body.check_namespace(scope, draft)
         return draft
@@ -108,6 +118,18 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)
+
+
+def _check_configured(resource: Resource, data: bytes) -> None:
+    """The type of a configuration of a custom resource (`managedfields/internal/typeconverter`). Raises 400."""
+    try:
+        given = orjson.loads(engine.yaml_to_json(data))
+    except engine.DecodeError as e:
+        raise errors.bad_request(f"error decoding YAML: {e.args[1]}") from None
+    if isinstance(given, dict):
+        api_version, kind = given.get("apiVersion", ""), given.get("kind", "")
+        if (api_version, kind) != (resource.api_version, resource.kind):
+            raise errors.bad_request(f"invalid object type: {api_version}, Kind={kind}")
 
 
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers import body, custom_scale
 from hydrofoil.endpoints.handlers.patch import patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
@@ -17,7 +17,7 @@ from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
-COPIED = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+COPIED = custom_scale.COPIED
 
 
 def scale_type(scope: Scope) -> ResourceType:
@@ -65,13 +65,18 @@ def shown(stored: Stored) -> dict[str, Any]:
 
 def answer(scope: Scope, stored: Stored) -> Answer:
     """A Scale as an answer."""
-    draft, _ = scale_type(scope).decode(orjson.dumps(shown(stored)), "json")
+    scale = custom_scale.shown(scope.resource, stored)[0] if scope.resource.custom else shown(stored)
+    draft, _ = scale_type(scope).decode(orjson.dumps(scale), "json")
     return scope.object_answer(draft.preview(stored.revision))
 
 
 async def get(scope: Scope) -> Answer:
     """The scale of a workload."""
-    return answer(scope, scope.registry.get(scope.resource, scope.info.namespace, scope.info.name))
+    stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
+    await scope.registry.show(scope.resource, [stored])
+    if scope.resource.custom:
+        custom_scale.wanted(scope.resource, stored)
+    return answer(scope, stored)
 
 
 async def update(scope: Scope) -> Answer:
@@ -93,7 +98,8 @@ async def patch(scope: Scope) -> Answer:
     native = scale_type(scope)
 
     def make(old: Stored) -> Draft:
-        present = native.decode(orjson.dumps(shown(old)), "json")[0].preview(old.revision)
+        scale = custom_scale.before(scope.resource, old) if scope.resource.custom else shown(old)
+        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         return patched(scope, present, kind, data, options, native)
 
     return await _write(scope, make, options)
@@ -103,6 +109,10 @@ async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
     def change(old: Stored) -> Draft:
         given: Draft = make(old)
         version = given.head()[6]
+        if scope.resource.custom:
+            draft = custom_scale.scaled(scope.resource, old, given)
+            draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
+            return draft
         replicas = int(given.get(["spec", "replicas"]) or b"0")
         if replicas < 0:
             text = f"Invalid value: {replicas}: must be greater than or equal to 0"

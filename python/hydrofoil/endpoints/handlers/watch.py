@@ -109,6 +109,23 @@ async def watch(scope: Scope) -> web.StreamResponse:
     return respond.Streamed(200, close=not chunked or scope.hub.closing)
 
 
+def bind(scope: Scope, stream: WatchStream, *, framed: bool) -> None:
+    """Ties a stream to the definition of its resource: it ends when that changes, and a webhook may have to convert."""
+    stream.subject = scope.resource.storage
+    if not scope.resource.webhook:
+        return
+
+    async def convert(pending: list[engine.Stored]) -> bytes | None:
+        try:
+            await scope.registry.show(scope.resource, pending)
+        except errors.ApiError as e:
+            data = error_event(scope, e)
+            return chunk(data) if framed else data
+        return None
+
+    stream.convert = convert
+
+
 async def run(
     scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
 ) -> None:
@@ -120,6 +137,8 @@ async def run(
 
     stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks)
     stream.initial_mark = start(options)[1]
+    if scope.resource.custom:
+        bind(scope, stream, framed=framed)
     seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
     loop = asyncio.get_running_loop()
     timer = loop.call_later(max(seconds, 0), stream.end)
@@ -180,6 +199,8 @@ async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
         bookmarks=options.bookmarks,
     )
     stream.initial_mark = start(options)[1]
+    if scope.resource.custom:
+        bind(scope, stream, framed=False)
     seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
     timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
     reader = asyncio.ensure_future(socket.receive())

@@ -56,6 +56,9 @@ class Strategy:
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
         """Acts on a changed object."""
 
+    async def after_mark(self, resource: Resource, stored: Stored) -> None:
+        """Acts on an object whose deletion has begun."""
+
     async def after_delete(self, resource: Resource, old: Stored) -> None:
         """Acts on an object that is gone."""
 
@@ -119,6 +122,6 @@ def policy_finalizers(finalizers: list[str], options: DeleteOptions) -> list[str
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
     """The strategies of all kinds; `("", "")` is the common one."""
     found: dict[tuple[str, str], Strategy] = {("", ""): Strategy(registry)}
-    for module in ("core",):
+    for module in ("core", "definitions"):
         found.update(import_module(f"hydrofoil.registry.strategies.{module}").strategies(registry))
     return found

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hydrofoil_types::{Arena, Map, Schema, Shape, SmolStr, TypeDef, Value};
+use hydrofoil_types::{Arena, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
 use super::lex::{Lexer, MAX_DEPTH, Number};
 use super::special;
@@ -130,6 +130,9 @@ impl<'a> Decoder<'a> {
         let mut hint = 0;
         self.members(|d, key| {
             let Some((i, field)) = def.field(&key, hint) else {
+                if def.nature == Nature::Open {
+                    return d.open(&mut members, key, depth + 1);
+                }
                 let twice = unknown.contains(&key);
                 if !twice && unknown.len() < MAX_STRICT {
                     unknown.push(key.clone());
@@ -162,6 +165,22 @@ impl<'a> Decoder<'a> {
             Ok(())
         })?;
         Ok(Value::Object(Map::from_unique(members)))
+    }
+
+    /// A member of any name; the last of several stands.
+    fn open(&mut self, members: &mut Vec<(SmolStr, Value)>, key: SmolStr, depth: usize) -> Result<(), DecodeError> {
+        let twice = members.iter().position(|(k, _)| *k == key);
+        self.path.push(Step::Field(key.clone()));
+        if twice.is_some() {
+            self.note("duplicate");
+        }
+        let value = self.any(depth)?;
+        self.path.pop();
+        match twice {
+            Some(at) => members[at].1 = value,
+            None => members.push((key, value)),
+        }
+        Ok(())
     }
 
     fn list(&mut self, item: &Shape, depth: usize) -> Result<Value, DecodeError> {

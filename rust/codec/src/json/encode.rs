@@ -1,6 +1,6 @@
 //! From a value to canonical JSON: Go's field order, omissions and escapes.
 
-use hydrofoil_types::{Arena, Field, Map, Schema, Shape, Special, TypeDef, Value, Zero};
+use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero};
 
 use super::special;
 
@@ -15,7 +15,8 @@ pub struct Stored {
 
 /// The canonical JSON of an object, without a final newline.
 pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
-    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: None };
+    let sorted = schema.root().nature != Nature::Struct;
+    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: None, sorted };
     w.strukt(schema.root(), value.as_object());
     w.out
 }
@@ -25,14 +26,15 @@ pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
 /// # Panics
 /// When the type has no `metadata`: such types are not stored.
 pub fn encode_stored(schema: &Schema, value: &Value) -> Stored {
-    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: Some(0) };
+    let sorted = schema.root().nature != Nature::Struct;
+    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: Some(0), sorted };
     w.strukt(schema.root(), value.as_object());
     Stored { json: w.out, rv_at: w.rv_at.filter(|at| *at > 0).expect("a stored object has metadata") }
 }
 
 /// The JSON of a value without a schema, members in their order.
 pub fn encode_any(value: &Value) -> Vec<u8> {
-    let mut w = Writer { out: Vec::with_capacity(256), arena: None, rv_at: None };
+    let mut w = Writer { out: Vec::with_capacity(256), arena: None, rv_at: None, sorted: false };
     w.any(value);
     w.out
 }
@@ -42,10 +44,29 @@ struct Writer<'a> {
     arena: Option<&'a Arena>,
     /// `Some(0)` while the place of the resource version is still to come.
     rv_at: Option<usize>,
+    /// Whether members without a place of their own stand in the order of their names, as in a map of Go.
+    sorted: bool,
 }
 
 impl Writer<'_> {
+    /// An object whose members are kept as they came, whatever they are.
+    fn members(&mut self, def: &TypeDef, map: &Map) {
+        self.out.push(b'{');
+        let mut first = true;
+        in_order(map, |key, value| {
+            self.member(&mut first, key);
+            match def.field(key, 0) {
+                Some((_, field)) => self.value(&field.shape, value),
+                None => self.any(value),
+            }
+        });
+        self.out.push(b'}');
+    }
+
     fn strukt(&mut self, def: &TypeDef, members: Option<&Map>) {
+        if def.nature != Nature::Struct {
+            return self.members(def, members.unwrap_or(&Map::new()));
+        }
         self.out.push(b'{');
         let mut first = true;
         let is_meta = self.rv_at == Some(0) && def.name == "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
@@ -175,19 +196,10 @@ impl Writer<'_> {
     fn map(&mut self, of: &Shape, map: &Map) {
         self.out.push(b'{');
         let mut first = true;
-        if map.iter().is_sorted_by(|a, b| a.0 < b.0) {
-            for (k, v) in map {
-                self.member(&mut first, k);
-                self.value(of, v);
-            }
-        } else {
-            let mut members: Vec<_> = map.iter().collect();
-            members.sort_by(|a, b| a.0.cmp(&b.0));
-            for (k, v) in members {
-                self.member(&mut first, k);
-                self.value(of, v);
-            }
-        }
+        in_order(map, |key, value| {
+            self.member(&mut first, key);
+            self.value(of, value);
+        });
         self.out.push(b'}');
     }
 
@@ -212,13 +224,34 @@ impl Writer<'_> {
             Value::Object(map) => {
                 self.out.push(b'{');
                 let mut first = true;
-                for (k, v) in map {
-                    self.member(&mut first, k);
-                    self.any(v);
+                let sorted = self.sorted;
+                let mut write = |key: &SmolStr, value: &Value| {
+                    self.member(&mut first, key);
+                    self.any(value);
+                };
+                if sorted {
+                    in_order(map, write);
+                } else {
+                    map.iter().for_each(|(key, value)| write(key, value));
                 }
                 self.out.push(b'}');
             }
         }
+    }
+}
+
+/// The members of a map by name.
+fn in_order(map: &Map, mut each: impl FnMut(&SmolStr, &Value)) {
+    if map.iter().is_sorted_by(|a, b| a.0 < b.0) {
+        for (key, value) in map {
+            each(key, value);
+        }
+        return;
+    }
+    let mut members: Vec<_> = map.iter().collect();
+    members.sort_by(|a, b| a.0.cmp(&b.0));
+    for (key, value) in members {
+        each(key, value);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hydrofoil_types::{Schema, Shape, Special, Value};
+use hydrofoil_types::{Nature, Schema, Shape, Special, Value};
 
 use super::ApplyError;
 use crate::notation;
@@ -54,13 +54,18 @@ impl Walk {
             | (Shape::Bool, Value::Bool(_))
             | (Shape::Int32 | Shape::Int64 | Shape::Double, Value::Int(_) | Value::Float(_)) => {}
             (Shape::Type(id), _) => match (place.arena().get(*id), value) {
+                (def, _) if def.nature == Nature::Wrapped => {
+                    if let Some(field) = def.fields.first() {
+                        self.value(place, &field.shape, value);
+                    }
+                }
                 (def, Value::Object(map)) if def.special.is_none() => {
                     for (key, value) in map {
                         let length = self.path.len();
                         self.path.extend([".", key.as_str()]);
                         if let Some((_, field)) = def.field(key, 0) {
                             self.value(place.field(field), &field.shape, value);
-                        } else {
+                        } else if def.nature != Nature::Open {
                             self.fail("field not declared in schema");
                         }
                         self.path.truncate(length);

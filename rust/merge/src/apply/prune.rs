@@ -41,7 +41,12 @@ fn without(place: Place<'_>, value: &Value, gone: &FieldSet) -> Value {
             return None;
         }
         Some(match gone.below(element) {
-            Some(inner) => without(child, value, inner),
+            // What loses all it holds stays, empty.
+            Some(inner) => match (without(child, value, inner), value) {
+                (Value::Null, Value::Object(_)) => Value::object(),
+                (Value::Null, Value::Array(_)) => Value::Array(Vec::new()),
+                (left, _) => left,
+            },
             None => value.clone(),
         })
     };

@@ -44,8 +44,8 @@ fn resets_meta(key: (&str, &str)) -> bool {
     matches!(
         key,
         (
-            "apiextensions.k8s.io"
-                | "apiregistration.k8s.io"
+            // Not of definitions: their strategy resets the metadata to itself (kubernetes issue 137681).
+            "apiregistration.k8s.io"
                 | "flowcontrol.apiserver.k8s.io"
                 | "admissionregistration.k8s.io"
                 | "resource.k8s.io"

@@ -8,7 +8,7 @@ const ZERO: i64 = -62_135_596_800;
 const LONGEST: i128 = 9_223_372_036;
 
 /// A time; `None` for one that is unset.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+pub(crate) fn moment(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).filter(|t| t.seconds != ZERO || t.nanos != 0)
 }
 
@@ -18,13 +18,13 @@ pub(super) fn pointed(text: &str) -> Timestamp {
 }
 
 /// `HumanDuration` of the time from one moment to another.
-pub(super) fn between(from: Timestamp, to: Timestamp) -> String {
+pub(crate) fn between(from: Timestamp, to: Timestamp) -> String {
     let nanos = |t: Timestamp| i128::from(t.seconds) * 1_000_000_000 + i128::from(t.nanos);
     human(((nanos(to) - nanos(from)) / 1_000_000_000).clamp(-LONGEST, LONGEST) as i64)
 }
 
 /// Until when, in seconds of Unix time, the text of the time since a moment stays what it is now.
-pub(super) fn until(from: Timestamp, to: Timestamp) -> i64 {
+pub(crate) fn until(from: Timestamp, to: Timestamp) -> i64 {
     let passed = (to.seconds - from.seconds - i64::from(to.nanos < from.nanos)).clamp(-1, LONGEST as i64);
     from.seconds + passed + lasts(passed)
 }

@@ -9,7 +9,7 @@ macro_rules! cells {
 }
 
 mod admissionregistration;
-mod age;
+pub(crate) mod age;
 mod annotation;
 mod apiregistration;
 mod apps;
@@ -42,6 +42,7 @@ mod text;
 
 use hydrofoil_types::{Map, Resource, Timestamp, Value};
 
+pub(crate) use default::{CREATED, NAME};
 use subject::Subject;
 
 /// One row.
@@ -86,7 +87,7 @@ fn uses_default(resource: &Resource) -> bool {
     resource.columns.is_empty() || (resource.group == "storage.k8s.io" && resource.kind == "CSIStorageCapacity")
 }
 
-fn column(name: &str, kind: &str, format: &str, description: &str, priority: i64) -> Value {
+pub(crate) fn column(name: &str, kind: &str, format: &str, description: &str, priority: i64) -> Value {
     let mut m = Map::new();
     m.push("name", name);
     m.push("type", kind);

@@ -23,6 +23,12 @@ pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
 
 /// The same with a name rule of the caller's.
 pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
+    base(kind.namespaced, object, path, format, causes);
+    kube_finalizers(kind, object, causes);
+}
+
+/// apimachinery's `ValidateObjectMeta`: what holds for resources of any kind.
+pub(crate) fn base(namespaced: bool, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
     let meta = MetaView::of(object);
     let generate = meta.generate_name();
     if !generate.is_empty() {
@@ -36,8 +42,7 @@ pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format
     } else {
         causes.format(&path.child("name"), meta.name(), format);
     }
-    common(kind.namespaced, object.sub("metadata"), path, causes);
-    kube_finalizers(kind, object, causes);
+    common(namespaced, object.sub("metadata"), path, causes);
 }
 
 /// `validateKubeFinalizerName` of core's `ValidateObjectMeta`; groups outside of it do without.
@@ -179,7 +184,7 @@ pub(crate) fn update(kind: &Kind, new: &Value, old: &Value, causes: &mut Causes)
     kube_finalizers(kind, new, causes);
 }
 
-fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
     let (new, old) = (new.sub("metadata"), old.sub("metadata"));
     let path = &METADATA;
     if old.has("deletionTimestamp") {

@@ -14,7 +14,7 @@ mod discovery;
 mod dra;
 mod flowcontrol;
 pub(crate) mod format;
-mod meta;
+pub(crate) mod meta;
 mod networking;
 mod pod;
 mod rbac;

@@ -113,8 +113,8 @@ fn address_of(text: &str, at: &Path<'_>, causes: &mut Causes) {
     if parsed.host.is_empty() {
         bad(parsed.host, &format!("host must be specified{FORM}"));
     }
-    if parsed.user {
-        bad(text, "user information is not permitted in the URL");
+    if let Some(user) = parsed.user {
+        bad(user, "user information is not permitted in the URL");
     }
     if !parsed.fragment.is_empty() {
         bad(parsed.fragment, "fragments are not permitted in the URL");

@@ -2,6 +2,7 @@
 //!
 //! Neither the compilation and cost of CEL rules nor defaults against their own schema are told here.
 
+mod defaults;
 mod fields;
 mod names;
 mod schema;
@@ -244,7 +245,13 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
     if props.b("nullable") {
         causes.forbidden(&path.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
     }
-    structural::check(props, &at, causes);
+    if structural::is_supported(props) {
+        let before = causes.len();
+        structural::check(props, &at, causes);
+        if causes.len() == before {
+            defaults::check(props, &at, causes);
+        }
+    }
     schema::check(props, &at, schema::Place { root: true, meta: false, no_default: None }, causes);
 }
 

@@ -2,6 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use crate::custom;
 use crate::read::Read;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -127,8 +128,24 @@ fn is_int_or_string(s: &Value) -> bool {
     pattern(s.list("anyOf")) || s.list("allOf").first().is_some_and(|f| pattern(f.list("anyOf")))
 }
 
+/// Whether a schema can be made structural at all: fields that validation refuses stand in the way
+/// (`validateUnsupportedFields`).
+pub(super) fn is_supported(props: &Value) -> bool {
+    const UNSUPPORTED: [&str; 6] =
+        ["id", "$ref", "patternProperties", "dependencies", "additionalItems", "definitions"];
+    let inner = ["items", "additionalProperties", "not"].iter().filter_map(|key| props.opt(key));
+    let lists = ["allOf", "anyOf", "oneOf"].iter().flat_map(|key| props.list(key));
+    UNSUPPORTED.iter().all(|key| props.zero(key) && (*key != "additionalItems" || !props.has(key)))
+        && props.sub("items").as_array().is_none()
+        && inner.chain(lists).chain(props.entries("properties").map(|(_, v)| v)).all(is_supported)
+}
+
 /// `validateValueValidation`.
 fn values(s: &Value, int_or_string: bool, path: &Path<'_>, causes: &mut Causes) {
+    if let Some(why) = Some(s.s("pattern")).filter(|p| !p.is_empty()).and_then(custom::pattern_problem) {
+        let why = format!("must be a valid regular expression, but isn't: {why}");
+        causes.invalid_str(&path.child("pattern"), s.s("pattern"), &why);
+    }
     for key in ["anyOf", "allOf", "oneOf"] {
         let at = path.child(key);
         for (i, value) in s.list(key).iter().enumerate() {

@@ -4,7 +4,7 @@
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Url<'a> {
     pub scheme: &'a str,
-    pub user: bool,
+    pub user: Option<&'a str>,
     pub host: &'a str,
     pub path: &'a str,
     pub query: &'a str,
@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
         }
         _ => ("", rest),
     };
-    let (user, host) = authority.rsplit_once('@').map_or((false, authority), |(_, host)| (true, host));
+    let (user, host) = authority.rsplit_once('@').map_or((None, authority), |(user, host)| (Some(user), host));
     if let Some(bad) = host.chars().find(|c| matches!(c, ' ' | '<' | '>' | '"' | '\\' | '^' | '`' | '{' | '|' | '}')) {
         return fail(&format!("invalid character {} in host name", quoted(&bad.to_string())));
     }
@@ -91,7 +91,10 @@ mod tests {
     #[test]
     fn parts() {
         let u = parse("https://u@h:1/p?q#f").unwrap();
-        assert_eq!((u.scheme, u.user, u.host, u.path, u.query, u.fragment), ("https", true, "h:1", "/p", "q", "f"));
+        assert_eq!(
+            (u.scheme, u.user, u.host, u.path, u.query, u.fragment),
+            ("https", Some("u"), "h:1", "/p", "q", "f")
+        );
         assert!(parse("a b").is_ok());
         for bad in [":x", "http://a:b", "http://a b", "%zz", "a:b\u{1}"] {
             assert!(parse(bad).is_err(), "{bad}");

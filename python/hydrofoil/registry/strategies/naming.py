@@ -1,0 +1,115 @@
+"""The status of custom resource definitions: accepted names, whether they are served, and approval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from hydrofoil.apis.custom import condition, holds
+from hydrofoil.registry.strategies.base import now
+
+if TYPE_CHECKING:
+    from hydrofoil.engine import Draft
+
+Definition = dict[str, Any]
+Condition = tuple[str, str, str, str]
+"""Type, status, reason, message."""
+Change = Callable[["Draft"], None]
+Taken = tuple[set[str], set[str]]
+"""The names of resources and of kinds that are in use in a group."""
+APPROVAL = "api-approved.kubernetes.io"
+PULL = "see https://github.com/kubernetes/enhancements/pull/1111"
+NAMES = (
+    ("plural", 0, "PluralConflict"),
+    ("singular", 0, "SingularConflict"),
+    ("shortNames", 0, "ShortNamesConflict"),
+    ("kind", 1, "KindConflict"),
+    ("listKind", 1, "ListKindConflict"),
+)
+"""Each name, among which names it must be free, and the reason when it is not; the last that is taken is told."""
+
+
+def put(draft: Draft, given: Condition) -> None:
+    """Sets a condition; its time is that of its last change of status (`SetCRDCondition`)."""
+    kind, status, reason, message = given
+    conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
+    found = next((c for c in conditions if c["type"] == kind), None)
+    if found is None:
+        found = {"type": kind}
+        conditions.append(found)
+    if found.get("status") != status or not found.get("lastTransitionTime"):
+        found["lastTransitionTime"] = orjson.loads(now())
+    found |= {"status": status, "reason": reason, "message": message}
+    draft.set(["status", "conditions"], orjson.dumps(conditions))
+
+
+def same(definition: Definition, given: Condition) -> bool:
+    """Whether a condition stands as given."""
+    old = condition(definition, given[0])
+    return old is not None and (old["type"], old["status"], old["reason"], old["message"]) == given
+
+
+def _clash(wanted: Any, own: Any, used: set[str]) -> str:
+    """Why a name, or one of a list of names, cannot be had; empty when it can."""
+    if isinstance(wanted, list):
+        texts = [text for name in wanted if name not in (own or ()) and (text := _clash(name, "", used))]
+        return texts[0] if len(texts) < 2 and texts else f"[{', '.join(texts)}]" if texts else ""
+    return f'"{wanted}" is already in use' if wanted != own and wanted in used else ""
+
+
+def names(definition: Definition, taken: Taken) -> Change | None:
+    """What changes of the accepted names (`calculateNamesAndConditions`); None when nothing does."""
+    wanted, before = definition["spec"]["names"], definition.get("status", {}).get("acceptedNames", {})
+    accepted = {k: v for k, v in before.items() if v}
+    verdict: Condition = ("NamesAccepted", "True", "NoConflicts", "no conflicts found")
+    for key, which, reason in NAMES:
+        if why := _clash(wanted.get(key), before.get(key), taken[which]):
+            verdict = ("NamesAccepted", "False", reason, why)
+        else:
+            accepted[key] = wanted.get(key)
+    accepted["categories"] = wanted.get("categories")
+    accepted = {k: v for k, v in accepted.items() if v}
+    if same(definition, verdict) and accepted == {k: v for k, v in before.items() if v}:
+        return None
+    refused = verdict[1] == "False"
+    told = condition(definition, "Established")
+
+    def change(draft: Draft) -> None:
+        draft.set(["status", "acceptedNames"], orjson.dumps(accepted))
+        put(draft, verdict)
+        if told is None and refused:
+            put(draft, ("Established", "False", "NotAccepted", "not all names are accepted"))
+        elif not refused and not holds(definition, "Established"):
+            put(draft, ("Established", "False", "Installing", "the initial names have been accepted"))
+
+    return change
+
+
+def established(definition: Definition) -> Change | None:
+    """A definition whose names are accepted is served for good (`establishing_controller.go`)."""
+    if not holds(definition, "NamesAccepted") or holds(definition, "Established"):
+        return None
+    why = "the initial names have been accepted"
+    return lambda draft: put(draft, ("Established", "True", "InitialNamesAccepted", why))
+
+
+def approval(definition: Definition) -> Change | None:
+    """Whether a protected group was approved (`apiapproval_controller.go`, `pkg/apihelpers`)."""
+    group = definition["spec"]["group"]
+    if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
+        return None
+    given = definition["metadata"].get("annotations", {}).get(APPROVAL, "")
+    needed = f'protected groups must have approval annotation "{APPROVAL}"'
+    if given.startswith("unapproved"):
+        found = ("False", "UnapprovedAnnotation", f'not approved: "{given}"')
+    elif "://" in given:
+        found = ("True", "ApprovedAnnotation", f"approved in {given}")
+    elif given:
+        why = f'{needed} with either a URL or a reason starting with "unapproved", {PULL}'
+        found = ("False", "InvalidAnnotation", why)
+    else:
+        found = ("False", "MissingAnnotation", f"{needed}, {PULL}")
+    verdict: Condition = ("KubernetesAPIApprovalPolicyConformant", *found)
+    return None if same(definition, verdict) else lambda draft: put(draft, verdict)

@@ -1,0 +1,148 @@
+"""OpenAPI documents of custom resources: made when asked for, kept while their definitions stand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.apis.openapi_paths import SCALE, Writer
+from hydrofoil.apis.openapi_schema import LIST_META, META, OBJECT_META, model_name, resource, resource_list
+from hydrofoil.errors import ApiError
+from hydrofoil.registry.store import Registry
+
+KEPT = 64
+"""How many documents of group versions are kept."""
+COMMON = (OBJECT_META, LIST_META, f"{META}.Status", f"{META}.DeleteOptions", f"{META}.Patch", SCALE)
+"""Schemas that the operations of any custom resource refer to."""
+INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
+Packed = Callable[[str], tuple[bytes, str] | None]
+
+
+def sha(data: bytes) -> str:
+    """A hash as URLs and ETags carry it."""
+    return hashlib.sha512(data).hexdigest().upper()
+
+
+class Published:
+    """Documents over the definitions of a server; `packed` gives those of built-in kinds."""
+
+    def __init__(self, registry: Registry, packed: Packed) -> None:
+        self._registry = registry
+        self._packed = packed
+        self._documents: dict[str, tuple[str, bytes]] = {}
+        self._v2: tuple[int, bytes, str] | None = None
+        self._common: dict[str, Any] = {}
+
+    def index(self) -> dict[str, str]:
+        """The documents that custom resources have, and the hash of each."""
+        out = {}
+        for group, versions in self._registry.catalog.groups.items():
+            for version, served in versions.items():
+                if made := self._of(served):
+                    out[f"apis/{group}/{version}"] = self._hash(made)
+        return out
+
+    def document(self, name: str) -> tuple[bytes, str] | None:
+        """A document below `/openapi/v3`, or `v2`, with its hash; None where custom resources have no part in it."""
+        if name == "v2":
+            return self._swagger()
+        _, _, rest = name.partition("apis/")
+        group, _, version = rest.partition("/")
+        made = self._of(self._registry.catalog.groups.get(group, {}).get(version, {}))
+        if not made:
+            return None
+        digest = self._hash(made)
+        found = self._documents.get(name)
+        if found is None or found[0] != digest:
+            if len(self._documents) >= KEPT:
+                self._documents.pop(next(iter(self._documents)))
+            found = self._documents[name] = (digest, self._make(name, made))
+        return found[1], digest
+
+    @staticmethod
+    def _of(served: dict[str, Resource]) -> list[Resource]:
+        return [r for _, r in sorted(served.items()) if r.custom and r.raw["digest"]]
+
+    def _hash(self, made: list[Resource]) -> str:
+        return sha(b"".join(r.raw["digest"] for r in made))
+
+    def _schema(self, r: Resource, *, v2: bool) -> dict[str, Any]:
+        definitions = self._registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        assert definitions is not None
+        try:
+            spec = orjson.loads(self._registry.get(definitions, "", r.raw["definition"]).json)["spec"]
+        except ApiError:
+            return {}
+        version: dict[str, Any] = next((v for v in spec["versions"] if v["name"] == r.version), {})
+        schema = version.get("schema", {}).get("openAPIV3Schema")
+        preserve = spec.get("preserveUnknownFields", False)
+        many = resource_list(r.group, r.version, r.kind, r.list_kind, r.plural, v2=v2)
+        return {
+            model_name(r.group, r.version, r.kind): resource(
+                schema, r.group, r.version, r.kind, v2=v2, preserve=preserve
+            ),
+            model_name(r.group, r.version, r.list_kind): many,
+        }
+
+    def _make(self, name: str, made: list[Resource]) -> bytes:
+        schemas = dict(self._shared())
+        paths: dict[str, Any] = {}
+        for r in made:
+            schemas |= self._schema(r, v2=False)
+            paths |= Writer(r, v2=False).paths()
+        document = {"openapi": "3.0.0", "info": INFO, "paths": paths, "components": {"schemas": schemas}}
+        base = self._packed(name)
+        if base is not None:
+            # A group that the server itself has kinds in.
+            own = orjson.loads(base[0])
+            own["paths"] |= paths
+            own["components"]["schemas"] |= schemas
+            document = own
+        return orjson.dumps(document)
+
+    def _shared(self) -> dict[str, Any]:
+        """The common schemas and all they refer to."""
+        if not self._common:
+            found = self._packed("apis/apps/v1")
+            known = orjson.loads(found[0])["components"]["schemas"] if found else {}
+            wanted = list(COMMON)
+            while wanted:
+                name = wanted.pop()
+                if name in known and name not in self._common:
+                    self._common[name] = known[name]
+                    wanted += references(known[name])
+        return self._common
+
+    def _swagger(self) -> tuple[bytes, str] | None:
+        catalog = self._registry.catalog
+        if self._v2 is not None and self._v2[0] == catalog.changes:
+            return self._v2[1:]
+        made = [r for r in catalog.resources() if r.custom and r.raw["digest"]]
+        base = self._packed("v2")
+        if not made or base is None:
+            return None
+        definitions: dict[str, Any] = {}
+        paths: dict[str, Any] = {}
+        for r in made:
+            definitions |= self._schema(r, v2=True)
+            paths |= Writer(r, v2=True).paths()
+        # The packed document is not read: what is new goes to the beginning of its two maps.
+        body = base[0].replace(b'"definitions":{', b'"definitions":' + orjson.dumps(definitions)[:-1] + b",", 1)
+        at = body.rindex(b',"paths":{"/')
+        body = body[:at] + b',"paths":' + orjson.dumps(paths)[:-1] + b"," + body[at + len(b',"paths":{') :]
+        self._v2 = (catalog.changes, body, sha(body))
+        return body, self._v2[2]
+
+
+def references(schema: Any) -> list[str]:
+    """The names that a schema refers to."""
+    if isinstance(schema, list):
+        return [name for item in schema for name in references(item)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["$ref"].rpartition("/")[2]] if isinstance(schema.get("$ref"), str) else []
+    return own + [name for value in schema.values() for name in references(value)]

@@ -1,0 +1,124 @@
+//! Printer columns (apiextensions-apiserver `pkg/registry/customresource/tableconvertor`).
+
+use hydrofoil_types::{MetaView, SmolStr, Timestamp, Value};
+
+use super::jsonpath::JsonPath;
+use crate::read::Read;
+use crate::table::{CREATED, NAME, Row, age, column};
+
+/// The columns of a version.
+#[derive(Debug)]
+pub struct Columns(Box<[Column]>);
+
+#[derive(Debug)]
+struct Column {
+    path: JsonPath,
+    name: SmolStr,
+    kind: SmolStr,
+    format: SmolStr,
+    description: SmolStr,
+    priority: i64,
+}
+
+impl Columns {
+    /// Compiles `additionalPrinterColumns`; the age when there are none. From the first path that is none on,
+    /// columns are left out, as upstream's table has them.
+    pub(super) fn compile(columns: &[Value]) -> Self {
+        if columns.is_empty() {
+            let path = JsonPath::parse(".metadata.creationTimestamp");
+            return Self(
+                path.map(|path| Column {
+                    path,
+                    name: "Age".into(),
+                    kind: "date".into(),
+                    format: SmolStr::default(),
+                    description: CREATED.into(),
+                    priority: 0,
+                })
+                .into_iter()
+                .collect(),
+            );
+        }
+        let compiled = columns.iter().map_while(|column| {
+            let path = column.s("jsonPath");
+            let described = column.s("description");
+            let description = match described {
+                "" => format!("Custom resource definition column (in JSONPath format): {path}").into(),
+                text => SmolStr::new(text),
+            };
+            Some(Column {
+                path: JsonPath::parse(path)?,
+                name: column.s("name").into(),
+                kind: column.s("type").into(),
+                format: column.s("format").into(),
+                description,
+                priority: column.i("priority"),
+            })
+        });
+        Self(compiled.collect())
+    }
+
+    /// The column definitions of a table.
+    pub fn definitions(&self) -> Vec<Value> {
+        let mut out = vec![column("Name", "string", "name", NAME, 0)];
+        out.extend(self.0.iter().map(|c| column(&c.name, &c.kind, &c.format, &c.description, c.priority)));
+        out
+    }
+
+    /// The row of an object at some moment.
+    pub fn row(&self, object: &Value, now: Timestamp) -> Row {
+        let mut cells = vec![Value::from(MetaView::of(object).name())];
+        let mut until = i64::MAX;
+        cells.extend(self.0.iter().map(|c| c.cell(object, now, &mut until)));
+        Row { cells, conditions: Vec::new(), until }
+    }
+}
+
+impl Column {
+    /// `cellForJSONValue`.
+    fn cell(&self, object: &Value, now: Timestamp, until: &mut i64) -> Value {
+        let Some(value) = self.path.first(object) else { return Value::Null };
+        match (self.kind.as_str(), value) {
+            ("string", value) => Value::from(printed(value)),
+            ("integer", Value::Int(n)) => Value::Int(*n),
+            ("integer", Value::Float(f)) => Value::Int(*f as i64),
+            ("number", Value::Int(n)) => Value::Float(*n as f64),
+            ("number", Value::Float(f)) => Value::Float(*f),
+            ("boolean", Value::Bool(b)) => Value::Bool(*b),
+            ("date", Value::Str(text)) => Value::from(match (text.as_str(), Timestamp::parse(text)) {
+                ("", _) => "<unknown>".to_owned(),
+                (_, None) => "<invalid>".to_owned(),
+                (text, Some(_)) => age::moment(text).map_or_else(
+                    || "<unknown>".to_owned(),
+                    |then| {
+                        *until = age::until(then, now).min(*until);
+                        age::between(then, now)
+                    },
+                ),
+            }),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// A value as `jsonpath.PrintResults` prints it.
+fn printed(value: &Value) -> String {
+    match value {
+        Value::Null => "<no value>".to_owned(),
+        Value::Str(text) => text.to_string(),
+        Value::Float(f) => go_float(*f),
+        other => other.to_json(),
+    }
+}
+
+/// A number as Go's `%v` prints it.
+pub(super) fn go_float(f: f64) -> String {
+    let size = f.abs();
+    if size == 0.0 || (1e-4..1e21).contains(&size) {
+        return format!("{f}");
+    }
+    let text = format!("{f:e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |d| ('-', d));
+    format!("{mantissa}e{sign}{digits:0>2}")
+}

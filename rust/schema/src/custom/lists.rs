@@ -1,0 +1,100 @@
+//! Sets and maps by keys (apiextensions-apiserver `pkg/apiserver/schema/listtype`).
+
+use std::collections::HashMap;
+
+use hydrofoil_types::{Causes, Map, Path, SmolStr, Value};
+
+use super::structural::{Additional, List, Node};
+
+impl Node {
+    /// The keys of a list by keys.
+    pub(super) fn list_keys(&self) -> Option<&[SmolStr]> {
+        match &self.list {
+            List::Map(keys) => Some(keys),
+            _ => None,
+        }
+    }
+}
+
+/// The item of a list by keys that an item was before.
+pub(super) fn counterpart<'a>(item: &Value, before: &'a [Value], schema: &Node) -> Option<&'a Value> {
+    let keys = schema.list_keys()?;
+    before.iter().find(|other| keys.iter().all(|key| item.get(key) == other.get(key)))
+}
+
+/// Adds a cause for each item that is there twice.
+pub fn unique(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
+    if !schema.keyed {
+        return;
+    }
+    match value {
+        Value::Object(map) => members(map, schema, path, causes),
+        Value::Array(items) => {
+            match &schema.list {
+                List::Set => {
+                    for i in repeated(items) {
+                        causes.duplicate(&path.index(i), &items[i]);
+                    }
+                }
+                List::Map(keys) => by_keys(items, keys, path, causes),
+                List::Atomic => {}
+            }
+            if let Some(inner) = schema.items.as_deref() {
+                for (i, item) in items.iter().enumerate() {
+                    unique(item, inner, &path.index(i), causes);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+fn members(map: &Map, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
+    for (key, value) in map {
+        if let Some(node) = schema.property(key) {
+            unique(value, node, &path.child(key), causes);
+        } else if let Additional::Of(node) = &schema.additional {
+            unique(value, node, &path.key(key), causes);
+        }
+    }
+}
+
+fn by_keys(items: &[Value], keys: &[SmolStr], path: &Path<'_>, causes: &mut Causes) {
+    for (i, item) in items.iter().enumerate() {
+        if !matches!(item, Value::Null | Value::Object(_)) {
+            return causes.invalid(&path.index(i), item, "must be an object for an array of list-type map");
+        }
+    }
+    let of = |item: &Value| {
+        let found = keys.iter().filter_map(|key| item.get(key).map(|v| (key.clone(), v.clone())));
+        let mut map = Map::from_unique(found.collect());
+        map.sort_keys();
+        Value::Object(map)
+    };
+    let found: Vec<Value> = items.iter().map(of).collect();
+    for i in repeated(&found) {
+        causes.duplicate(&path.index(i), &found[i]);
+    }
+}
+
+/// The places of values that were there once before; a third one is not told.
+fn repeated(items: &[Value]) -> Vec<usize> {
+    let mut out = Vec::new();
+    if items.len() <= 1 {
+        return out;
+    }
+    let mut seen: HashMap<String, u32> = HashMap::with_capacity(items.len());
+    for (i, item) in items.iter().enumerate() {
+        let mut text = item.to_json();
+        if matches!(item, Value::Float(_)) {
+            // A number that is no integer equals none that is one.
+            text.push('f');
+        }
+        let times = seen.entry(text).or_default();
+        *times += 1;
+        if *times == 2 {
+            out.push(i);
+        }
+    }
+    out
+}

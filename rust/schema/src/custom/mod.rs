@@ -1,0 +1,35 @@
+//! Custom resources: what a definition says of its objects, compiled once.
+
+mod columns;
+mod default;
+mod definition;
+mod embedded;
+mod jsonpath;
+mod lists;
+mod owned;
+mod pattern;
+mod prune;
+mod scale;
+mod strategy;
+mod structural;
+mod validate;
+
+pub use columns::Columns;
+pub use definition::{Definition, Version};
+pub use embedded::ReadMeta;
+pub use scale::{Scale, nested};
+pub use strategy::{begin_create, begin_update, create, decode, prune, update, warnings};
+pub use structural::Node;
+
+use hydrofoil_types::{Causes, Path, Value};
+
+pub(crate) use pattern::problem as pattern_problem;
+
+/// Adds what a schema has against a default of its own.
+pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
+    let before = causes.len();
+    embedded::check(value, schema, path, causes);
+    if causes.len() == before {
+        validate::check(value, None, schema, Some(&path.to_string()), causes);
+    }
+}

@@ -1,0 +1,104 @@
+//! The scale subresource: where replicas and the selector stand (apiextensions-apiserver
+//! `pkg/registry/customresource/validator.go`).
+
+use hydrofoil_types::{Causes, Path, SmolStr, Value};
+
+use crate::read::Read;
+
+/// Paths as `.spec.replicas`.
+#[derive(Clone, Debug)]
+pub struct Scale {
+    /// The replicas wanted.
+    pub spec_replicas: SmolStr,
+    /// The replicas there are.
+    pub status_replicas: SmolStr,
+    /// The selector as text; empty when there is none.
+    pub label_selector: SmolStr,
+}
+
+impl Scale {
+    /// From `subresources.scale`.
+    pub(super) fn parse(scale: &Value) -> Self {
+        let text = |key: &str| SmolStr::new(scale.s(key));
+        Self {
+            spec_replicas: text("specReplicasPath"),
+            status_replicas: text("statusReplicasPath"),
+            label_selector: text("labelSelectorPath"),
+        }
+    }
+
+    /// `ValidateScaleSpec`.
+    pub(super) fn check_spec(&self, object: &Value, causes: &mut Causes) {
+        replicas(object, &self.spec_replicas, causes);
+    }
+
+    /// `ValidateScaleStatus`.
+    pub(super) fn check_status(&self, object: &Value, causes: &mut Causes) {
+        replicas(object, &self.status_replicas, causes);
+        if !self.label_selector.is_empty()
+            && let Err(why) = nested(object, &self.label_selector, "string")
+        {
+            causes.invalid_str(&Path::new(&self.label_selector), "", &why);
+        }
+    }
+}
+
+fn replicas(object: &Value, path: &str, causes: &mut Causes) {
+    let at = Path::new(path);
+    match nested(object, path, "int64") {
+        Err(why) => causes.invalid(&at, &Value::Int(0), &why),
+        Ok(found) => {
+            let count = found.and_then(Value::as_int).unwrap_or(0);
+            if count < 0 {
+                causes.invalid(&at, &Value::Int(count), "should be a non-negative integer");
+            } else if count > i64::from(i32::MAX) {
+                causes.invalid(&at, &Value::Int(count), "should be less than or equal to 2147483647");
+            }
+        }
+    }
+}
+
+/// `unstructured.NestedInt64` and `NestedString`: the value at a path, or why there cannot be one.
+pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'a Value>, String> {
+    let mut here = object;
+    let mut walked = String::new();
+    for key in path.trim_start_matches('.').split('.') {
+        if !matches!(here, Value::Object(_)) {
+            return Err(format!(
+                "{walked}.{key} accessor error: {} is of the type {}, expected map[string]interface {{}}",
+                shown(here),
+                go_type(here)
+            ));
+        }
+        walked.push('.');
+        walked.push_str(key);
+        match here.get(key) {
+            None => return Ok(None),
+            Some(next) => here = next,
+        }
+    }
+    if go_type(here) == kind {
+        return Ok(Some(here));
+    }
+    Err(format!("{walked} accessor error: {} is of the type {}, expected {kind}", shown(here), go_type(here)))
+}
+
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Int(_) => "int64",
+        Value::Float(_) => "float64",
+        Value::Str(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::Str(text) => text.to_string(),
+        other => other.to_json(),
+    }
+}

@@ -1,0 +1,198 @@
+//! What becomes of custom resources on their way in (apiextensions-apiserver
+//! `pkg/apiserver/customresource_handler.go` and `pkg/registry/customresource/strategy.go`).
+
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
+
+use super::definition::{Definition, Version};
+use super::embedded::{self, ReadMeta};
+use super::{default, lists, prune as pruning, validate};
+use crate::read::{Read, Write, same};
+use crate::validate::format::{label, name};
+use crate::validate::meta;
+
+/// Brings a decoded object into the form of its schema: unknown members go, nulls that are no values too, metadata
+/// of embedded resources is read, defaults are filled (`unstructuredSchemaCoercer`, `unstructuredDefaulter`).
+///
+/// Gives what a strict reader objects to; the error is why an embedded resource cannot be read.
+pub fn decode(
+    definition: &Definition,
+    version: &Version,
+    object: &mut Value,
+    read: ReadMeta<'_>,
+) -> Result<Vec<String>, String> {
+    let mut unknown = Vec::new();
+    if !definition.preserve {
+        unknown = prune(object, version);
+    }
+    let mut paths = Vec::new();
+    embedded::coerce(object, &version.schema, read, &mut paths)?;
+    paths.sort();
+    unknown.append(&mut paths);
+    default::apply(object, &version.schema);
+    Ok(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")).collect())
+}
+
+/// Takes out what a version does not know, and nulls that are no values; gives the paths of the former.
+pub fn prune(object: &mut Value, version: &Version) -> Vec<String> {
+    let gone = pruning::object(object, &version.schema);
+    pruning::nulls(object, Some(&version.schema));
+    gone
+}
+
+/// `PrepareForCreate`.
+pub fn begin_create(version: &Version, object: &mut Value) {
+    if version.status {
+        object.drop("status");
+    }
+    object.make("metadata").put("generation", 1);
+}
+
+/// `PrepareForUpdate` of the object or of its status.
+pub fn begin_update(version: &Version, subresource: &str, object: &mut Value, old: &Value) {
+    if subresource == "status" {
+        return begin_status(object, old);
+    }
+    if version.status {
+        object.copy_from(old, "status");
+    }
+    let generation = old.sub("metadata").i("generation");
+    let changed = !same_beside_metadata(object, old);
+    object.make("metadata").put("generation", generation.wrapping_add(i64::from(changed)).max(1));
+}
+
+/// Only the status, and who owns what, are taken over.
+fn begin_status(object: &mut Value, old: &Value) {
+    let status = object.as_object_mut().and_then(|m| m.remove("status"));
+    let managed = object.sub("metadata").get("managedFields").cloned();
+    let version = object.sub("metadata").get("resourceVersion").cloned();
+    *object = old.clone();
+    let metadata = object.make("metadata");
+    for (key, value) in [("managedFields", managed), ("resourceVersion", version)] {
+        match value {
+            Some(value) => metadata.put(key, value),
+            None => metadata.drop(key),
+        }
+    }
+    match status {
+        Some(status) => object.put("status", status),
+        None => object.drop("status"),
+    }
+}
+
+fn same_beside_metadata(object: &Value, old: &Value) -> bool {
+    let members = |v: &Value| v.as_object().map_or(0, |m| m.iter().filter(|(k, _)| k != "metadata").count());
+    members(object) == members(old)
+        && object.as_object().is_some_and(|map| {
+            map.iter().filter(|(k, _)| k != "metadata").all(|(k, v)| old.get(k).is_some_and(|o| same(v, o)))
+        })
+}
+
+/// `Validate`.
+pub fn create(definition: &Definition, version: &Version, object: &Value, causes: &mut Causes) {
+    if !kind(definition, version, object, causes) {
+        return;
+    }
+    meta::base(definition.namespaced, object, &Path::new("metadata"), name::subdomain, causes);
+    validate::check(object, None, &version.schema, None, causes);
+    if let Some(scale) = &version.scale {
+        scale.check_spec(object, causes);
+        scale.check_status(object, causes);
+    }
+    embedded::check(object, &version.schema, &Path::root(), causes);
+    lists::unique(object, &version.schema, &Path::root(), causes);
+    rules(version, causes);
+}
+
+/// `ValidateUpdate` of the object or of its status.
+pub fn update(
+    definition: &Definition,
+    version: &Version,
+    subresource: &str,
+    object: &Value,
+    old: &Value,
+    causes: &mut Causes,
+) {
+    if !kind(definition, version, object, causes) {
+        return;
+    }
+    meta::base_update(object, old, causes);
+    let schema = &version.schema;
+    if subresource == "status" {
+        if let Some(node) = schema.property("status")
+            && let Some(status) = object.get("status")
+        {
+            validate::check(status, old.get("status"), node, Some("status"), causes);
+        }
+        if let Some(scale) = &version.scale {
+            scale.check_status(object, causes);
+        }
+    } else {
+        validate::check(object, Some(old), schema, None, causes);
+        if let Some(scale) = &version.scale {
+            scale.check_spec(object, causes);
+            scale.check_status(object, causes);
+        }
+        embedded::check(object, schema, &Path::root(), causes);
+    }
+    if schema.keyed {
+        let mut before = Causes::new();
+        lists::unique(old, schema, &Path::root(), &mut before);
+        if before.is_empty() {
+            lists::unique(object, schema, &Path::root(), causes);
+        }
+    }
+    rules(version, causes);
+}
+
+/// `ValidateTypeMeta`.
+fn kind(definition: &Definition, version: &Version, object: &Value, causes: &mut Causes) -> bool {
+    let mut fits = true;
+    for (key, expected) in [("kind", &definition.kind), ("apiVersion", &version.api_version)] {
+        if object.s(key) != expected {
+            causes.invalid_str(&Path::new(key), object.s(key), &format!("must be {expected}"));
+            fits = false;
+        }
+    }
+    fits
+}
+
+/// `x-kubernetes-validations`: they are evaluated once the schema itself has nothing against the object.
+///
+/// This is the one place where rules meet objects. They are to be compiled with the definition and kept beside the
+/// schema in [`Version`].
+fn rules(version: &Version, causes: &mut Causes) {
+    let blocking = |reason: CauseReason| {
+        use CauseReason::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
+        matches!(reason, NotSupported | Required | TooLong | TooMany | TypeInvalid)
+    };
+    if version.schema.ruled && causes.as_slice().iter().any(|c| blocking(c.reason)) {
+        let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+        causes.invalid(&Path::new("<nil>"), &Value::Null, why);
+    }
+}
+
+/// What is warned of: names of finalizers that are not qualified (`validateKubeFinalizerName`).
+pub fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
+    let had = old.map_or(&[][..], |o| o.sub("metadata").list("finalizers"));
+    let mut added: Vec<&str> = object
+        .sub("metadata")
+        .list("finalizers")
+        .iter()
+        .filter(|f| !had.contains(f))
+        .filter_map(Value::as_str)
+        .collect();
+    added.sort_unstable();
+    added.dedup();
+    let mut out = Vec::new();
+    for finalizer in added {
+        let at = format!("metadata.finalizers: {finalizer:?}");
+        label::key(finalizer, &mut |why| out.push(format!("{at}: {why}")));
+        if !finalizer.contains('/') && !matches!(finalizer, "orphan" | "foregroundDeletion" | "kubernetes") {
+            let path = if finalizer.contains('.') { " including a path (/)" } else { "" };
+            out.push(format!(
+                "{at}: prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other finalizer writers"
+            ));
+        }
+    }
+    out
+}

@@ -1,0 +1,101 @@
+//! Numbers (kube-openapi `pkg/validation/validate/values.go`).
+
+use hydrofoil_types::Value;
+
+use super::result::{Problem, Result};
+use crate::custom::columns::go_float;
+use crate::custom::structural::{Kind, Rules};
+
+/// Whether a number is a whole one within JSON's safe range (`swag.IsFloat64AJSONInteger`).
+pub(super) fn is_whole(f: f64) -> bool {
+    const SAFE: f64 = 9_007_199_254_740_991.0;
+    f.is_finite() && f.abs() <= SAFE && (f - f.round()).abs() <= 1e-9 * f.abs()
+}
+
+/// Whether a value is one of an enumeration: numbers may differ in kind (`reflect.Value.Convert`).
+pub(super) fn equal(value: &Value, allowed: &Value) -> bool {
+    match (value, allowed) {
+        (Value::Int(a), Value::Float(b)) => Value::Float(*a as f64) == Value::Float(*b),
+        (Value::Float(a), Value::Int(b)) => *a as i64 == *b,
+        _ => value == allowed,
+    }
+}
+
+pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: &Rules, result: &mut Result) {
+    let as_float = match value {
+        Value::Int(n) => *n as f64,
+        Value::Float(f) => *f,
+        _ => return,
+    };
+    if !fits(value, as_float, kind, &rules.number_format) {
+        let name = kind.map_or("", Kind::name);
+        let text = if rules.number_format.is_empty() {
+            format!("Checked value must be of type {name} (default format) in {path}")
+        } else {
+            format!("Checked value must be of type {name} with format {} in {path}", rules.number_format)
+        };
+        result.add(Problem::loose(text));
+    }
+    if let Some(factor) = rules.multiple_of {
+        let whole = match value {
+            _ if factor <= 0.0 => false,
+            Value::Int(n) if factor as i64 != 0 => n.checked_rem(factor as i64) == Some(0),
+            _ if factor < 1.0 => is_whole(1.0 / factor * as_float),
+            _ => is_whole(as_float / factor),
+        };
+        if !whole {
+            let why = format!("{path} in body should be a multiple of {}", shown(value, factor));
+            result.add(Problem::invalid(path, value.clone(), why));
+        }
+    }
+    if let Some((min, exclusive)) = rules.minimum {
+        let bad = match value {
+            Value::Int(n) if exclusive => *n <= min as i64,
+            Value::Int(n) => *n < min as i64,
+            _ if exclusive => as_float <= min,
+            _ => as_float < min,
+        };
+        if bad {
+            let or = if exclusive { "" } else { " or equal to" };
+            let why = format!("{path} in body should be greater than{or} {}", shown(value, min));
+            result.add(Problem::invalid(path, value.clone(), why));
+        }
+    }
+    if let Some((max, exclusive)) = rules.maximum {
+        let bad = match value {
+            Value::Int(n) if exclusive => *n >= max as i64,
+            Value::Int(n) => *n > max as i64,
+            _ if exclusive => as_float >= max,
+            _ => as_float > max,
+        };
+        if bad {
+            let or = if exclusive { "" } else { " or equal to" };
+            let why = format!("{path} in body should be less than{or} {}", shown(value, max));
+            result.add(Problem::invalid(path, value.clone(), why));
+        }
+    }
+}
+
+/// `IsValueValidAgainstRange`.
+fn fits(value: &Value, as_float: f64, kind: Option<Kind>, format: &str) -> bool {
+    match (kind, format) {
+        (Some(Kind::Integer), "int32") => match value {
+            Value::Int(n) => i32::try_from(*n).is_ok(),
+            _ => as_float.fract().abs() <= 0.0 && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&as_float),
+        },
+        (Some(Kind::Integer), _) => match value {
+            Value::Int(_) => true,
+            _ => as_float.fract().abs() <= 0.0 && as_float.abs() < 9.3e18,
+        },
+        (Some(Kind::Number), "float") => as_float.abs() <= f64::from(f32::MAX),
+        _ => true,
+    }
+}
+
+/// A bound as Go prints it: a whole one beside a whole value, else the shortest form.
+fn shown(value: &Value, bound: f64) -> String {
+    if matches!(value, Value::Int(_)) {
+        return (bound as i64).to_string();
+    }
+    go_float(bound)
+}

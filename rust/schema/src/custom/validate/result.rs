@@ -1,0 +1,123 @@
+//! What a validation found (kube-openapi `pkg/validation/validate/result.go`).
+
+use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value};
+
+use super::{placed, push};
+
+/// One thing that is wrong, not yet placed in the object.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    /// Where; none for what junctors say, which upstream does not place.
+    name: Option<SmolStr>,
+    /// Upstream's text, by which problems are told apart.
+    text: String,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Required,
+    Invalid(Value),
+    Kind(Value),
+    TooLong(i64),
+    TooMany(i64, i64),
+    NotSupported(Value, Vec<SmolStr>),
+    /// Of a junctor: only the text is told.
+    Loose,
+}
+
+impl Problem {
+    pub fn required(name: &str) -> Self {
+        Self { name: Some(name.into()), text: format!("{name} in body is required"), form: Form::Required }
+    }
+
+    pub fn invalid(name: &str, value: Value, text: String) -> Self {
+        Self { name: Some(name.into()), text, form: Form::Invalid(value) }
+    }
+
+    pub fn kind(name: &str, value: Value, text: String) -> Self {
+        Self { name: Some(name.into()), text, form: Form::Kind(value) }
+    }
+
+    pub fn too_long(name: &str, max: i64) -> Self {
+        let text = format!("{name} in body should be at most {max} chars long");
+        Self { name: Some(name.into()), text, form: Form::TooLong(max) }
+    }
+
+    pub fn too_many(name: &str, size: i64, max: i64, what: &str) -> Self {
+        let text = format!("{name} in body should have at most {max} {what}");
+        Self { name: Some(name.into()), text, form: Form::TooMany(size, max) }
+    }
+
+    pub fn not_supported(name: &str, value: &Value, allowed: &[Value]) -> Self {
+        let allowed: Vec<SmolStr> =
+            allowed.iter().map(|v| v.as_str().map_or_else(|| v.to_json().into(), SmolStr::new)).collect();
+        let text = format!("{name} in body should be one of [{}]", allowed.join(" "));
+        Self { name: Some(name.into()), text, form: Form::NotSupported(value.clone(), allowed) }
+    }
+
+    pub fn loose(text: String) -> Self {
+        Self { name: None, text, form: Form::Loose }
+    }
+
+    fn tell(self, under: Option<&str>, causes: &mut Causes) {
+        let Some(name) = &self.name else {
+            let at = under.unwrap_or("<nil>");
+            return push(causes, at, |c, path| c.invalid_str(path, "", &self.text));
+        };
+        let at = placed(under, name);
+        push(causes, &at, |c, path| match self.form {
+            Form::Required => c.required(path, ""),
+            Form::TooLong(max) => c.too_long(path, max.max(0) as usize),
+            Form::TooMany(size, max) => c.too_many(path, size.max(0) as usize, max.max(0) as usize),
+            Form::NotSupported(value, allowed) => {
+                let allowed: Vec<&str> = allowed.iter().map(SmolStr::as_str).collect();
+                c.not_supported(path, &value, &allowed);
+            }
+            Form::Kind(value) => kind(c, path, &value, &self.text),
+            Form::Invalid(value) => c.invalid(path, &value, &self.text),
+            Form::Loose => c.invalid_str(path, "", &self.text),
+        });
+    }
+}
+
+fn kind(causes: &mut Causes, path: &Path<'_>, value: &Value, text: &str) {
+    let mut shown = Causes::new();
+    shown.invalid(path, value, text);
+    if let Some(cause) = shown.as_slice().first() {
+        causes.push(path, CauseReason::TypeInvalid, cause.message.clone());
+    }
+}
+
+/// Everything found, and how many checks went well: by that the closest of several alternatives is chosen.
+#[derive(Debug, Default)]
+pub(super) struct Result {
+    pub problems: Vec<Problem>,
+    pub matches: usize,
+}
+
+impl Result {
+    pub fn is_valid(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Adds a problem whose text was not yet told.
+    pub fn add(&mut self, problem: Problem) {
+        if !self.problems.iter().any(|p| p.text == problem.text) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub fn merge(&mut self, other: Self) {
+        self.matches += other.matches;
+        for problem in other.problems {
+            self.add(problem);
+        }
+    }
+
+    pub fn tell(self, under: Option<&str>, causes: &mut Causes) {
+        for problem in self.problems {
+            problem.tell(under, causes);
+        }
+    }
+}

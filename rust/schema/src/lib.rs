@@ -6,6 +6,7 @@
 
 pub mod convert;
 pub mod default;
+mod internal;
 mod kind;
 pub mod prepare;
 mod read;

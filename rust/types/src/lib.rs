@@ -9,7 +9,7 @@ mod time;
 mod value;
 
 pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
-pub use cause::{Cause, CauseReason, Causes, Path};
+pub use cause::{Cause, CauseReason, Causes, Path, go_json_string};
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
 pub use schema::{Arena, Field, ListType, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};

@@ -121,7 +121,8 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiErr
         details["name"] = name
     if group:
         details["group"] = group
-    details["kind"] = kind
+    if kind:
+        details["kind"] = kind
     details["causes"] = [{"reason": r, "message": m, "field": f} for r, m, f in causes]
     return ApiError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {joined}', details)
 

@@ -34,7 +34,7 @@ META = "k8s.io/apimachinery/pkg/apis/meta/v1"
 ROOTS = (
     "apps.DaemonSetUpdateStrategy",
     "apps.DeploymentStrategy",
-    "apps.StatefulSetUpdateStrategy",
+    "apps.StatefulSetSpec",
     "authorization.NonResourceAttributes",
     "batch.PodFailurePolicy",
     "batch.SuccessPolicy",

@@ -110,7 +110,7 @@ class Registry:
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
                 if causes := draft.validate():
-                    raise errors.invalid(resource.group, resource.kind, made, causes)
+                    raise errors.invalid(resource.storage[0], resource.kind, made, causes)
                 warnings += draft.warnings()
                 if dry_run:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
@@ -174,7 +174,7 @@ class Registry:
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
                 if validate and (causes := draft.validate(old, subresource)):
-                    raise errors.invalid(resource.group, resource.kind, name, causes)
+                    raise errors.invalid(resource.storage[0], resource.kind, name, causes)
                 kind_warnings = draft.warnings(old, subresource)
                 if dry_run:
                     undo()

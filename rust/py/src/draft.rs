@@ -132,6 +132,14 @@ impl Draft {
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
     }
 
+    /// Makes `manager` the owner of what the body of an object that is not stored says.
+    #[pyo3(signature = (manager, subresource=""))]
+    fn own(&self, manager: &str, subresource: &str) {
+        let mut value = self.value.lock();
+        default::apply(&self.typed.kind, &mut value);
+        self.track(None, &mut value, manager, subresource);
+    }
+
     /// Takes over what an update may not change, and what the strategy prepares.
     ///
     /// `manager` comes to own what the body changes; empty: nobody does.

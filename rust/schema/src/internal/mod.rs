@@ -4,6 +4,7 @@
 //! ordered as in Go and none is left out. `diff.Diff` compares two such texts line by line.
 
 mod diff;
+mod same;
 mod table;
 mod write;
 
@@ -28,12 +29,19 @@ pub(crate) fn diff(shape: &str, old: &Value, new: &Value) -> String {
     diff::unified(&text(old), &text(new))
 }
 
+/// Whether two values of a type are `apiequality.Semantic.DeepEqual`.
+pub(crate) fn same(shape: &str, a: &Value, b: &Value) -> bool {
+    a == b || same::same(shape, a, b)
+}
+
 /// Causes that show a value as its internal type.
 pub(crate) trait InternalCauses {
     /// `Invalid value: {...}: detail`; the shape is as for [`json`].
     fn invalid_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value, detail: &str);
     /// `Duplicate value: {...}`.
     fn duplicate_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value);
+    /// `ValidateImmutableField`.
+    fn immutable_internal(&mut self, path: &Path<'_>, shape: &str, new: &Value, old: &Value);
 }
 
 impl InternalCauses for Causes {
@@ -44,13 +52,19 @@ impl InternalCauses for Causes {
     fn duplicate_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value) {
         self.push(path, CauseReason::Duplicate, format!("Duplicate value: {}", json(shape, value)));
     }
+
+    fn immutable_internal(&mut self, path: &Path<'_>, shape: &str, new: &Value, old: &Value) {
+        if !same(shape, new, old) {
+            self.invalid_internal(path, shape, new, "field is immutable");
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use hydrofoil_types::{Map, Value};
 
-    use super::{diff, json};
+    use super::{diff, json, same};
 
     fn object(members: Vec<(&str, Value)>) -> Value {
         let mut map = Map::new();
@@ -85,6 +99,17 @@ mod tests {
     fn the_network_of_a_pod_shows_in_its_security_context() {
         let spec = object(vec![("hostNetwork", true.into()), ("securityContext", Value::object())]);
         assert!(json("core.PodSpec", &spec).contains(r#""SecurityContext":{"HostNetwork":true,"#));
+    }
+
+    #[test]
+    fn a_pointer_to_zero_is_not_nil_but_an_empty_list_is() {
+        let nothing = Value::object();
+        let empty = object(vec![("rules", Value::from(Vec::new()))]);
+        assert!(same("batch.SuccessPolicy", &nothing, &empty));
+        let zero = object(vec![("succeededCount", 0.into())]);
+        assert!(!same("batch.SuccessPolicyRule", &nothing, &zero));
+        let sized = |text: &str| object(vec![("sizeLimit", text.into())]);
+        assert!(same("core.EmptyDirVolumeSource", &sized("1Gi"), &sized("1024Mi")));
     }
 
     #[test]

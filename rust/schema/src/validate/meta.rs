@@ -1,4 +1,6 @@
 //! `ObjectMeta` (apimachinery `pkg/api/validation/objectmeta.go`).
+//!
+//! On updates the metadata is checked up to four times, and each time adds its causes: the message names them once.
 
 use hydrofoil_types::{Causes, MetaView, Path, Timestamp, Value};
 
@@ -23,6 +25,12 @@ pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
 
 /// The same with a name rule of the caller's.
 pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
+    accessor(kind, object, path, format, causes);
+    kube_finalizers(kind, object, causes);
+}
+
+/// `ValidateObjectMetaAccessor` of apimachinery.
+fn accessor(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
     let meta = MetaView::of(object);
     let generate = meta.generate_name();
     if !generate.is_empty() {
@@ -37,7 +45,6 @@ pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format
         causes.format(&path.child("name"), meta.name(), format);
     }
     common(kind.namespaced, object.sub("metadata"), path, causes);
-    kube_finalizers(kind, object, causes);
 }
 
 /// `validateKubeFinalizerName` of core's `ValidateObjectMeta`; groups outside of it do without.
@@ -171,6 +178,12 @@ fn field_manager(manager: &str, path: &Path<'_>, causes: &mut Causes) {
             causes.invalid_str(path, manager, &format!("invalid character U+{:04X} (at position {i})", c as u32));
         }
     }
+}
+
+/// `validateCommonFields` of `rest.BeforeUpdate`: what is checked of every kind before its own rules.
+pub(crate) fn common_update(kind: &Kind, new: &Value, old: &Value, causes: &mut Causes) {
+    accessor(kind, new, &METADATA, name::path_segment, causes);
+    base_update(new, old, causes);
 }
 
 /// `ValidateObjectMetaUpdate`.

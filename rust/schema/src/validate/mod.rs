@@ -105,19 +105,74 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
     }
 }
 
+/// A check of the metadata that the validation of a kind makes on its own.
+enum Metadata {
+    /// `ValidateObjectMeta`.
+    Object,
+    /// `ValidateObjectMetaUpdate`.
+    Update,
+}
+
+/// Which checks of the metadata the strategy of a kind adds to the common ones of an update.
+fn metadata_steps(req: &Request<'_>) -> &'static [Metadata] {
+    use Metadata::{Object, Update};
+    match (req.kind.key(), req.subresource) {
+        (("", "Event") | ("policy" | "authentication.k8s.io" | "authorization.k8s.io", _), _)
+        | (("flowcontrol.apiserver.k8s.io" | "admissionregistration.k8s.io", _), "status")
+        | (("batch", "CronJob"), "status") => &[],
+        (("", "LimitRange" | "PersistentVolume"), "")
+        | (
+            (
+                "discovery.k8s.io"
+                | "flowcontrol.apiserver.k8s.io"
+                | "admissionregistration.k8s.io"
+                | "internal.apiserver.k8s.io",
+                _,
+            )
+            | ("storage.k8s.io", "VolumeAttachment" | "CSINode"),
+            _,
+        ) => &[Object],
+        (
+            (
+                "",
+                "PersistentVolumeClaim" | "ServiceAccount" | "Secret" | "ConfigMap" | "Endpoints",
+            )
+            | ("apps", "ControllerRevision")
+            | ("networking.k8s.io", "IngressClass")
+            | ("storage.k8s.io", "VolumeAttributesClass"),
+            "",
+        ) => &[Update, Object],
+        (("storage.k8s.io", "CSIDriver"), _) => &[Update],
+        (("", "Namespace" | "Node") | ("networking.k8s.io", "IPAddress"), "")
+        | (("rbac.authorization.k8s.io" | "node.k8s.io" | "storage.k8s.io", _), "")
+        | (("resource.k8s.io", "ResourceClaim" | "DeviceClass" | "ResourceClaimTemplate"), "")
+        | (("certificates.k8s.io", "CertificateSigningRequest"), _) => &[Object, Update],
+        // Their own validation does it.
+        (("apiextensions.k8s.io", _) | ("batch", "Job"), _) => &[],
+        _ => &[Update],
+    }
+}
+
 /// The causes for which the object may not be updated.
 pub fn update(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
     let Some(old) = req.old else { return causes };
     let c = &mut causes;
+    meta::common_update(req.kind, object, old, c);
+    for step in metadata_steps(req) {
+        match step {
+            Metadata::Object => meta::create(req.kind, object, c),
+            Metadata::Update => meta::update(req.kind, object, old, c),
+        }
+    }
     match req.kind.key() {
         ("", "Pod") => pod::update(req, object, old, c),
         ("" | "events.k8s.io", "Event") => event::update(req, object, old, c),
         ("apps", _) | ("", "ReplicationController") => apps::update(req, object, old, c),
         ("batch", "Job") => batch::update(req, object, old, c),
         ("batch", _) => batch::cron_update(req, object, old, c),
-        ("", "Namespace") => plain::namespace_update(req, object, old, c),
-        ("", "Node") => node::update(req, object, old, c),
+        ("", "Namespace") => plain::namespace_update(req, object, c),
+        ("", "Node") => node::update(object, old, c),
         ("", "PersistentVolume") => volume::update(req, object, old, c),
         ("", "PersistentVolumeClaim") => claim::update(req, object, old, c),
         ("", "ResourceQuota") => quota::update(req, object, old, c),
@@ -125,7 +180,6 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
         ("apiextensions.k8s.io", _) => crd::update(req, object, old, c),
         ("networking.k8s.io", "Ingress") => ingress::update(req, object, old, c),
         key => {
-            meta::update(req.kind, object, old, c);
             let status = req.subresource == "status";
             match key {
                 ("rbac.authorization.k8s.io", _) => rbac::update(req, object, old, c),

@@ -110,7 +110,6 @@ fn legacy(object: &Value, names: &Names, causes: &mut Causes) {
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let names = names(req);
     legacy(object, &names, causes);
-    meta::update(req.kind, object, old, causes);
     if req.kind.group.is_empty() {
         return;
     }

@@ -2,12 +2,11 @@
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
-use crate::Request;
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{ip, label};
 use crate::validate::pod::taint_effect;
-use crate::validate::{meta, resource};
+use crate::validate::{resource};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -103,9 +102,8 @@ fn is_feature(text: &str) -> bool {
     })
 }
 
-pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     const CIDR: &str = "node updates may not change podCIDR except from \"\" to valid";
-    meta::update(req.kind, object, old, causes);
     resources(object, causes);
     let at = STATUS.child("addresses");
     let addresses = object.sub("status").list("addresses");

@@ -5,7 +5,7 @@ use hydrofoil_types::{Causes, Path, Value};
 use crate::Request;
 use crate::read::Read;
 use crate::validate::check::IMMUTABLE;
-use crate::validate::{meta, resource};
+use crate::validate::{resource};
 
 const SCOPES: [&str; 7] = [
     "Terminating",
@@ -129,7 +129,6 @@ fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         let path = Path::new("status");
         amounts(object.sub("status"), "hard", &path, causes);

@@ -18,7 +18,6 @@ fn headless(spec: &Value) -> bool {
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         return balancer_status(object, old, causes);
     }

@@ -3,12 +3,15 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::claim;
-use crate::Request;
-use crate::read::{Read, Write, same, same_field};
+use crate::read::{Read, Write, same};
+use crate::{Request, internal};
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::name;
 use crate::validate::pod::persistent;
 use crate::validate::{meta, resource, selector};
+
+/// The source as the internal type.
+const SOURCE: &str = "core.PersistentVolumeSource";
 
 /// The sources in upstream's order, and the path under which each is reported.
 const SOURCES: [(&str, &str); 22] = [
@@ -200,20 +203,22 @@ fn classes(spec: &Value, inline: bool, path: &Path<'_>, causes: &mut Causes) {
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     if req.subresource == "status" {
-        return meta::update(req.kind, object, old, causes);
+        return;
     }
-    // rest.BeforeUpdate checks the metadata for every kind.
-    meta::update(req.kind, object, old, causes);
+    // The strategy validates the object, and so does ValidatePersistentVolumeUpdate.
     rules(object, causes);
+    meta::create(req.kind, object, causes);
+    spec(object.sub("spec"), object.sub("metadata").s("name"), false, &Path::new("spec"), causes);
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     let mut munged = new.clone();
     let gained = |s: &Value| s.sub("csi").has("controllerExpandSecretRef");
     if before.has("csi") && !gained(before) && gained(new) {
         munged.within("csi", |c| c.drop("controllerExpandSecretRef"));
     }
-    if SOURCES.iter().any(|(key, _)| !same_field(&munged, before, key) || munged.has(key) != before.has(key)) {
-        let detail = "spec.persistentvolumesource is immutable after creation\n";
-        causes.forbidden(&Path::new("spec").child("persistentvolumesource"), detail);
+    if !internal::same(SOURCE, &munged, before) {
+        let changed = internal::diff(SOURCE, before, &munged);
+        let detail = format!("spec.persistentvolumesource is immutable after creation\n{changed}");
+        causes.forbidden(&Path::new("spec").child("persistentvolumesource"), &detail);
     }
     if new.s("volumeMode") != before.s("volumeMode") {
         causes.invalid(&Path::new("volumeMode"), new.sub("volumeMode"), IMMUTABLE);

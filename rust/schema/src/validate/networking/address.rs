@@ -13,7 +13,6 @@ const SPEC: Path<'static> = Path::new("spec");
 /// `ValidateIPAddress`: the name is the address.
 pub(crate) fn ip_address(kind: &Kind, object: &Value, causes: &mut Causes) {
     meta::named(kind, object, &Path::new("metadata"), ip::ip, causes);
-    meta::kube_finalizers(kind, object, causes);
     parent(object, causes);
 }
 

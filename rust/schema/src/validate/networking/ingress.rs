@@ -7,7 +7,6 @@ use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::core::service;
 use crate::validate::format::{ip, name, text};
-use crate::validate::meta;
 
 const SPEC: Path<'static> = Path::new("spec");
 const CLASS: &str = "kubernetes.io/ingress.class";
@@ -24,7 +23,6 @@ pub(crate) fn create(object: &Value, causes: &mut Causes) {
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         let path = Path::new("status");
         let (new, before) = (object.sub("status").sub("loadBalancer"), old.sub("status").sub("loadBalancer"));

@@ -97,7 +97,7 @@ class Registry:
     ) -> Stored:
         """Stores a new object, or shows what would be stored."""
         _, _, name, base, _, _, version = draft.head()
-        if version:
+        if version and not dry_run:
             raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if resource.namespaced:
             self.namespaces.check(resource, namespace, name or base)
@@ -116,7 +116,7 @@ class Registry:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
                         raise Exists
                     undo()
-                    return draft.preview(0)
+                    return draft.preview(int(version or 0))
                 stored = await self.collection(resource).create(draft)
             except Exists:
                 undo()
@@ -214,7 +214,7 @@ class Registry:
             present = old.thaw().head()[5]
             if uid != present:
                 why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
-                raise errors.conflict(resource.group, resource.plural, name, why)
+                raise errors.conflict(resource.group, resource.plural, name, storage_error(resource, old, why))
         if not version:
             if not self.traits(resource)[1]:
                 cause = (
@@ -273,6 +273,26 @@ class Registry:
             why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
             raise errors.conflict(resource.group, resource.kind, name, why)
 
+
+def storage_error(resource: Resource, old: Stored, why: str) -> str:
+    """How the storage tells of a precondition that does not hold, with the key it has there."""
+    place = f"{old.namespace}/{old.name}" if old.namespace else old.name
+    prefix = PREFIXES.get(resource.storage)
+    if prefix is None:
+        own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
+        prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
+    key = f"/{prefix}/{place}"
+    return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+
+
+PREFIXES = {
+    ("", "replicationcontrollers"): "controllers",
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Keys of the storage that are not named after the resource (`SpecialDefaultResourcePrefixes`)."""
 
 DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "

@@ -100,7 +100,9 @@ fn returns_deleted(key: (&str, &str)) -> bool {
 fn name_rule(key: (&str, &str)) -> NameRule {
     match key {
         ("", "Namespace" | "Service") | ("apps", "StatefulSet") => NameRule::Label,
-        ("rbac.authorization.k8s.io", _) => NameRule::PathSegment,
+        ("rbac.authorization.k8s.io" | "policy", _) | ("certificates.k8s.io", "CertificateSigningRequest") => {
+            NameRule::PathSegment
+        }
         (
             "certificates.k8s.io" | "apiregistration.k8s.io" | "networking.k8s.io",
             "ClusterTrustBundle" | "APIService" | "IPAddress",

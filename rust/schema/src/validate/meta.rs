@@ -29,6 +29,11 @@ pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format
     kube_finalizers(kind, object, causes);
 }
 
+/// What `rest.BeforeCreate` checks of every kind once its own rules hold.
+pub(crate) fn common_create(kind: &Kind, object: &Value, causes: &mut Causes) {
+    accessor(kind, object, &METADATA, name::path_segment, causes);
+}
+
 /// `ValidateObjectMetaAccessor` of apimachinery.
 fn accessor(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
     let meta = MetaView::of(object);

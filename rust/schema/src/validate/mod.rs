@@ -172,7 +172,12 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
         ("batch", "Job") => batch::update(req, object, old, c),
         ("batch", _) => batch::cron_update(req, object, old, c),
         ("", "Namespace") => plain::namespace_update(req, object, c),
-        ("", "Node") => node::update(object, old, c),
+        ("", "Node") => {
+            if req.subresource.is_empty() {
+                node::rules(object, c);
+            }
+            node::update(object, old, c);
+        }
         ("", "PersistentVolume") => volume::update(req, object, old, c),
         ("", "PersistentVolumeClaim") => claim::update(req, object, old, c),
         ("", "ResourceQuota") => quota::update(req, object, old, c),

@@ -29,7 +29,7 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     if req.kind.group.is_empty() {
         // Only BeforeCreate itself looks at the whole metadata, and it comes after the strategy.
         if causes.is_empty() {
-            meta::create(req.kind, object, causes);
+            meta::common_create(req.kind, object, causes);
         }
         return;
     }
@@ -40,7 +40,7 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
         causes.need(&Path::new("eventTime"));
     }
     if !matches!(object.s("type"), "Normal" | "Warning") {
-        causes.invalid_str(&Path::new("type"), "", "has invalid value: ");
+        causes.invalid_str(&Path::new("type"), "", &format!("has invalid value: {}", object.s("type")));
     }
     for (key, shown) in [("deprecatedFirstTimestamp", "firstTimestamp"), ("deprecatedLastTimestamp", "lastTimestamp")] {
         if object.has(key) {

@@ -3,9 +3,10 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
+use crate::internal::InternalCauses;
 use crate::read::Read;
 use crate::validate::check::IMMUTABLE;
-use crate::validate::{resource};
+use crate::validate::resource;
 
 const SCOPES: [&str; 7] = [
     "Terminating",
@@ -98,7 +99,7 @@ fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut
             causes.invalid_str(&at.child("scopeName"), scope, "unsupported scope");
         }
         for _ in hard.iter().filter(|name| !fits(scope, name)) {
-            causes.invalid(&at, selector, "unsupported scope applied to resource");
+            causes.invalid_internal(&at, "*core.ScopeSelector", selector, "unsupported scope applied to resource");
         }
         let plain = matches!(
             scope,

@@ -3,8 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::claim;
-use crate::read::{Read, Write, same};
-use crate::{Request, internal};
+use crate::internal::{self, InternalCauses};
+use crate::read::{Read, Write};
+use crate::Request;
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::name;
 use crate::validate::pod::persistent;
@@ -201,6 +202,33 @@ fn classes(spec: &Value, inline: bool, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
+/// `validatePvNodeAffinity`: labels may move from their beta names to the general ones.
+fn node_affinity(new: &Value, old: &Value, causes: &mut Causes) {
+    const SHAPE: &str = "*core.VolumeNodeAffinity";
+    const MOVED: [(&str, &str); 4] = [
+        ("beta.kubernetes.io/os", "kubernetes.io/os"),
+        ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+        ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+        ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+    ];
+    let mut moved = old.clone();
+    moved.within("required", |required| {
+        required.each("nodeSelectorTerms", |term| {
+            for list in ["matchExpressions", "matchFields"] {
+                term.each(list, |requirement| {
+                    if let Some((_, now)) = MOVED.iter().find(|(was, _)| *was == requirement.s("key")) {
+                        requirement.put("key", *now);
+                    }
+                });
+            }
+        });
+    });
+    if !internal::same(SHAPE, new, old) && !internal::same(SHAPE, new, &moved) {
+        let detail = "field is immutable, except for updating from beta label to GA";
+        causes.invalid_internal(&Path::new("nodeAffinity"), SHAPE, new, detail);
+    }
+}
+
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     if req.subresource == "status" {
         return;
@@ -223,9 +251,8 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     if new.s("volumeMode") != before.s("volumeMode") {
         causes.invalid(&Path::new("volumeMode"), new.sub("volumeMode"), IMMUTABLE);
     }
-    if before.has("nodeAffinity") && !same(new.sub("nodeAffinity"), before.sub("nodeAffinity")) {
-        let detail = "field is immutable, except for updating from beta label to GA";
-        causes.invalid(&Path::new("nodeAffinity"), new.sub("nodeAffinity"), detail);
+    if before.has("nodeAffinity") {
+        node_affinity(new.sub("nodeAffinity"), before.sub("nodeAffinity"), causes);
     }
     let class = "volumeAttributesClassName";
     if before.has(class) && !new.has(class) {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import itertools
 import logging
 import os
@@ -30,6 +29,7 @@ from hydrofoil.endpoints.request_info import RequestInfo, parse
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategies.ranges import Addresses, Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
@@ -67,8 +67,8 @@ class App:
         self.registry = Registry(self.catalog, self.backend)
         services = self.registry.strategies["", "services"]
         assert isinstance(services, ServiceStrategy)
-        services.network = ipaddress.ip_network(config.service_cluster_ip_range)
-        services.ports = config.service_node_port_range
+        services.ips = Addresses(config.service_cluster_ip_range)
+        services.ports = Ports(*config.service_node_port_range)
         self.hub = Hub(self.backend)
         self.backend.wake = self.hub.wake
         self.health = Health(self.catalog.checks)

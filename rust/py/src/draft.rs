@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hydrofoil_codec::{json, proto};
 use hydrofoil_merge::{ManagedRequest, track_update};
 use hydrofoil_schema::{Request, default, prepare, validate, warn};
-use hydrofoil_types::{MetaView, Timestamp, Value};
+use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -31,8 +31,8 @@ impl Draft {
         }
         let now = Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let reset_status = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
-        track_update(&self.typed.schema, old, new, &request, reset_status);
+        let reset = hydrofoil_schema::reset_fields(&self.typed.kind, subresource);
+        track_update(&self.typed.schema, old, new, &request, reset);
     }
 
     fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
@@ -44,6 +44,10 @@ impl Draft {
 type Head = (String, String, String, String, String, String, String);
 /// Reason, message, field.
 type CauseTuple = (&'static str, String, String);
+
+fn tuples(causes: &Causes) -> Vec<CauseTuple> {
+    causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect()
+}
 
 #[pymethods]
 impl Draft {
@@ -214,7 +218,14 @@ impl Draft {
             Some(_) => validate::update(&request, &value),
             None => validate::create(&request, &value),
         };
-        Ok(causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect())
+        Ok(tuples(&causes))
+    }
+
+    /// What is wrong with the addresses of a service, before any are allocated.
+    #[pyo3(signature = (old=None))]
+    fn cluster_ip_causes(&self, old: Option<&Stored>) -> PyResult<Vec<CauseTuple>> {
+        let old = self.old_value(old)?;
+        Ok(tuples(&validate::cluster_ips(&self.value.lock(), old.as_ref())))
     }
 
     /// What the kind warns about.

@@ -17,4 +17,4 @@ pub mod validate;
 pub mod warn;
 
 pub use kind::{Kind, Request};
-pub use strategy::{NameRule, Traits, traits};
+pub use strategy::{NameRule, Traits, reset_fields, traits};

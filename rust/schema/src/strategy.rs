@@ -51,6 +51,17 @@ pub fn traits(kind: &Kind) -> Traits {
     }
 }
 
+/// The paths that an endpoint does not let its clients set (`GetResetFields` of the strategies).
+///
+/// What the endpoint of a subresource puts back is put back before fields are tracked, so its paths are not among them.
+pub fn reset_fields(kind: &Kind, subresource: &str) -> &'static [&'static [&'static str]] {
+    match (kind.key(), subresource) {
+        (("certificates.k8s.io", "CertificateSigningRequest"), "") => &[&["spec"], &["status"]],
+        (_, "") if traits(kind).has_status => &[&["status"]],
+        _ => &[],
+    }
+}
+
 fn create_on_update(key: (&str, &str)) -> bool {
     matches!(
         key,

@@ -20,7 +20,11 @@ Step = Literal["remove", "mark", "wait"]
 """What a deletion does next: take the object out, write that it is being deleted, or nothing."""
 
 
-USER: dict[str, Any] = {"username": "admin", "groups": ["system:masters", "system:authenticated"]}
+USER: dict[str, Any] = {
+    "username": "admin",
+    "uid": "00000000-0000-4000-8000-000000000001",
+    "groups": ["system:masters", "system:authenticated"],
+}
 """Who every caller is until there is authentication."""
 
 

@@ -34,10 +34,9 @@ class RequestStrategy(Strategy):
     """A certificate signing request names who made it."""
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        for member in ("uid", "extra"):
-            draft.set(["spec", member], None)
-        draft.set(["spec", "username"], orjson.dumps(USER["username"]))
-        draft.set(["spec", "groups"], orjson.dumps(USER["groups"]))
+        draft.set(["spec", "extra"], None)
+        for member in ("username", "uid", "groups"):
+            draft.set(["spec", member], orjson.dumps(USER[member]))
         return nothing
 
 

@@ -56,6 +56,13 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
     causes
 }
 
+/// What is wrong with the addresses of a service, which is asked before any are allocated.
+pub fn cluster_ips(object: &Value, old: Option<&Value>) -> Causes {
+    let mut causes = Causes::new();
+    service::addresses(object.sub("spec"), old.map(|o| o.sub("spec")), &mut causes);
+    causes
+}
+
 /// What follows the metadata of a new object.
 fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
     match req.kind.key() {

@@ -16,12 +16,14 @@ from .modules import Modules
 
 # Internal package -> the version whose JSON names its fields have.
 GROUPS = {
+    "admissionregistration": "v1",
     "core": "v1",
     "apps": "v1",
     "authorization": "v1",
     "autoscaling": "v2",
     "batch": "v1",
     "certificates": "v1",
+    "discovery": "v1",
     "flowcontrol": "v1",
     "networking": "v1",
     "policy": "v1",
@@ -32,38 +34,60 @@ GROUPS = {
 META = "k8s.io/apimachinery/pkg/apis/meta/v1"
 # What the rules show whole; everything below them comes along.
 ROOTS = (
+    "admissionregistration.MutatingAdmissionPolicyBindingSpec",
+    "admissionregistration.MutatingAdmissionPolicySpec",
+    "admissionregistration.MutatingWebhook",
+    "admissionregistration.ValidatingAdmissionPolicyBindingSpec",
+    "admissionregistration.ValidatingAdmissionPolicySpec",
+    "admissionregistration.ValidatingWebhook",
+    "apps.DaemonSetSpec",
     "apps.DaemonSetUpdateStrategy",
+    "apps.DeploymentSpec",
     "apps.DeploymentStrategy",
+    "apps.ReplicaSetSpec",
     "apps.StatefulSetSpec",
     "authorization.NonResourceAttributes",
+    "batch.CronJobSpec",
+    "batch.JobSpec",
     "batch.PodFailurePolicy",
     "batch.SuccessPolicy",
     "certificates.CertificateSigningRequestCondition",
+    "core.EphemeralContainer",
     "core.HostIP",
+    "core.NodeSelectorTerm",
     "core.ObjectReference",
     "core.PersistentVolumeClaimSpec",
-    "core.PersistentVolumeSpec",
     "core.PersistentVolumeSource",
-    "core.EphemeralContainer",
+    "core.PersistentVolumeSpec",
     "core.PodIP",
     "core.PodResourceClaim",
     "core.PodTemplateSpec",
+    "core.ReplicationControllerSpec",
     "core.ScopeSelector",
     "core.ServicePort",
     "core.Taint",
     "core.VolumeNodeAffinity",
+    "discovery.Endpoint",
+    "discovery.EndpointPort",
     "flowcontrol.FlowDistinguisherMethod",
+    "flowcontrol.FlowSchemaSpec",
     "flowcontrol.PriorityLevelConfigurationSpec",
     "meta.LabelSelector",
     "meta.ObjectMeta",
+    "networking.IngressClassSpec",
+    "networking.IngressSpec",
+    "networking.NetworkPolicySpec",
     "networking.ParentReference",
     "policy.PodDisruptionBudgetSpec",
     "rbac.RoleRef",
     "resource.AllocatedDeviceStatus",
     "resource.AllocationResult",
     "resource.DeviceAttribute",
+    "resource.DeviceClassSpec",
     "resource.ResourceClaimSpec",
     "resource.ResourceClaimTemplateSpec",
+    "resource.ResourceSliceSpec",
+    "storage.CSIDriverSpec",
     "storage.CSINodeDriver",
     "storage.VolumeAttachmentSpec",
 )
@@ -81,13 +105,19 @@ SPECIAL = {
     "types.UID": "s",
     "types.NamespacedName": "a",
 }
-# Members that stand elsewhere in the versioned type; `^` is one struct up.
+# Members that stand elsewhere in the versioned type; `^` is one struct up, `.` the struct itself.
 MOVED = {
+    ("admissionregistration.NamedRuleWithOperations", "RuleWithOperations"): ".",
     ("core.PodSecurityContext", "HostNetwork"): "^hostNetwork",
     ("core.PodSecurityContext", "HostPID"): "^hostPID",
     ("core.PodSecurityContext", "HostIPC"): "^hostIPC",
     ("core.PodSecurityContext", "ShareProcessNamespace"): "^shareProcessNamespace",
     ("core.PodSecurityContext", "HostUsers"): "^hostUsers",
+}
+# Members that the versioned type keeps as an annotation, or not at all.
+ABSENT = {
+    ("apps.DaemonSetSpec", "TemplateGeneration"),
+    ("apps.DeploymentSpec", "RollbackTo"),
 }
 UNTAGGED = re.compile(r"^(?:([A-Z]\w*)\s+)?((?:\*|\[\]|map\[[^\]]+\])*[\w.]+)\s*(?:`[^`]*`)?\s*(?://.*)?$")
 
@@ -124,7 +154,7 @@ class InternalTypes:
         package, bare = self.find(name)
         for field in package.structs[bare].fields:
             found = self.qualified(package, field.type, package.structs[bare].imports)
-            if field.name == "TypeMeta":
+            if field.name == "TypeMeta" or (name, field.name) in ABSENT:
                 continue
             if field.embedded and found == "meta.ObjectMeta":
                 yield f"+/metadata/{found}"

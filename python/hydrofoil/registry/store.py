@@ -109,7 +109,7 @@ class Registry:
             draft.begin_create(namespace, made, new_uid(), manager)
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
-                if causes := draft.validate():
+                if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
                     raise errors.invalid(resource.storage[0], resource.kind, made, causes)
                 warnings += draft.warnings()
                 if dry_run:

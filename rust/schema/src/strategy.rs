@@ -11,6 +11,8 @@ pub enum NameRule {
     Label,
     /// An RFC 1035 label, up to 63 bytes.
     Label1035,
+    /// A subdomain by the validation tags of its type, which leave generateName alone.
+    Declared,
     /// Anything that fits into one segment of a URL path.
     PathSegment,
     /// Not restricted beyond what the kind's own rules say.
@@ -114,6 +116,7 @@ fn name_rule(key: (&str, &str)) -> NameRule {
         ("rbac.authorization.k8s.io" | "policy", _) | ("certificates.k8s.io", "CertificateSigningRequest") => {
             NameRule::PathSegment
         }
+        ("", "ReplicationController") | ("resource.k8s.io", "DeviceClass") => NameRule::Declared,
         (
             "certificates.k8s.io" | "apiregistration.k8s.io" | "networking.k8s.io",
             "ClusterTrustBundle" | "APIService" | "IPAddress",

@@ -12,6 +12,7 @@ import orjson
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.engine import Draft, Stored
+    from hydrofoil.errors import Cause
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
@@ -47,6 +48,10 @@ class Strategy:
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
         """Fills what is allocated. The answer gives it back when the create fails."""
         return nothing
+
+    def extra_causes(self, resource: Resource, namespace: str, draft: Draft) -> list[Cause]:
+        """Causes that need to look at other objects; they come before those of the object itself."""
+        return []
 
     async def after_create(self, resource: Resource, stored: Stored) -> None:
         """Acts on a new object."""

@@ -36,10 +36,7 @@ fn both(shape: &str, a: Option<&Value>, b: Option<&Value>, owners: (&Value, &Val
         "q" => quantity(a) == quantity(b),
         "t" => time(a) == time(b),
         "s" | "b" | "i" | "f" | "u" | "d" | "y" | "a" => a == b || (a.is_zero() && b.is_zero()),
-        name => members(name).iter().all(|m| match m.json.strip_prefix('^') {
-            Some(json) => both(m.shape, owners.0.get(json), owners.1.get(json), owners),
-            None => both(m.shape, a.get(m.json), b.get(m.json), (a, b)),
-        }),
+        name => members(name).iter().all(|m| both(m.shape, m.of(a, owners.0), m.of(b, owners.1), (a, b))),
     }
 }
 

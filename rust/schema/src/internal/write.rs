@@ -3,7 +3,6 @@
 use hydrofoil_types::{Value, go_json_string};
 
 use super::table::members;
-use crate::read::Read;
 
 pub(super) struct Writer {
     out: String,
@@ -130,10 +129,7 @@ struct Found<'a> {
 /// The members of a struct, those of embedded ones among them.
 fn collect<'a>(name: &str, value: &'a Value, owner: &'a Value, out: &mut Vec<Found<'a>>) {
     for member in members(name) {
-        let held = match member.json.strip_prefix('^') {
-            Some(json) => owner.opt(json),
-            None => value.opt(member.json),
-        };
+        let held = member.of(value, owner);
         if member.shown == "+" {
             collect(member.shape, held.unwrap_or(&Value::Null), value, out);
         } else if !member.omitempty || held.is_some_and(|v| member.shape.starts_with('*') || !v.is_zero()) {

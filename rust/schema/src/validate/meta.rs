@@ -6,7 +6,7 @@ use hydrofoil_types::{Causes, MetaView, Path, Timestamp, Value};
 
 use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
-use crate::read::{Read, same};
+use crate::read::{Read, Write, same};
 use crate::{Kind, NameRule, traits};
 
 const METADATA: Path<'static> = Path::new("metadata");
@@ -16,6 +16,12 @@ const ANNOTATIONS: usize = 256 * 1024;
 pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
     let format: Format = match traits(kind).name_rule {
         NameRule::Subdomain => name::subdomain,
+        NameRule::Declared => {
+            // Validation tags of the type look at the name alone.
+            let mut own = object.clone();
+            own.within("metadata", |meta| meta.drop("generateName"));
+            return named(kind, &own, &METADATA, name::long, causes);
+        }
         NameRule::Label => name::label,
         NameRule::Label1035 => name::label_1035,
         NameRule::PathSegment | NameRule::Other => name::path_segment,
@@ -84,6 +90,34 @@ pub(crate) fn common(namespaced: bool, meta: &Value, path: &Path<'_>, causes: &m
     owners(meta.list("ownerReferences"), &path.child("ownerReferences"), causes);
     finalizers(meta.list("finalizers"), &path.child("finalizers"), causes);
     managed(meta.list("managedFields"), &path.child("managedFields"), causes);
+}
+
+/// `ValidateTemplateObjectMeta`: of a template's metadata, annotations and labels count.
+pub(crate) fn template(meta: &Value, path: &Path<'_>, causes: &mut Causes) {
+    annotations(meta, &path.child("annotations"), causes);
+    labels(meta.get("labels"), &path.child("labels"), causes);
+    for key in [
+        "name",
+        "generateName",
+        "namespace",
+        "selfLink",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "ownerReferences",
+        "finalizers",
+        "managedFields",
+    ] {
+        // An empty list is not nil, nor is a pointer to zero.
+        let pointer = matches!(key, "deletionTimestamp" | "deletionGracePeriodSeconds");
+        let set = meta.opt(key).is_some_and(|v| pointer || v.as_array().is_some() || !v.is_zero());
+        if set {
+            causes.forbidden(&path.child(if key == "uid" { "uID" } else { key }), "cannot be set");
+        }
+    }
 }
 
 /// `ValidateLabels`.

@@ -107,7 +107,7 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
         ("resource.k8s.io", "ResourceClaim") => dra::claim(&req.kind.version, object, c),
         ("resource.k8s.io", "ResourceClaimTemplate") => dra::template(&req.kind.version, object, c),
         ("resource.k8s.io", "DeviceClass") => dra::class(object, c),
-        ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, c),
+        ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, None, c),
         _ => {}
     }
 }
@@ -207,7 +207,7 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
                 ("autoscaling", _) if status => autoscaling::status(object, c),
                 ("certificates.k8s.io", "CertificateSigningRequest") => certificates::update(req, object, old, c),
                 ("admissionregistration.k8s.io", _) if status => admission::status(object, c),
-                ("resource.k8s.io", "ResourceSlice") => dra::slice_update(&req.kind.version, object, old, c),
+                ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, Some(old), c),
                 ("resource.k8s.io", "ResourceClaim" | "ResourceClaimTemplate" | "DeviceClass") => {
                     dra::update(req, object, old, c);
                 }

@@ -47,6 +47,11 @@ pub(crate) fn subdomain(text: &str, bad: &mut dyn FnMut(&str)) {
     }
 }
 
+/// `validate.LongName`: a subdomain whose length is told in bytes.
+pub(crate) fn long(text: &str, bad: &mut dyn FnMut(&str)) {
+    subdomain(text, &mut |detail| bad(if detail == LONG_253 { "must be no more than 253 bytes" } else { detail }));
+}
+
 /// `IsDNS1123SubdomainWithUnderscore`.
 pub(crate) fn subdomain_underscore(text: &str, bad: &mut dyn FnMut(&str)) {
     if text.len() > 253 {

@@ -54,6 +54,7 @@ ROOTS = (
     "certificates.CertificateSigningRequestCondition",
     "core.EphemeralContainer",
     "core.HostIP",
+    "core.EventSource",
     "core.NodeSelectorTerm",
     "core.ObjectReference",
     "core.PersistentVolumeClaimSpec",

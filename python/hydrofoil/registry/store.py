@@ -222,7 +222,7 @@ class Registry:
                     "Invalid value: 0: must be specified for an update",
                     "metadata.resourceVersion",
                 )
-                raise errors.invalid(resource.group, resource.kind, name, [cause])
+                raise errors.invalid(resource.group, resource.plural, name, [cause])
         elif int(version) != old.revision:
             raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
 

@@ -3,8 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
+use crate::internal::InternalCauses;
 use crate::read::{Read, same_field};
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::check::Check;
 use crate::validate::format::{label, name};
 use crate::validate::meta;
 
@@ -116,34 +117,23 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     if !same_field(object, old, "series") {
         series(object, causes);
     }
-    for (key, shown) in [
-        ("regarding", "involvedObject"),
-        ("reason", "reason"),
-        ("note", "message"),
-        ("deprecatedSource", "source"),
-        ("deprecatedFirstTimestamp", "firstTimestamp"),
-        ("deprecatedLastTimestamp", "lastTimestamp"),
-        ("deprecatedCount", "count"),
-        ("type", "type"),
-        ("eventTime", "eventTime"),
-        ("action", "action"),
-        ("related", "related"),
-        ("reportingController", "reportingController"),
-        ("reportingInstance", "reportingInstance"),
+    for (key, shown, shape) in [
+        ("regarding", "involvedObject", "core.ObjectReference"),
+        ("reason", "reason", "s"),
+        ("note", "message", "s"),
+        ("deprecatedSource", "source", "core.EventSource"),
+        ("deprecatedFirstTimestamp", "firstTimestamp", "t"),
+        ("deprecatedLastTimestamp", "lastTimestamp", "t"),
+        ("deprecatedCount", "count", "i"),
+        // Upstream looks at the reason twice.
+        ("reason", "reason", "s"),
+        ("type", "type", "s"),
+        ("eventTime", "eventTime", "t"),
+        ("action", "action", "s"),
+        ("related", "related", "*core.ObjectReference"),
+        ("reportingController", "reportingController", "s"),
+        ("reportingInstance", "reportingInstance", "s"),
     ] {
-        if !same_field(object, old, key) {
-            let shown_value = match object.opt(key) {
-                Some(v) => v.clone(),
-                None if matches!(
-                    key,
-                    "related" | "deprecatedFirstTimestamp" | "deprecatedLastTimestamp" | "eventTime"
-                ) =>
-                {
-                    Value::Null
-                }
-                None => Value::from(""),
-            };
-            causes.invalid(&Path::new(shown), &shown_value, IMMUTABLE);
-        }
+        causes.immutable_internal(&Path::new(shown), shape, object.sub(key), old.sub(key));
     }
 }

@@ -131,7 +131,7 @@ fn backend(backend: &Value, path: &Path<'_>, causes: &mut Causes) {
             if service.zero("name") {
                 causes.need(&at.child("name"));
             } else {
-                causes.format(&at.child("name"), service.s("name"), name::label_1035);
+                causes.format(&at.child("name"), service.s("name"), name::label);
             }
             let port = service.sub("port");
             let (named, number) = (!port.zero("name"), port.i("number") != 0);

@@ -211,7 +211,7 @@ class Registry:
                 version = ""
         if uid and not patch:
             # A PUT names the object that it means; what a patch makes of the uid is validated.
-            present = old.thaw().head()[5]
+            present = old.uid
             if uid != present:
                 why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
                 raise errors.conflict(resource.group, resource.plural, name, storage_error(resource, old, why))

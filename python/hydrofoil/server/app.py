@@ -90,7 +90,7 @@ class App:
             if resource is not None:
                 stored = self.registry.collection(resource).get(resource.native, "", "exempt")
                 if stored is not None:
-                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.thaw().head()[5]}\r\n")
+                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.uid}\r\n")
         self.pf_headers = "".join(lines).encode()
 
     def common(self, request: web.BaseRequest) -> bytes:

@@ -133,7 +133,7 @@ impl ResourceType {
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
         let reset = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
         let ignored = if reset { FieldSet::of_fields(&[&["status"]]) } else { FieldSet::new() };
-        let applied = apply(&self.typed.schema, live.as_ref(), &config.value, &request, force, &ignored)
+        let applied = apply(&self.typed.schema, live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
         let (value, _) = self.typed.decode(&json::encode_any(&applied), "json")?;
         Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))

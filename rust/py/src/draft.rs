@@ -1,5 +1,6 @@
 //! An object while it is being written.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
@@ -35,7 +36,7 @@ impl Draft {
         track_update(&self.typed.schema, old, new, &request, reset);
     }
 
-    fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
+    fn old_value<'a>(&self, old: Option<&'a Stored>) -> PyResult<Option<Cow<'a, Value>>> {
         old.map(|o| o.value(&self.typed)).transpose()
     }
 }
@@ -213,7 +214,7 @@ impl Draft {
     fn validate(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
         let old = self.old_value(old)?;
         let value = self.value.lock();
-        let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
+        let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
         let causes = match old {
             Some(_) => validate::update(&request, &value),
             None => validate::create(&request, &value),
@@ -225,7 +226,7 @@ impl Draft {
     #[pyo3(signature = (old=None))]
     fn cluster_ip_causes(&self, old: Option<&Stored>) -> PyResult<Vec<CauseTuple>> {
         let old = self.old_value(old)?;
-        Ok(tuples(&validate::cluster_ips(&self.value.lock(), old.as_ref())))
+        Ok(tuples(&validate::cluster_ips(&self.value.lock(), old.as_deref())))
     }
 
     /// What the kind warns about.
@@ -233,7 +234,7 @@ impl Draft {
     fn warnings(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
         let old = self.old_value(old)?;
         let value = self.value.lock();
-        let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
+        let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
         Ok(match old {
             Some(_) => warn::update(&request, &value),
             None => warn::create(&request, &value),

@@ -62,7 +62,7 @@ impl ListCursor {
     fn versions(&self, size: usize) -> Vec<Stored> {
         let mut out = Vec::new();
         self.state.lock().0.take(|v| {
-            out.push(Stored { typed: Arc::clone(&self.typed), version: Arc::clone(v) });
+            out.push(Stored::new(&self.typed, Arc::clone(v)));
             out.len() < size
         });
         out

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from hydrofoil import engine
-from hydrofoil.errors import Cause, bad_request, invalid
+from hydrofoil.errors import Cause, bad_request, invalid, quoted
 
 Params = dict[str, str]
 
@@ -167,7 +167,7 @@ def write_options(params: Params, kind: str) -> WriteOptions:
     for i, c in enumerate(manager):
         if not c.isprintable():
             at = len(manager[:i].encode())
-            text = f"Invalid value: {errors.quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
+            text = f"Invalid value: {quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
             causes.append(("FieldValueInvalid", text, "fieldManager"))
     level = params.get("fieldValidation", "")
     if level not in _LEVELS:

@@ -35,7 +35,6 @@ impl ManagedRequest<'_> {
     }
 }
 
-
 /// Writes `metadata.managedFields` of `new` as every operation but Apply does
 /// (`FieldManager.UpdateNoErrors` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`).
 ///

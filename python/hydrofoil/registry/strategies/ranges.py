@@ -73,7 +73,9 @@ class Ports:
     def claim(self, port: int, *, dry_run: bool) -> None:
         """Takes one port; a dry run does not look at the range. Raises Refused."""
         if not dry_run and not self.low <= port <= self.high:
-            raise Refused(f"provided port is not in the valid range. The range of valid ports is {self.low}-{self.high}")
+            raise Refused(
+                f"provided port is not in the valid range. The range of valid ports is {self.low}-{self.high}"
+            )
         if port in self._taken:
             raise Refused(TAKEN.format("port"))
         self._taken.add(port)

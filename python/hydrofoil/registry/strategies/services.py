@@ -52,16 +52,6 @@ class ServiceStrategy(Strategy):
 
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
         before, after = orjson.loads(old.json)["spec"], orjson.loads(stored.json)["spec"]
-        self._ips -= set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ()))
-        self._ports -= _node_ports(before) - _node_ports(after)
-
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        spec = orjson.loads(old.json)["spec"]
-        self._ips -= set(spec.get("clusterIPs", ()))
-        self._ports -= _node_ports(spec)
-
-    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        before, after = orjson.loads(old.json)["spec"], orjson.loads(stored.json)["spec"]
         self.ips.release(set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ())))
         self.ports.release(_node_ports(before) - _node_ports(after))
 

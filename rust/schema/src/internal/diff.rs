@@ -207,7 +207,8 @@ mod tests {
         let mut b = a.clone();
         b[2] = "x".into();
         b.remove(15);
-        let want = "@@ -1,6 +1,6 @@\n 0\n 1\n-2\n+x\n 3\n 4\n 5\n@@ -13,7 +13,6 @@\n 12\n 13\n 14\n-15\n 16\n 17\n 18\n";
+        let want =
+            "@@ -1,6 +1,6 @@\n 0\n 1\n-2\n+x\n 3\n 4\n 5\n@@ -13,7 +13,6 @@\n 12\n 13\n 14\n-15\n 16\n 17\n 18\n";
         assert_eq!(unified(&a.join("\n"), &b.join("\n")), want);
     }
 

@@ -87,12 +87,11 @@ mod tests {
         let requirement = object(vec![("operator", "Exists".into())]);
         let selector =
             object(vec![("matchLabels", Value::object()), ("matchExpressions", Value::from(vec![requirement]))]);
-        assert_eq!(
-            json("*meta.LabelSelector", &selector),
-            r#"{"matchExpressions":[{"key":"","operator":"Exists"}]}"#
-        );
+        assert_eq!(json("*meta.LabelSelector", &selector), r#"{"matchExpressions":[{"key":"","operator":"Exists"}]}"#);
         let template = object(vec![("metadata", object(vec![("name", "<x>".into())]))]);
-        assert!(json("core.PodTemplateSpec", &template).starts_with(r#"{"name":"\u003cx\u003e","Spec":{"Volumes":null,"#));
+        assert!(
+            json("core.PodTemplateSpec", &template).starts_with(r#"{"name":"\u003cx\u003e","Spec":{"Volumes":null,"#)
+        );
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use hydrofoil_types::Value;
 
 use super::{claim, create, daemon, pod, service};
-use crate::{Kind, internal};
 use crate::read::{Read, Write, same, same_field};
+use crate::{Kind, internal};
 
 pub(super) fn prepare(kind: &Kind, object: &mut Value, old: &Value) {
     if keeps_status(kind.key()) {

@@ -4,8 +4,8 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::check::{Check, NOT_NEGATIVE};
 use super::format::name;
+use super::resource;
 use super::workload::counts;
-use super::{resource};
 use crate::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");

@@ -60,7 +60,9 @@ fn accessor(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes
 
 /// `validateKubeFinalizerName` of core's `ValidateObjectMeta`; groups outside of it do without.
 pub(crate) fn kube_finalizers(kind: &Kind, object: &Value, causes: &mut Causes) {
-    if matches!(kind.group.as_str(), "admissionregistration.k8s.io"
+    if matches!(
+        kind.group.as_str(),
+        "admissionregistration.k8s.io"
             | "apiextensions.k8s.io"
             | "apiregistration.k8s.io"
             | "coordination.k8s.io"

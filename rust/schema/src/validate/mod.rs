@@ -123,39 +123,34 @@ enum Metadata {
 /// Which checks of the metadata the strategy of a kind adds to the common ones of an update.
 fn metadata_steps(req: &Request<'_>) -> &'static [Metadata] {
     use Metadata::{Object, Update};
-    match (req.kind.key(), req.subresource) {
-        (("", "Event") | ("policy" | "authentication.k8s.io" | "authorization.k8s.io", _), _)
-        | (("flowcontrol.apiserver.k8s.io" | "admissionregistration.k8s.io", _), "status")
-        | (("batch", "CronJob"), "status") => &[],
-        (("", "LimitRange" | "PersistentVolume"), "")
+    let (group, kind) = req.kind.key();
+    match (group, kind, req.subresource) {
+        // Nothing more, or their own validation does it.
+        ("", "Event", _)
+        | ("policy" | "authentication.k8s.io" | "authorization.k8s.io" | "apiextensions.k8s.io", _, _)
+        | ("batch", "Job", _)
+        | ("flowcontrol.apiserver.k8s.io" | "admissionregistration.k8s.io", _, "status")
+        | ("batch", "CronJob", "status") => &[],
+        ("", "LimitRange" | "PersistentVolume", "")
         | (
-            (
-                "discovery.k8s.io"
-                | "flowcontrol.apiserver.k8s.io"
-                | "admissionregistration.k8s.io"
-                | "internal.apiserver.k8s.io",
-                _,
-            )
-            | ("storage.k8s.io", "VolumeAttachment" | "CSINode"),
+            "discovery.k8s.io"
+            | "flowcontrol.apiserver.k8s.io"
+            | "admissionregistration.k8s.io"
+            | "internal.apiserver.k8s.io",
             _,
-        ) => &[Object],
-        (
-            (
-                "",
-                "PersistentVolumeClaim" | "ServiceAccount" | "Secret" | "ConfigMap" | "Endpoints",
-            )
-            | ("apps", "ControllerRevision")
-            | ("networking.k8s.io", "IngressClass")
-            | ("storage.k8s.io", "VolumeAttributesClass"),
-            "",
-        ) => &[Update, Object],
-        (("storage.k8s.io", "CSIDriver"), _) => &[Update],
-        (("", "Namespace" | "Node") | ("networking.k8s.io", "IPAddress"), "")
-        | (("rbac.authorization.k8s.io" | "node.k8s.io" | "storage.k8s.io", _), "")
-        | (("resource.k8s.io", "ResourceClaim" | "DeviceClass" | "ResourceClaimTemplate"), "")
-        | (("certificates.k8s.io", "CertificateSigningRequest"), _) => &[Object, Update],
-        // Their own validation does it.
-        (("apiextensions.k8s.io", _) | ("batch", "Job"), _) => &[],
+            _,
+        )
+        | ("storage.k8s.io", "VolumeAttachment" | "CSINode", _) => &[Object],
+        ("", "PersistentVolumeClaim" | "ServiceAccount" | "Secret" | "ConfigMap" | "Endpoints", "")
+        | ("apps", "ControllerRevision", "")
+        | ("networking.k8s.io", "IngressClass", "")
+        | ("storage.k8s.io", "VolumeAttributesClass", "") => &[Update, Object],
+        ("", "Namespace" | "Node", "")
+        | ("networking.k8s.io", "IPAddress", "")
+        | ("rbac.authorization.k8s.io" | "node.k8s.io", _, "")
+        | ("resource.k8s.io", "ResourceClaim" | "DeviceClass" | "ResourceClaimTemplate", "")
+        | ("certificates.k8s.io", "CertificateSigningRequest", _) => &[Object, Update],
+        ("storage.k8s.io", kind, "") if kind != "CSIDriver" => &[Object, Update],
         _ => &[Update],
     }
 }

@@ -23,7 +23,12 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     job::whole(new, causes);
     completions(new, before, causes);
-    causes.immutable_internal(&SPEC.child("selector"), "*meta.LabelSelector", new.sub("selector"), before.sub("selector"));
+    causes.immutable_internal(
+        &SPEC.child("selector"),
+        "*meta.LabelSelector",
+        new.sub("selector"),
+        before.sub("selector"),
+    );
     template(object, old, causes);
     for (key, shape) in [
         ("completionMode", "*s"),
@@ -81,13 +86,12 @@ fn template(object: &Value, old: &Value, causes: &mut Causes) {
 
 /// Node affinity may change; the affinity to pods may not.
 fn affinity(new: &Value, allowed: &mut Value) {
-    match new.opt("affinity") {
-        Some(now) => allowed.make("affinity").copy_from(now, "nodeAffinity"),
-        None => {
-            allowed.within("affinity", |a| a.drop("nodeAffinity"));
-            if allowed.zero("affinity") {
-                allowed.drop("affinity");
-            }
+    if let Some(now) = new.opt("affinity") {
+        allowed.make("affinity").copy_from(now, "nodeAffinity");
+    } else {
+        allowed.within("affinity", |a| a.drop("nodeAffinity"));
+        if allowed.zero("affinity") {
+            allowed.drop("affinity");
         }
     }
 }

@@ -15,27 +15,31 @@ const STATUS: Path<'static> = Path::new("status");
 /// The status of a job, before or after.
 struct State<'a> {
     status: &'a Value,
-    complete: bool,
-    failed: bool,
-    target: bool,
-    met: bool,
 }
 
 impl<'a> State<'a> {
     fn of(job: &'a Value) -> Self {
-        let status = job.sub("status");
-        let holds = |kind: &str| has_condition(status, kind, "True");
-        Self {
-            status,
-            complete: holds("Complete"),
-            failed: holds("Failed"),
-            target: holds("FailureTarget"),
-            met: holds("SuccessCriteriaMet"),
-        }
+        Self { status: job.sub("status") }
+    }
+
+    fn complete(&self) -> bool {
+        has_condition(self.status, "Complete", "True")
+    }
+
+    fn failed(&self) -> bool {
+        has_condition(self.status, "Failed", "True")
+    }
+
+    fn target(&self) -> bool {
+        has_condition(self.status, "FailureTarget", "True")
+    }
+
+    fn met(&self) -> bool {
+        has_condition(self.status, "SuccessCriteriaMet", "True")
     }
 
     fn finished(&self) -> bool {
-        self.complete || self.failed
+        self.complete() || self.failed()
     }
 
     fn time(&self, key: &str) -> Option<Timestamp> {
@@ -58,11 +62,17 @@ pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     finished(&new, &before, spec, causes);
     indexes(&new, &before, spec, causes);
     let status = new.status;
-    if new.finished() && status.i("terminating") > 0 && (new.finished() != before.finished() || changed(&new, &before, "terminating")) {
+    if new.finished()
+        && status.i("terminating") > 0
+        && (new.finished() != before.finished() || changed(&new, &before, "terminating"))
+    {
         let detail = "terminating>0 is invalid for finished job";
         causes.invalid_int(&STATUS.child("terminating"), status.i("terminating"), detail);
     }
-    if status.has("ready") && status.i("ready") > status.i("active") && (changed(&new, &before, "ready") || changed(&new, &before, "active")) {
+    if status.has("ready")
+        && status.i("ready") > status.i("active")
+        && (changed(&new, &before, "ready") || changed(&new, &before, "active"))
+    {
         causes.invalid_int(&STATUS.child("ready"), status.i("ready"), "cannot set more ready pods than active");
     }
     successes(&new, spec, causes);
@@ -95,11 +105,11 @@ fn uncounted(status: &Value, causes: &mut Causes) {
 
 fn conditions(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
     let at = STATUS.child("conditions");
-    let ended = new.complete != before.complete;
-    if new.complete && new.failed && (ended || new.failed != before.failed) {
+    let ended = new.complete() != before.complete();
+    if new.complete() && new.failed() && (ended || new.failed() != before.failed()) {
         causes.invalid_omitted(&at, "cannot set Complete=True and Failed=true conditions");
     }
-    if new.complete && new.target && (ended || new.target != before.target) {
+    if new.complete() && new.target() && (ended || new.target() != before.target()) {
         causes.invalid_omitted(&at, "cannot set Complete=True and FailureTarget=true conditions");
     }
 }
@@ -109,11 +119,11 @@ fn completion_time(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
     let shown = new.status.sub("completionTime");
     let (start, end) = (new.time("startTime"), new.time("completionTime"));
     let (started, ended) = (start != before.time("startTime"), end != before.time("completionTime"));
-    if new.complete != before.complete || ended {
-        if end.is_some() && !new.complete {
+    if new.complete() != before.complete() || ended {
+        if end.is_some() && !new.complete() {
             causes.invalid(&at, shown, "cannot set completionTime when there is no Complete=True condition");
         }
-        if end.is_none() && new.complete {
+        if end.is_none() && new.complete() {
             causes.required(&at, "completionTime is required for Complete jobs");
         }
     }
@@ -124,10 +134,10 @@ fn completion_time(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
 
 fn outcome(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
     let at = STATUS.child("conditions");
-    if new.failed && !new.target && (new.failed != before.failed || changed(new, before, "failedIndexes")) {
+    if new.failed() && !new.target() && (new.failed() != before.failed() || changed(new, before, "failedIndexes")) {
         causes.invalid_omitted(&at, "cannot set Failed=True condition without the FailureTarget=true condition");
     }
-    if new.complete && !new.met && (new.complete != before.complete || new.met != before.met) {
+    if new.complete() && !new.met() && (new.complete() != before.complete() || new.met() != before.met()) {
         causes.invalid_omitted(&at, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition");
     }
 }
@@ -188,13 +198,13 @@ fn indexes(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Cause
 
 fn successes(new: &State<'_>, spec: &Value, causes: &mut Causes) {
     let at = STATUS.child("conditions");
-    if new.met && new.failed {
+    if new.met() && new.failed() {
         causes.invalid_omitted(&at, "cannot set SuccessCriteriaMet=True and Failed=true conditions");
     }
-    if new.met && new.target {
+    if new.met() && new.target() {
         causes.invalid_omitted(&at, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions");
     }
-    if spec.has("successPolicy") && !new.met && new.complete {
+    if spec.has("successPolicy") && !new.met() && new.complete() {
         let detail = "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True";
         causes.invalid_omitted(&at, detail);
     }
@@ -204,9 +214,9 @@ fn successes(new: &State<'_>, spec: &Value, causes: &mut Causes) {
 fn transitions(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Causes) {
     let at = STATUS.child("conditions");
     for (kind, was, is) in [
-        ("Failed", before.failed, new.failed),
-        ("Complete", before.complete, new.complete),
-        ("FailureTarget", before.target, new.target),
+        ("Failed", before.failed(), new.failed()),
+        ("Complete", before.complete(), new.complete()),
+        ("FailureTarget", before.target(), new.target()),
     ] {
         if was && !is {
             causes.invalid_omitted(&at, &format!("cannot disable the terminal {kind}=True condition"));
@@ -223,16 +233,15 @@ fn transitions(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut C
         causes.invalid(&STATUS.child("completionTime"), new.status.sub("completionTime"), IMMUTABLE);
     }
     let started = before.time("startTime");
-    let resumes =
-        has_condition(before.status, "Suspended", "True") && has_condition(new.status, "Suspended", "False");
+    let resumes = has_condition(before.status, "Suspended", "True") && has_condition(new.status, "Suspended", "False");
     if started.is_some() && started != new.time("startTime") && !resumes && !spec.b("suspend") {
         let detail = "field is immutable for unsuspended job once set";
         causes.invalid(&STATUS.child("startTime"), new.status.sub("startTime"), detail);
     }
-    if before.met && !new.met {
+    if before.met() && !new.met() {
         causes.invalid_omitted(&at, "cannot disable the SuccessCriteriaMet=True condition");
     }
-    if before.complete && !before.met && new.met {
+    if before.complete() && !before.met() && new.met() {
         causes.invalid_omitted(&at, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions");
     }
 }

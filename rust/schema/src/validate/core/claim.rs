@@ -3,10 +3,10 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::read::{Read, Write};
-use crate::{Request, internal};
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::{label, name};
 use crate::validate::{resource, selector};
+use crate::{Request, internal};
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 

@@ -7,7 +7,7 @@ use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{ip, label};
 use crate::validate::pod::taint_effect;
-use crate::validate::{resource};
+use crate::validate::resource;
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");

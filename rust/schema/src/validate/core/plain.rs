@@ -6,7 +6,7 @@ use crate::Request;
 use crate::read::{Read, same_field};
 use crate::validate::check::Check;
 use crate::validate::format::{label, name};
-use crate::validate::{pod};
+use crate::validate::pod;
 
 const MAX_DATA: usize = 1024 * 1024;
 

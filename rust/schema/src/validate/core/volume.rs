@@ -3,9 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::claim;
+use crate::Request;
 use crate::internal::{self, InternalCauses};
 use crate::read::{Read, Write};
-use crate::Request;
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::name;
 use crate::validate::pod::persistent;

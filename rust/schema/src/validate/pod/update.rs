@@ -3,9 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::status;
-use crate::{Request, internal};
 use crate::read::{Read, Write, same, same_field};
 use crate::validate::check::Check;
+use crate::{Request, internal};
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";

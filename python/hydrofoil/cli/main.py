@@ -88,7 +88,8 @@ def parser() -> argparse.ArgumentParser:
         "--controllers",
         default="*",
         metavar="LIST",
-        help="namespace, garbagecollector; '*': all, '-name': not that one, empty: none (default %(default)s)",
+        help="namespace, garbagecollector, pvc-protection, pv-protection, vac-protection; "
+        "'*': all, '-name': not that one, empty: none (default %(default)s)",
     )
     p.add_argument(
         "--runtime-config",

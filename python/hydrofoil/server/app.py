@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import itertools
 import logging
 import os
@@ -32,6 +31,7 @@ from hydrofoil.errors import ApiError
 from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
+from hydrofoil.registry.strategies.ranges import Addresses, Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
@@ -81,8 +81,8 @@ class App:
         self.registry = Registry(self.catalog, self.backend)
         services = self.registry.strategies["", "services"]
         assert isinstance(services, ServiceStrategy)
-        services.network = ipaddress.ip_network(config.service_cluster_ip_range)
-        services.ports = config.service_node_port_range
+        services.ips = Addresses(config.service_cluster_ip_range)
+        services.ports = Ports(*config.service_node_port_range)
         self.hub = Hub(self.backend)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
@@ -115,7 +115,7 @@ class App:
             if resource is not None:
                 stored = self.registry.collection(resource).get(resource.native, "", "exempt")
                 if stored is not None:
-                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.thaw().head()[5]}\r\n")
+                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.uid}\r\n")
         self.pf_headers = "".join(lines).encode()
 
     def common(self, request: web.BaseRequest) -> bytes:

@@ -17,6 +17,7 @@ from pathlib import Path
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
+from hydrofoil.controllers.protection import PROTECTIONS
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
@@ -70,6 +71,9 @@ class Server:
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
+        for name, protection in PROTECTIONS.items():
+            if config.controls(name):
+                self.controllers.append(protection(self.app.registry, self.app.hub))
         for controller in self.controllers:
             controller.start()
             self.app.listeners.append(controller.discover)

@@ -152,12 +152,8 @@ impl ResourceType {
         let live = live.map(|l| l.value(&self.typed)).transpose()?;
         let now = types::Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let ignored = match subresource {
-            "" if self.typed.has_status() => FieldSet::of_fields(&[&["status"]]),
-            "status" if self.typed.custom.is_some() => FieldSet::of_fields(&[&["metadata"], &["spec"]]),
-            _ => FieldSet::new(),
-        };
-        let applied = apply(self.typed.owned(), live.as_ref(), &config.value, &request, force, &ignored)
+        let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
+        let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
         let (value, _) = self.typed.decode(&json::encode_any(&applied), "json")?;
         Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))
@@ -217,11 +213,13 @@ impl Typed {
         self.custom.as_ref().map_or_else(|| self.schema.arena.metadata(), Custom::metadata_type)
     }
 
-    /// Whether the object itself leaves its status alone.
-    pub(crate) fn has_status(&self) -> bool {
-        match &self.custom {
-            Some(custom) => custom.version().status,
-            None => hydrofoil_schema::traits(&self.kind).has_status,
+    /// The paths that a client cannot set through an endpoint, so that nobody comes to own them.
+    pub(crate) fn reset_fields(&self, subresource: &str) -> &'static [&'static [&'static str]] {
+        match (&self.custom, subresource) {
+            (None, _) => hydrofoil_schema::reset_fields(&self.kind, subresource),
+            (Some(custom), "") if custom.version().status => &[&["status"]],
+            (Some(_), "status") => &[&["metadata"], &["spec"]],
+            (Some(_), _) => &[],
         }
     }
 

@@ -133,7 +133,7 @@ impl ListCursor {
         let mut page = self.state.lock().page.clone();
         page.take(|version| {
             match custom.is_pending(&self.maker.typed.schema, version) {
-                Ok(true) => out.push(Stored { typed: Arc::clone(&self.maker.typed), version: Arc::clone(version) }),
+                Ok(true) => out.push(Stored::new(&self.maker.typed, Arc::clone(version))),
                 Ok(false) => {}
                 Err(e) => failed = Err(e),
             }
@@ -146,7 +146,7 @@ impl ListCursor {
     fn versions(&self, size: usize) -> Vec<Stored> {
         let mut out = Vec::new();
         self.state.lock().page.take(|v| {
-            out.push(Stored { typed: Arc::clone(&self.maker.typed), version: Arc::clone(v) });
+            out.push(Stored::new(&self.maker.typed, Arc::clone(v)));
             out.len() < size
         });
         out

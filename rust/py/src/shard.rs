@@ -80,30 +80,29 @@ impl Shard {
             key(meta.namespace(), meta.name())
         };
         let version = self.inner.create(&key, draft.stored()).map_err(store_error)?;
-        Ok(Stored { typed: Arc::clone(&draft.typed), version })
+        Ok(Stored::new(&draft.typed, version))
     }
 
     /// Replaces `old`, which must be the present version. An object that does not change is not written.
     fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
         let new = draft.stored();
-        let typed = Arc::clone(&draft.typed);
         if old.version.same_content(&new) {
-            return Ok(Stored { typed, version: Arc::clone(&old.version) });
+            return Ok(Stored::new(&draft.typed, Arc::clone(&old.version)));
         }
         let version = self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
-        Ok(Stored { typed, version })
+        Ok(Stored::new(&draft.typed, version))
     }
 
     /// Takes out `old`, which must be the present version.
     fn delete(&self, old: &Stored) -> PyResult<Stored> {
         let version = self.inner.delete(old.version.key(), old.version.revision()).map_err(store_error)?;
-        Ok(Stored { typed: Arc::clone(&old.typed), version })
+        Ok(Stored::new(&old.typed, version))
     }
 
     /// The present version of an object.
     fn get(&self, resource: &ResourceType, namespace: &str, name: &str) -> Option<Stored> {
         let version = self.inner.get(&key(namespace, name))?;
-        Some(Stored { typed: Arc::clone(&resource.typed), version })
+        Some(Stored::new(&resource.typed, version))
     }
 
     /// A list. `revision` 0 is the present state; `start` is the key of a continue token.

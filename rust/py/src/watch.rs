@@ -132,7 +132,7 @@ impl Watcher {
         self.shard.peek(self.id, |frame| {
             let version = frame.source.as_ref().unwrap_or(&frame.version);
             match custom.is_pending(&self.typed.schema, version) {
-                Ok(true) => out.push(Stored { typed: Arc::clone(&self.typed), version: Arc::clone(version) }),
+                Ok(true) => out.push(Stored::new(&self.typed, Arc::clone(version))),
                 Ok(false) => {}
                 Err(e) => failed = Err(e),
             }

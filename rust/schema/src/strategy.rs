@@ -11,6 +11,8 @@ pub enum NameRule {
     Label,
     /// An RFC 1035 label, up to 63 bytes.
     Label1035,
+    /// A subdomain by the validation tags of its type, which leave generateName alone.
+    Declared,
     /// Anything that fits into one segment of a URL path.
     PathSegment,
     /// Not restricted beyond what the kind's own rules say.
@@ -48,6 +50,17 @@ pub fn traits(kind: &Kind) -> Traits {
         name_rule: name_rule(key),
         has_status: has_status(key),
         has_scale: matches!(key, ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") | ("", "ReplicationController")),
+    }
+}
+
+/// The paths that an endpoint does not let its clients set (`GetResetFields` of the strategies).
+///
+/// What the endpoint of a subresource puts back is put back before fields are tracked, so its paths are not among them.
+pub fn reset_fields(kind: &Kind, subresource: &str) -> &'static [&'static [&'static str]] {
+    match (kind.key(), subresource) {
+        (("certificates.k8s.io", "CertificateSigningRequest"), "") => &[&["spec"], &["status"]],
+        (_, "") if traits(kind).has_status => &[&["status"]],
+        _ => &[],
     }
 }
 
@@ -100,7 +113,10 @@ fn returns_deleted(key: (&str, &str)) -> bool {
 fn name_rule(key: (&str, &str)) -> NameRule {
     match key {
         ("", "Namespace" | "Service") | ("apps", "StatefulSet") => NameRule::Label,
-        ("rbac.authorization.k8s.io", _) => NameRule::PathSegment,
+        ("rbac.authorization.k8s.io" | "policy", _) | ("certificates.k8s.io", "CertificateSigningRequest") => {
+            NameRule::PathSegment
+        }
+        ("", "ReplicationController") | ("resource.k8s.io", "DeviceClass") => NameRule::Declared,
         (
             "certificates.k8s.io" | "apiregistration.k8s.io" | "networking.k8s.io",
             "ClusterTrustBundle" | "APIService" | "IPAddress",

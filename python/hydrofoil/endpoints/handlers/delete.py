@@ -76,7 +76,7 @@ async def delete(scope: Scope) -> Answer:
     resource, info = scope.resource, scope.info
     stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
     if gone and not scope.registry.traits(resource)[2]:
-        details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.thaw().head()[5]}
+        details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
         body = {**status, "details": {k: v for k, v in details.items() if v}}
         return scope.json_answer(orjson.dumps(body) + b"\n")

@@ -18,11 +18,14 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         ("", "Pod") => pod::create(object),
         ("", "Namespace") => namespace(object),
         ("", "PersistentVolume") => {
+            protect(object, "kubernetes.io/pv-protection");
             let status = object.make("status");
             status.put("phase", "Pending");
             status.put("lastPhaseTransitionTime", Timestamp::now().rfc3339());
         }
+        ("storage.k8s.io", "VolumeAttributesClass") => protect(object, "kubernetes.io/vac-protection"),
         ("", "PersistentVolumeClaim") => {
+            protect(object, "kubernetes.io/pvc-protection");
             object.make("status").put("phase", "Pending");
             claim::normalize_sources(object.make("spec"));
         }
@@ -34,6 +37,16 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         ("apiregistration.k8s.io", "APIService") => local_service(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => stored_version(object),
         _ => {}
+    }
+}
+
+/// The `StorageObjectInUseProtection` admission plug-in: controllers take the finalizer off.
+fn protect(object: &mut Value, finalizer: &str) {
+    let meta = object.make("metadata");
+    if !meta.list("finalizers").iter().any(|f| f.as_str() == Some(finalizer)) {
+        let mut finalizers = meta.list("finalizers").to_vec();
+        finalizers.push(Value::from(finalizer));
+        meta.put("finalizers", finalizers);
     }
 }
 

@@ -62,8 +62,6 @@ pub(crate) fn volume(object: &Value, out: &mut Vec<String>) {
         ("storageos", "deprecated in v1.22, non-functional in v1.25+"),
         ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
         ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
-        ("flocker", "deprecated in v1.22, non-functional in v1.25+"),
-        ("quobyte", "deprecated in v1.22, non-functional in v1.25+"),
     ] {
         if spec.has(key) {
             // The path is upstream's spelling, not the field's.

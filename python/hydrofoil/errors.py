@@ -34,6 +34,8 @@ class ApiError(Exception):
         self.continue_token = continue_token
         self.headers = b""
         """Header lines that the answer carries: warnings given before it failed."""
+        self.foundation = details == {}
+        """Whether upstream's request routing answers, below the layer that knows of gated media types."""
 
     def status(self) -> dict[str, Any]:
         """The Status as it stands in a body (apimachinery `api/errors`)."""

@@ -145,6 +145,8 @@ def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
     """A JSON body in the negotiated media type."""
     if accepted.yaml:
         return engine.json_to_yaml(data)
+    if accepted.cbor:
+        return engine.json_to_cbor(data)
     if pretty:
         return engine.pretty(data) + b"\n"
     return data if data.endswith(b"\n") else data + b"\n"

@@ -95,6 +95,7 @@ class App:
         self.metrics = Metrics()
         self.metrics.watch_store(self.registry)
         self.documents = Documents(self.registry, self.health, self.metrics, address)
+        self.cbor = config.feature_gates.get("CBORServingAndStorage", False)
         self.pf_headers = b""
         self._audit = itertools.count()
         self._audit_prefix = str(uuid.UUID(bytes=os.urandom(16), version=4))[:24]
@@ -134,7 +135,7 @@ class App:
             return await self._route(request, common)
         except ApiError as e:
             common += e.headers
-            accepted = accepted_or_plain(request.headers.get("Accept", ""))
+            accepted = accepted_or_plain(request.headers.get("Accept", ""), cbor=self.cbor and not e.foundation)
             if accepted is not None and accepted.protobuf:
                 return self._protobuf_error(request, e, common)
             return respond.error_answer(request, e, accepted, common)
@@ -173,8 +174,10 @@ class App:
             info.name = ""
         # The scale of a custom resource is a built-in kind.
         custom = resource.custom and info.subresource != "scale"
-        accepted = negotiate(request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom)
-        scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted)
+        accepted = negotiate(
+            request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
+        )
+        scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted, self.cbor)
         started = perf_counter()
         code = 500
         try:
@@ -208,6 +211,7 @@ class App:
             return answer
         except ApiError as e:
             code = e.code
+            e.foundation = True
             raise
         finally:
             labels = (request.method, "", "", "", "", "", "", "apiserver", str(code))

@@ -235,10 +235,10 @@ def openapi_index(custom: dict[str, str]) -> bytes:
     return orjson.dumps({"paths": paths})
 
 
-def accepted_or_plain(accept: str) -> Accepted | None:
+def accepted_or_plain(accept: str, *, cbor: bool = False) -> Accepted | None:
     """The form of an error: None when negotiation fails."""
     try:
-        accepted = negotiate(accept)
+        accepted = negotiate(accept, cbor=cbor)
     except ApiError:
         return None
     return Accepted(accepted.media)

@@ -1,5 +1,6 @@
 //! Decoding and encoding of API objects.
 
+pub mod cbor;
 pub mod error;
 pub mod gzip;
 pub mod json;

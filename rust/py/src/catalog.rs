@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hydrofoil_codec::{json, proto, yaml};
+use hydrofoil_codec::{cbor, json, proto, yaml};
 use hydrofoil_merge::{FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
 
@@ -191,6 +191,13 @@ impl Typed {
             convert::after_decode(&self.kind.group, &self.kind.kind, &mut value);
             return Ok((value, Vec::new()));
         }
+        let transcoded;
+        let body = if media == "cbor" {
+            transcoded = cbor::to_json(body).map_err(|e| decode_error(&e))?;
+            &transcoded
+        } else {
+            body
+        };
         let mut decoded = if media == "yaml" {
             let generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
             let text = json::encode_any(&generic.value);
@@ -202,7 +209,17 @@ impl Typed {
         };
         if let Some(custom) = &self.custom {
             decoded.strict.extend(custom.coerce(&mut decoded.value)?);
+            if media == "cbor" {
+                // Upstream has no strict reader of custom resources in CBOR.
+                decoded.strict.clear();
+            }
             return Ok((decoded.value, decoded.strict));
+        }
+        if media == "cbor"
+            && let Some(path) = decoded.strict.first().and_then(|text| text.split('"').nth(1))
+        {
+            let given = json::parse(body).map_err(|e| decode_error(&e))?.value;
+            decoded.strict = vec![cbor::unknown_field(&given, path)];
         }
         convert::after_decode(&self.kind.group, &self.kind.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))

@@ -37,8 +37,8 @@ mod _native {
     use crate::stored::Stored;
     #[pymodule_export]
     use crate::text::{
-        decode_continue, duration, encode_continue, json_to_yaml, openapi_protobuf, pretty, protobuf_event,
-        yaml_to_json,
+        cbor_event, cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml,
+        openapi_protobuf, pretty, protobuf_event, yaml_to_json,
     };
     #[pymodule_export]
     use crate::watch::Watcher;

@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use hydrofoil_codec::gzip::{self, Sum};
-use hydrofoil_codec::proto;
+use hydrofoil_codec::{cbor, json, proto};
 use hydrofoil_store::{Page, Part, Shard};
+use hydrofoil_types::Value;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::block::{Maker, Piece};
 use crate::catalog::Typed;
+use crate::error::decode_error;
 use crate::render::{Encoding, Form, Shape, render, table_head};
 use crate::stored::Stored;
 
@@ -189,14 +191,16 @@ impl ListCursor {
         self.maker.gzip
     }
 
-    /// Walks ahead to the end of the page: how long its items are, unpacked (0 in a form of text, which does not tell
-    /// it), the key to go on at, and how many objects follow, if that is known.
+    /// Walks ahead to the end of the page: how long its items are in protobuf, unpacked, or else how many they are;
+    /// the key to go on at, and how many objects follow, if that is known.
     fn ahead(&self, py: Python<'_>) -> PyResult<(u64, Rest)> {
         let mut state = self.state.lock();
         let mut page = state.page.clone();
         let mut length = 0;
-        if self.maker.form.is_text() {
-            while page.part(usize::MAX).is_some() {}
+        if self.maker.form.encoding != Encoding::Protobuf {
+            while let Some(part) = page.part(usize::MAX) {
+                length += part.len() as u64;
+            }
         } else {
             while let Some(piece) = self.piece(py, &mut page, None)? {
                 length += piece.plain;
@@ -217,6 +221,23 @@ impl ListCursor {
             _ => (typed.api_version.to_string(), typed.resource.list_kind.as_str()),
         };
         PyBytes::new(py, &proto::envelope_head(&api_version, kind, &head, items))
+    }
+
+    /// What stands before the items of a CBOR list of so many. `rest` holds further members of the metadata.
+    fn cbor_head<'py>(&self, py: Python<'py>, items: u64, rest: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let text = [self.head(py, rest).as_bytes(), b"]}"].concat();
+        let value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
+        let members = value.as_object().expect("the head of a list is an object");
+        let mut out = cbor::SELF_DESCRIBED.to_vec();
+        cbor::map_head(members.len() as u64, &mut out);
+        for (i, (name, member)) in members.iter().enumerate() {
+            cbor::encode(None, &Value::Str(name.clone()), &mut out);
+            if i + 1 < members.len() {
+                cbor::encode(None, member, &mut out);
+            }
+        }
+        cbor::array_head(items, &mut out);
+        Ok(PyBytes::new(py, &out))
     }
 
     /// What stands before the first item. `rest` holds further members of the metadata.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hydrofoil_codec::{json, proto};
+use hydrofoil_codec::{cbor, json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
 use hydrofoil_types::{Map, Timestamp, Value};
@@ -33,6 +33,7 @@ pub(crate) enum Shape {
 pub(crate) enum Encoding {
     Json,
     Protobuf,
+    Cbor,
 }
 
 /// A form of an object or of an item of a list.
@@ -49,6 +50,7 @@ impl Form {
         let encoding = match parts.next() {
             Some("json") => Encoding::Json,
             Some("protobuf") => Encoding::Protobuf,
+            Some("cbor") => Encoding::Cbor,
             _ => return Err(PyValueError::new_err(text.to_owned())),
         };
         let rest: Vec<&str> = parts.collect();
@@ -64,6 +66,11 @@ impl Form {
     /// Whether items are separated by commas.
     pub(crate) fn is_text(&self) -> bool {
         self.encoding == Encoding::Json
+    }
+
+    /// The same shape as JSON.
+    fn as_json(&self) -> Self {
+        Self { shape: self.shape.clone(), encoding: Encoding::Json }
     }
 
     /// Whether it is what the store holds.
@@ -92,6 +99,18 @@ pub(crate) fn render_event(
     out: &mut Vec<u8>,
 ) -> PyResult<i64> {
     match (&form.shape, form.encoding) {
+        (_, Encoding::Cbor) => {
+            let mut text = Vec::new();
+            let until = render_event(typed, &form.as_json(), version, whole, columns, &mut text)?;
+            let value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
+            // The objects of tables and metadata have no bytes of which the schema would tell.
+            let schema = (form.shape == Shape::Object).then_some(&typed.schema);
+            if whole {
+                out.extend_from_slice(&cbor::SELF_DESCRIBED);
+            }
+            cbor::encode(schema, &value, out);
+            return Ok(until);
+        }
         (Shape::Object, Encoding::Json) if whole => out.extend_from_slice(&typed.json(version)?),
         (Shape::Object, Encoding::Json) if typed.is_stored_form(version) => {
             out.push(b'{');

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hydrofoil_codec::proto;
+use hydrofoil_codec::{cbor, proto};
 use hydrofoil_store as store;
 use hydrofoil_store::{Drained, Frame, WatcherId};
 use hydrofoil_types::Value;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::catalog::Typed;
-use crate::render::{Form, render_event};
+use crate::render::{Encoding, Form, render_event};
 use crate::stored::Stored;
 
 /// How many batches a shard remembers: watchers stand at few different cursors at a time.
@@ -180,7 +180,10 @@ impl Watcher {
         if !self.form.is_text() {
             let mut object = Vec::new();
             render_event(&self.typed, &self.form, version, true, columns, &mut object)?;
-            proto::watch_event(kind, &object, out);
+            match self.form.encoding {
+                Encoding::Cbor => cbor::event(kind, &object, out),
+                _ => proto::watch_event(kind, &object, out),
+            }
             return Ok(());
         }
         out.extend_from_slice(br#"{"type":""#);

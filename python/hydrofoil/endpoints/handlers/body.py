@@ -14,7 +14,7 @@ def decode(
 ) -> Draft:
     """A body as an object of a type; `also` is an older version of the same form. Raises 400 and 415."""
     if media is None:
-        media = body_media(scope.request.headers.get("Content-Type", ""))
+        media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
     if data.strip() == b"null":
         data = b"{}"
     version = native.api_version.rpartition("/")[2]
@@ -94,6 +94,6 @@ def check_namespace(scope: Scope, draft: Draft) -> None:
 async def read(scope: Scope, native: ResourceType, options: WriteOptions) -> Draft:
     """The body of a create or update."""
     custom = scope.resource.custom and native is scope.resource.native
-    media = body_media(scope.request.headers.get("Content-Type", ""), custom=custom)
+    media = body_media(scope.request.headers.get("Content-Type", ""), custom=custom, cbor=scope.cbor)
     data = await scope.body()
     return decode(scope, native, data, options.field_validation, media=media)

@@ -50,7 +50,7 @@ async def delete_options(scope: Scope) -> DeleteOptions:
 
 
 def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
-    media = body_media(scope.request.headers.get("Content-Type", ""))
+    media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
     native = scope.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
     try:
         draft, _ = native.decode(data, media)
@@ -88,11 +88,11 @@ async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     options = await delete_options(scope)
     listing = list_options(scope.params, watch=False)
-    cursor, limit = await open_list(scope, listing, "json" if scope.accepted.protobuf else scope.form())
+    cursor, limit = await open_list(scope, listing, "json" if scope.accepted.binary else scope.form())
     begin = head(cursor, limit)
     shown: list[bytes] = []
     # Shown as JSON items; the answer is put into its media type as a whole.
-    form = "json" if scope.accepted.protobuf else scope.form()
+    form = "json" if scope.accepted.binary else scope.form()
     # Items leave out what the list says, but those of custom resources.
     head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
     head_length = 0 if scope.resource.custom else head_length

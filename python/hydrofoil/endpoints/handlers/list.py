@@ -85,7 +85,7 @@ async def list_(scope: Scope) -> web.StreamResponse:
     while size <= CHUNK:
         more = await chunk(cursor)
         if more is None:
-            if not size and null_rows(scope):
+            if not size and null_rows(scope) and not scope.accepted.binary:
                 return scope.finished(b"%snull}\n" % begin[:-1])
             parts.append(cursor.close(end))
             return scope.finished(b"".join(parts), packed=cursor.is_packed)
@@ -107,16 +107,22 @@ async def ends(scope: Scope, cursor: ListCursor, limit: int) -> tuple[bytes, byt
         # One message: its length stands before its content.
         length, left = await asyncio.get_running_loop().run_in_executor(None, cursor.ahead)
         return cursor.envelope(length, *rest(cursor, left)), engine.ENVELOPE_TAIL
+    if scope.accepted.cbor:
+        count, left = cursor.ahead()
+        return cursor.cbor_head(count, members(cursor, left)), b""
     return head(cursor, limit), b"]}\n"
 
 
 def head(cursor: ListCursor, limit: int) -> bytes:
     """What stands before the items of a list of JSON."""
-    token, remaining = rest(cursor, cursor.ahead()[1]) if limit else ("", None)
-    members = f',"continue":"{token}"' if token else ""
-    if remaining:
-        members += f',"remainingItemCount":{remaining}'
-    return cursor.head(members)
+    return cursor.head(members(cursor, cursor.ahead()[1] if limit else None))
+
+
+def members(cursor: ListCursor, left: tuple[str, int | None] | None) -> str:
+    """The members of the metadata after the resourceVersion."""
+    token, remaining = rest(cursor, left)
+    out = f',"continue":"{token}"' if token else ""
+    return out + (f',"remainingItemCount":{remaining}' if remaining else "")
 
 
 def rest(cursor: ListCursor, left: tuple[str, int | None] | None) -> tuple[str, int | None]:

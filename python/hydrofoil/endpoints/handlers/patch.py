@@ -17,12 +17,14 @@ from hydrofoil.engine import Draft, ResourceType, Stored
 
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom)
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
     options = write_options(scope.params, "PatchOptions")
-    if kind != "apply" and "force" in scope.params:
+    if not kind.startswith("apply") and "force" in scope.params:
         cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
         raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
     data = await scope.body()
+    if kind == "apply-cbor":
+        kind, data = "apply", from_cbor(data)
     if kind == "apply":
         return await apply(scope, data, options)
 
@@ -41,6 +43,14 @@ async def patch(scope: Scope) -> Answer:
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)
+
+
+def from_cbor(data: bytes) -> bytes:
+    """A configuration in CBOR as JSON, which is YAML (MT-22). Raises 400."""
+    try:
+        return engine.cbor_to_json(data)
+    except engine.DecodeError as e:
+        raise errors.bad_request(f"error decoding CBOR: {e.args[1]}") from None
 
 
 def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:

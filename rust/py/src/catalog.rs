@@ -131,8 +131,7 @@ impl ResourceType {
         let live = live.map(|l| l.value(&self.typed)).transpose()?;
         let now = types::Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let reset = subresource.is_empty() && hydrofoil_schema::traits(&self.typed.kind).has_status;
-        let ignored = if reset { FieldSet::of_fields(&[&["status"]]) } else { FieldSet::new() };
+        let ignored = FieldSet::of_fields(hydrofoil_schema::reset_fields(&self.typed.kind, subresource));
         let applied = apply(&self.typed.schema, live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
         let (value, _) = self.typed.decode(&json::encode_any(&applied), "json")?;

@@ -145,7 +145,7 @@ impl Draft {
         self.track(None, &mut value, manager, subresource);
     }
 
-    /// Takes over what an update may not change, and what the strategy prepares.
+    /// Takes over what an update may not change.
     ///
     /// `manager` comes to own what the body changes; empty: nobody does.
     #[pyo3(signature = (old, subresource, manager=""))]
@@ -176,9 +176,15 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value);
-        // What the endpoint put back is owned by nobody new.
         self.track(Some(&old), &mut value, manager, subresource);
+        Ok(())
+    }
+
+    /// What the strategy makes of an update, after admission.
+    fn prepare_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
+        let old = old.value(&self.typed)?;
+        let request = Request { kind: &self.typed.kind, subresource, old: Some(&old) };
+        prepare::update(&request, &mut self.value.lock());
         Ok(())
     }
 

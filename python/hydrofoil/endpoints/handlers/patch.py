@@ -53,6 +53,12 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
         scope.warnings += [w for w in strict if w not in scope.warnings]
+    api_version, own, *_ = draft.head()
+    unknown = own and own != native.kind and body.registered(scope, api_version, own)[2] is None
+    if unknown and kind != "strategic":
+        # What was patched is decoded by another scheme than a body.
+        text = body.no_kind(own, api_version, "pkg/runtime/scheme.go:111")
+        raise wrong_patch(orjson.dumps(dict(sorted(orjson.loads(draft.json()).items()))), text)
     body.check_type(scope, native, draft)
     check_name(scope, draft)
     body.check_namespace(scope, draft)
@@ -126,5 +132,10 @@ def refused(what: str, text: str, data: bytes) -> errors.ApiError:
             return errors.ApiError(413, "RequestEntityTooLarge", text)
         case "internal":
             return errors.ApiError(500, "", text)
-    shown = data.decode(errors="replace")
-    return errors.invalid("", "", "", [("FieldValueInvalid", f'Invalid value: "{shown}": {text}', "patch")])
+    return wrong_patch(data, text)
+
+
+def wrong_patch(shown: bytes, text: str) -> errors.ApiError:
+    """422 of a patch whose outcome is no object of the kind."""
+    quoted = errors.quoted(shown.decode(errors="replace"))
+    return errors.invalid("", "", "", [("FieldValueInvalid", f"Invalid value: {quoted}: {text}", "patch")])

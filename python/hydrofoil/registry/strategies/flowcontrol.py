@@ -36,7 +36,9 @@ class FlowControlStrategy(Strategy):
             "message": f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" '
             + ("and it exists" if found else "but there is no such object"),
         }
-        present = next((c for c in raw.get("status", {}).get("conditions", ()) if c["type"] == "Dangling"), {})
+        present: dict[str, Any] = next(
+            (c for c in raw.get("status", {}).get("conditions", ()) if c["type"] == "Dangling"), {}
+        )
         if condition.items() <= present.items():
             return
         same = present.get("status") == condition["status"]

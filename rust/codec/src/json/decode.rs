@@ -350,12 +350,11 @@ impl<'a> Decoder<'a> {
 
     fn zero(&self, shape: &Shape) -> Value {
         match shape {
-            Shape::Str => Value::str(""),
+            // Bytes come back from the storage empty rather than as nothing.
+            Shape::Str | Shape::Bytes => Value::str(""),
             Shape::Int32 | Shape::Int64 => Value::Int(0),
             Shape::Bool => Value::Bool(false),
             Shape::Double => Value::Float(0.0),
-            // What is stored comes back as no bytes rather than as nothing.
-            Shape::Bytes => Value::str(""),
             Shape::List(_) | Shape::Map(_) | Shape::Any => Value::Null,
             Shape::Type(id) => match self.arena.map(|a| a.get(*id).special) {
                 Some(None) => Value::object(),

@@ -189,6 +189,8 @@ class Registry:
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
             draft.begin_update(old, subresource, manager)
             strategy = self.strategy(resource)
+            strategy.admit_update(old, draft, subresource)
+            draft.prepare_update(old, subresource)
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
                 if validate and (causes := draft.validate(old, subresource)):

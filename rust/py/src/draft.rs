@@ -163,7 +163,7 @@ impl Draft {
         self.track(None, &mut value, manager, subresource);
     }
 
-    /// Takes over what an update may not change, and what the strategy prepares.
+    /// Takes over what an update may not change.
     ///
     /// `manager` comes to own what the body changes; empty: nobody does.
     #[pyo3(signature = (old, subresource, manager=""))]
@@ -198,12 +198,21 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        match &self.typed.custom {
-            Some(c) => custom::begin_update(c.version(), subresource, &mut value, &old),
-            None => prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value),
+        if let Some(c) = &self.typed.custom {
+            // What the endpoint puts back is owned by nobody new.
+            custom::begin_update(c.version(), subresource, &mut value, &old);
         }
-        // What the endpoint put back is owned by nobody new.
         self.track(Some(&old), &mut value, manager, subresource);
+        Ok(())
+    }
+
+    /// What the strategy makes of an update, after admission.
+    fn prepare_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
+        if self.typed.custom.is_none() {
+            let old = old.value(&self.typed)?;
+            let request = Request { kind: &self.typed.kind, subresource, old: Some(&old) };
+            prepare::update(&request, &mut self.value.lock());
+        }
         Ok(())
     }
 

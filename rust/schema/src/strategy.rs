@@ -54,12 +54,34 @@ pub fn traits(kind: &Kind) -> Traits {
 }
 
 /// The paths that an endpoint does not let its clients set (`GetResetFields` of the strategies).
-///
-/// What the endpoint of a subresource puts back is put back before fields are tracked, so its paths are not among them.
 pub fn reset_fields(kind: &Kind, subresource: &str) -> &'static [&'static [&'static str]] {
+    const METADATA: &[&str] = &["metadata"];
+    const SPEC: &[&str] = &["spec"];
+    const STATUS: &[&str] = &["status"];
     match (kind.key(), subresource) {
-        (("certificates.k8s.io", "CertificateSigningRequest"), "") => &[&["spec"], &["status"]],
-        (_, "") if traits(kind).has_status => &[&["status"]],
+        (("certificates.k8s.io", "CertificateSigningRequest"), "") => &[SPEC, STATUS],
+        (("certificates.k8s.io", "CertificateSigningRequest"), "status") => &[SPEC, &["status", "conditions"]],
+        (("certificates.k8s.io", "CertificateSigningRequest"), "approval") => &[SPEC, &["status", "certificate"]],
+        (("", "Namespace"), "finalize") => &[STATUS],
+        (_, "") if traits(kind).has_status => &[STATUS],
+        (("", "Pod"), "status") => &[SPEC, &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]],
+        (("apps", "Deployment"), "status") => &[SPEC, &["metadata", "labels"]],
+        (
+            ("networking.k8s.io", "ServiceCIDR")
+            | ("resource.k8s.io", "ResourceClaim" | "DeviceTaintRule" | "ResourcePoolStatusRequest")
+            | ("storage.k8s.io", "VolumeAttachment")
+            | ("scheduling.k8s.io", "PodGroup")
+            | (
+                "flowcontrol.apiserver.k8s.io"
+                | "admissionregistration.k8s.io"
+                | "apiregistration.k8s.io"
+                | "internal.apiserver.k8s.io"
+                | "storagemigration.k8s.io",
+                _,
+            ),
+            "status",
+        ) => &[SPEC, METADATA],
+        (_, "status") => &[SPEC],
         _ => &[],
     }
 }

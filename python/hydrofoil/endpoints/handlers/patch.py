@@ -67,10 +67,21 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
     if native is scope.resource.native and scope.resource.custom:
         body.check_custom(native, draft, data)
     else:
-        body.check_type(scope, native, draft)
+        _check_outcome(scope, native, kind, draft)
     check_name(scope, draft)
     body.check_namespace(scope, draft)
     return draft
+
+
+def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) -> None:
+    """The type of what a patch makes of a built-in object. Raises 400 and 422."""
+    api_version, own, *_ = draft.head()
+    unknown = own and own != native.kind and body.registered(scope, api_version, own)[2] is None
+    if unknown and kind != "strategic":
+        # What was patched is decoded by another scheme than a body.
+        text = body.no_kind(own, api_version, "pkg/runtime/scheme.go:111")
+        raise wrong_patch(orjson.dumps(dict(sorted(orjson.loads(draft.json()).items()))), text)
+    body.check_type(scope, native, draft)
 
 
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
@@ -154,5 +165,10 @@ def refused(what: str, text: str, data: bytes) -> errors.ApiError:
             return errors.ApiError(413, "RequestEntityTooLarge", text)
         case "internal":
             return errors.ApiError(500, "", text)
-    shown = data.decode(errors="replace")
-    return errors.invalid("", "", "", [("FieldValueInvalid", f'Invalid value: "{shown}": {text}', "patch")])
+    return wrong_patch(data, text)
+
+
+def wrong_patch(shown: bytes, text: str) -> errors.ApiError:
+    """422 of a patch whose outcome is no object of the kind."""
+    quoted = errors.quoted(shown.decode(errors="replace"))
+    return errors.invalid("", "", "", [("FieldValueInvalid", f"Invalid value: {quoted}: {text}", "patch")])

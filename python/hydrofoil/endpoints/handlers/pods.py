@@ -48,6 +48,8 @@ async def bind(scope: Scope) -> Answer:
         raise errors.ApiError(500, "", errors.aggregate([f"{field}: {message}" for _, message, field in causes]))
 
     _, _, _, _, _, uid, version = given.head()
+    if not scope.info.subresource:
+        uid = ""  # wiped, as of every new object
 
     def change(old: Stored) -> Draft:
         draft = old.thaw()

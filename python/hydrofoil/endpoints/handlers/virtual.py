@@ -20,6 +20,8 @@ EVERYTHING = [
     {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
 ]
 EVERY_URL = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
+SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+"""What no client may say of a new object (`WipeObjectMetaSystemFields`)."""
 
 
 def handles(resource: Resource) -> bool:
@@ -40,6 +42,9 @@ async def review(scope: Scope) -> Answer:
     draft = await body.read(scope, scope.resource.native, options)
     body.check_namespace(scope, draft)
     draft.set_type()
+    draft.set(["metadata", "namespace"], orjson.dumps(scope.info.namespace) if scope.resource.namespaced else None)
+    for filled in SYSTEM_FIELDS:
+        draft.set(["metadata", filled], None)
     draft.own(scope.manager())
     if scope.resource.kind == "TokenReview" and not draft.get(["spec", "token"]):
         raise errors.bad_request("token is required for TokenReview in authentication")

@@ -56,6 +56,9 @@ class Strategy:
     async def after_create(self, resource: Resource, stored: Stored) -> None:
         """Acts on a new object."""
 
+    def admit_update(self, old: Stored, draft: Draft, subresource: str) -> None:
+        """What admission makes of an update, before it is prepared."""
+
     async def before_update(
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
     ) -> Undo:

@@ -9,6 +9,7 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.registry.strategies.base import USER, Step, Strategy, Undo, nothing, now
 from hydrofoil.registry.strategies.devices import DeviceClaimStrategy, DeviceTemplateStrategy
+from hydrofoil.registry.strategies.flowcontrol import FlowSchemaStrategy, PriorityLevelStrategy
 from hydrofoil.registry.strategies.pods import PodStrategy
 from hydrofoil.registry.strategies.services import ServiceStrategy
 
@@ -97,6 +98,8 @@ def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
         ("", "pods"): PodStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("", "services"): ServiceStrategy(registry),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowSchemaStrategy(registry),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): PriorityLevelStrategy(registry),
         ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry),
         ("resource.k8s.io", "resourceclaimtemplates"): DeviceTemplateStrategy(registry),
     }

@@ -40,18 +40,15 @@ class PodStrategy(Strategy):
         self._runtime(draft)
         return nothing
 
-    async def before_update(
-        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
-    ) -> Undo:
+    def admit_update(self, old: Stored, draft: Draft, subresource: str) -> None:
         if subresource:
-            return nothing
+            return
         self._tolerations(draft)
         before = None
         for member in ("priority", "preemptionPolicy"):
             if draft.get([*SPEC, member]) is None:
                 before = before or old.thaw()
                 draft.set([*SPEC, member], before.get([*SPEC, member]))
-        return nothing
 
     def _tolerations(self, draft: Draft) -> None:
         tolerations = orjson.loads(draft.get([*SPEC, "tolerations"]) or b"[]")

@@ -15,7 +15,7 @@ fn examples_of_the_specification() {
         (b"\x3b\x7f\xff\xff\xff\xff\xff\xff\xff", "-9223372036854775808"),
         (b"\xf9\x3e\x00", "1.5"),
         (b"\xf9\x40\x00", "2.0"),
-        (b"\xf9\x00\x01", "5.960464477539063e-8"),
+        (b"\xf9\x00\x01", "5.960464477539063e-08"),
         (b"\xfb\x3f\xf1\x99\x99\x99\x99\x99\x9a", "1.1"),
         (b"\xc1\x1a\x51\x4b\x67\xb0", "\"2013-03-21T20:04:00Z\""),
         (b"\xd6\x43\x00\xff\x01", "\"AP8B\""),

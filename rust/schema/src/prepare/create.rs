@@ -30,6 +30,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
             claim::normalize_sources(object.make("spec"));
         }
         ("", "ServiceAccount") => secret_names(object),
+        ("", "LimitRange") => random_name(object),
         ("", "Service") => service::create(object),
         ("apps", "DaemonSet") => daemon::create(object),
         ("apps", "StatefulSet") => claims(object),
@@ -37,6 +38,15 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         ("apiregistration.k8s.io", "APIService") => local_service(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => stored_version(object),
         _ => {}
+    }
+}
+
+/// A limit range that brings no name gets one.
+fn random_name(object: &mut Value) {
+    let meta = object.make("metadata");
+    if meta.s("name").is_empty() {
+        let uid = meta.s("uid").to_owned();
+        meta.put("name", uid);
     }
 }
 

@@ -44,7 +44,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
         ("batch", "Job") => batch::create(req, object, c),
         ("batch", _) => batch::cron_create(req, object, c),
         ("networking.k8s.io", "IPAddress") => address::ip_address(req.kind, object, c),
-        ("apiregistration.k8s.io", _) => apiservice::create(req.kind, object, c),
+        ("apiregistration.k8s.io", _) => apiservice::whole(req.kind, object, c),
         ("apiextensions.k8s.io", _) => crd::create(req, object, c),
         ("authorization.k8s.io", _) => access::review(req, object, c),
         ("authentication.k8s.io", _) => {}
@@ -207,7 +207,7 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
                     dra::update(req, object, old, c);
                 }
                 ("apiregistration.k8s.io", _) if status => apiservice::status(object, c),
-                ("apiregistration.k8s.io", _) => apiservice::rules(object, c),
+                ("apiregistration.k8s.io", _) => apiservice::whole(req.kind, object, c),
                 ("", "Secret") => secret::update(object, old, c),
                 ("", "ConfigMap") => {
                     plain::immutable(object, old, &["data", "binaryData"], c);

@@ -162,7 +162,8 @@ pub(crate) fn service_account(object: &Value, out: &mut Vec<String>) {
 
 /// The class of ingresses by annotation.
 pub(crate) fn ingress(object: &Value, out: &mut Vec<String>) {
-    if object.sub("metadata").sub("annotations").has("kubernetes.io/ingress.class") {
+    let annotated = object.sub("metadata").sub("annotations").has("kubernetes.io/ingress.class");
+    if annotated && !object.sub("spec").has("ingressClassName") {
         out.push(
             "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
                 .into(),

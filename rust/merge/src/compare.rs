@@ -22,122 +22,145 @@ pub(crate) struct Comparison {
 impl Comparison {
     /// The difference of two objects; paths at or below `ignored` do not count.
     pub fn of(place: Place<'_>, old: &Value, new: &Value, ignored: &FieldSet) -> Self {
-        let mut walk = Walk { path: Vec::new(), out: Self::default() };
-        walk.both(place, Some(old), Some(new));
-        let out = walk.out;
-        Self {
-            removed: out.removed.recursive_difference(ignored),
-            modified: out.modified.recursive_difference(ignored),
-            added: out.added.recursive_difference(ignored),
+        let (mut out, _) = both(place, Some(old), Some(new));
+        for set in [&mut out.removed, &mut out.modified, &mut out.added] {
+            *set = std::mem::take(set).recursive_difference(ignored);
+        }
+        out
+    }
+
+    /// The paths that have another value than before, and those that are gone.
+    pub fn split(self) -> (FieldSet, FieldSet) {
+        let written = if self.modified.is_empty() { self.added } else { self.modified.union(&self.added) };
+        (written, self.removed)
+    }
+
+    /// Takes over what was found at a step.
+    fn take(&mut self, element: &PathElement, (below, own): Found) {
+        let is = |change| own == Some(change);
+        let sets = [
+            (&mut self.removed, below.removed, is(Change::Removed)),
+            (&mut self.modified, below.modified, is(Change::Modified)),
+            (&mut self.added, below.added, is(Change::Added)),
+        ];
+        for (set, below, member) in sets {
+            if member || !below.is_empty() {
+                set.set_node(element.clone(), member, below);
+            }
         }
     }
 
-    /// The paths that have another value than before.
-    pub fn written(&self) -> FieldSet {
-        self.modified.clone().union(&self.added)
-    }
-}
-
-struct Walk {
-    path: Vec<PathElement>,
-    out: Comparison,
-}
-
-impl Walk {
-    fn both(&mut self, place: Place<'_>, old: Option<&Value>, new: Option<&Value>) {
-        let as_map = |v: Option<&Value>| matches!(v, Some(Value::Object(_)));
-        let whole = match place.atom {
-            Atom::Struct(_) | Atom::Map(_) => self.maps(place, old, new),
-            Atom::List(..) => self.lists(place, old, new),
-            Atom::Free if as_map(old) || as_map(new) => {
-                // A map that became something else is gone key by key, too.
-                let whole = self.maps(place, old, new);
-                whole || [old, new].into_iter().flatten().any(|v| !matches!(v, Value::Object(_) | Value::Null))
-            }
-            Atom::Free | Atom::Leaf => true,
+    /// Marks a step as a whole, besides what was found below it.
+    fn mark(&mut self, element: &PathElement, change: Change) {
+        let set = match change {
+            Change::Removed => &mut self.removed,
+            Change::Modified => &mut self.modified,
+            Change::Added => &mut self.added,
         };
-        match (old, new) {
-            (None, _) => self.out.added.insert(&self.path),
-            (_, None) => self.out.removed.insert(&self.path),
-            (Some(old), Some(new)) if whole && !equal(old, new) => self.out.modified.insert(&self.path),
-            _ => {}
+        set.insert(std::slice::from_ref(element));
+    }
+}
+
+/// What happened to a value as a whole.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Change {
+    Removed,
+    Modified,
+    Added,
+}
+
+/// What changed below a place, and what happened to it as a whole.
+type Found = (Comparison, Option<Change>);
+
+fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>) -> Found {
+    let mut out = Comparison::default();
+    let as_map = |v: Option<&Value>| matches!(v, Some(Value::Object(_)));
+    let whole = match place.atom {
+        Atom::Struct(_) | Atom::Map(_) => maps(place, old, new, &mut out),
+        Atom::List(..) => lists(place, old, new, &mut out),
+        Atom::Free if as_map(old) || as_map(new) => {
+            // A map that became something else is gone key by key, too.
+            let whole = maps(place, old, new, &mut out);
+            whole || [old, new].into_iter().flatten().any(|v| !matches!(v, Value::Object(_) | Value::Null))
+        }
+        Atom::Free | Atom::Leaf => true,
+    };
+    let own = match (old, new) {
+        (None, _) => Some(Change::Added),
+        (_, None) => Some(Change::Removed),
+        (Some(old), Some(new)) => (whole && !equal(old, new)).then_some(Change::Modified),
+    };
+    (out, own)
+}
+
+/// Compares members; true when both sides are empty, for then null and empty differ as a whole.
+fn maps(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) -> bool {
+    let members = |v: Option<&Value>| v.and_then(Value::as_object).is_some_and(|m| !m.is_empty());
+    if !members(old) && !members(new) {
+        return true;
+    }
+    let nothing = Map::new();
+    let [mut old, mut new] = [old, new].map(|side| {
+        let map = side.and_then(Value::as_object).unwrap_or(&nothing);
+        let mut members: Vec<(&SmolStr, &Value)> = map.iter().map(|(k, v)| (k, v)).collect();
+        members.sort_by(|a, b| a.0.cmp(b.0));
+        members.into_iter().peekable()
+    });
+    loop {
+        let key = match (old.peek(), new.peek()) {
+            (None, None) => return false,
+            (Some((key, _)), None) | (None, Some((key, _))) => *key,
+            (Some((a, _)), Some((b, _))) => (*a).min(*b),
+        };
+        let before = old.next_if(|(k, _)| *k == key).map(|(_, v)| v);
+        let after = new.next_if(|(k, _)| *k == key).map(|(_, v)| v);
+        if let Some(child) = place.member(key) {
+            out.take(&PathElement::Field(key.clone()), both(child, before, after));
         }
     }
+}
 
-    fn step(&mut self, element: PathElement, place: Place<'_>, old: Option<&Value>, new: Option<&Value>) {
-        self.path.push(element);
-        self.both(place, old, new);
-        self.path.pop();
+/// Compares items by their steps; true when both sides are empty.
+fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) -> bool {
+    let items = |v: Option<&'_ Value>| v.and_then(Value::as_array).is_some_and(|a| !a.is_empty());
+    if !items(old) && !items(new) {
+        return true;
     }
-
-    /// Compares members; true when both sides are empty, for then null and empty differ as a whole.
-    fn maps(&mut self, place: Place<'_>, old: Option<&Value>, new: Option<&Value>) -> bool {
-        let members = |v: Option<&Value>| v.and_then(Value::as_object).is_some_and(|m| !m.is_empty());
-        if !members(old) && !members(new) {
-            return true;
+    let mut sides: BTreeMap<PathElement, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
+    for item in old.and_then(Value::as_array).unwrap_or(&[]) {
+        if let Ok(element) = place.element(item) {
+            sides.entry(element).or_default().0.push(item);
         }
-        let mut sides: BTreeMap<&SmolStr, (Option<&Value>, Option<&Value>)> = BTreeMap::new();
-        let nothing = Map::new();
-        for (key, value) in old.and_then(Value::as_object).unwrap_or(&nothing) {
-            sides.entry(key).or_default().0 = Some(value);
-        }
-        for (key, value) in new.and_then(Value::as_object).unwrap_or(&nothing) {
-            sides.entry(key).or_default().1 = Some(value);
-        }
-        for (key, (old, new)) in sides {
-            if let Some(child) = place.member(key) {
-                self.step(PathElement::Field(key.clone()), child, old, new);
-            }
-        }
-        false
     }
-
-    /// Compares items by their steps; true when both sides are empty.
-    fn lists(&mut self, place: Place<'_>, old: Option<&Value>, new: Option<&Value>) -> bool {
-        let items = |v: Option<&'_ Value>| v.and_then(Value::as_array).is_some_and(|a| !a.is_empty());
-        if !items(old) && !items(new) {
-            return true;
+    for item in new.and_then(Value::as_array).unwrap_or(&[]) {
+        if let Ok(element) = place.element(item) {
+            sides.entry(element).or_default().1.push(item);
         }
-        let mut sides: BTreeMap<PathElement, (Vec<&Value>, Vec<&Value>)> = BTreeMap::new();
-        for item in old.and_then(Value::as_array).unwrap_or(&[]) {
-            if let Ok(element) = place.element(item) {
-                sides.entry(element).or_default().0.push(item);
+    }
+    for (element, (old, new)) in sides {
+        let once = |side: &[&Value]| side.len() <= 1;
+        match (once(&old), once(&new)) {
+            (true, true) => {
+                out.take(&element, both(place.item(), old.first().copied(), new.first().copied()));
             }
-        }
-        for item in new.and_then(Value::as_array).unwrap_or(&[]) {
-            if let Ok(element) = place.element(item) {
-                sides.entry(element).or_default().1.push(item);
-            }
-        }
-        for (element, (old, new)) in sides {
-            let once = |side: &[&Value]| side.len() <= 1;
-            match (once(&old), once(&new)) {
-                (true, true) => self.step(element, place.item(), old.first().copied(), new.first().copied()),
-                // Items of the same key count as one atomic value.
-                (false, false) if old.len() == new.len() && old.iter().zip(&new).all(|(x, y)| equal(x, y)) => {}
-                (false, false) => self.mark(element, |out| &mut out.modified),
-                (false, true) => {
-                    if let Some(item) = new.first() {
-                        self.step(element.clone(), place.item(), None, Some(item));
-                    }
-                    self.mark(element, |out| &mut out.removed);
+            // Items of the same key count as one atomic value.
+            (false, false) if old.len() == new.len() && old.iter().zip(&new).all(|(x, y)| equal(x, y)) => {}
+            (false, false) => out.mark(&element, Change::Modified),
+            (false, true) => {
+                if let Some(item) = new.first() {
+                    out.take(&element, both(place.item(), None, Some(item)));
                 }
-                (true, false) => {
-                    if let Some(item) = old.first() {
-                        self.step(element.clone(), place.item(), Some(item), None);
-                    }
-                    self.mark(element, |out| &mut out.added);
+                out.mark(&element, Change::Removed);
+            }
+            (true, false) => {
+                if let Some(item) = old.first() {
+                    out.take(&element, both(place.item(), Some(item), None));
                 }
+                out.mark(&element, Change::Added);
             }
         }
-        false
     }
-
-    fn mark(&mut self, element: PathElement, set: impl Fn(&mut Comparison) -> &mut FieldSet) {
-        self.path.push(element);
-        set(&mut self.out).insert(&self.path);
-        self.path.pop();
-    }
+    false
 }
 
 #[cfg(test)]
@@ -153,7 +176,7 @@ mod tests {
         let place = Place::root(&pod);
         let (old, new) = (place.canonical(&json(old)), place.canonical(&json(new)));
         let change = Comparison::of(place, &old, &new, &FieldSet::new());
-        text(&change.written().difference(&never_owned()).to_value())
+        text(&change.split().0.difference(never_owned()).to_value())
     }
 
     /// What the golden of the scenario `managed_fields` has for `pod` and `pod-status`.

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Map, SmolStr, Value};
 
-use crate::fieldset::FieldSet;
+use crate::fieldset::{FieldSet, PathElement};
 
 /// How many Update entries an object keeps (`DefaultMaxUpdateManagers`).
 const MAX_UPDATES: usize = 10;
@@ -21,6 +21,8 @@ pub(crate) struct Entry {
     /// RFC 3339 in whole seconds, which sorts as text; empty when unknown.
     pub time: SmolStr,
     pub set: FieldSet,
+    /// The entry as it stands in the object, while nobody has looked at its set.
+    raw: Option<Value>,
 }
 
 impl Entry {
@@ -33,7 +35,19 @@ impl Entry {
             && self.subresource == other.subresource
     }
 
+    /// An entry without any path.
+    pub fn new(manager: SmolStr, applied: bool, api_version: SmolStr, subresource: SmolStr, time: SmolStr) -> Self {
+        Self { manager, applied, api_version, subresource, time, set: FieldSet::new(), raw: None }
+    }
+
     fn decode(value: &Value) -> Option<Self> {
+        let mut entry = Self::head(value)?;
+        entry.set = FieldSet::from_value(value.get("fieldsV1").unwrap_or(&Value::Null))?;
+        Some(entry)
+    }
+
+    /// An entry whose set is not read yet.
+    fn head(value: &Value) -> Option<Self> {
         let text = |key: &str| SmolStr::new(value.str_at(&[key]));
         let applied = match value.str_at(&["operation"]) {
             "Apply" => true,
@@ -43,12 +57,36 @@ impl Entry {
         if text("apiVersion").is_empty() || text("fieldsType") != "FieldsV1" {
             return None;
         }
-        let set = FieldSet::from_value(value.get("fieldsV1").unwrap_or(&Value::Null))?;
-        let (manager, api_version) = (text("manager"), text("apiVersion"));
-        Some(Self { manager, applied, api_version, subresource: text("subresource"), time: text("time"), set })
+        Some(Self::new(text("manager"), applied, text("apiVersion"), text("subresource"), text("time")))
     }
 
-    fn encode(&self) -> Value {
+    /// Whether its set may share a path with `changed`: none does without a common first step.
+    pub fn may_share(&self, changed: &FieldSet) -> bool {
+        let Some(fields) = self.raw.as_ref().and_then(|raw| raw.get("fieldsV1")).and_then(Value::as_object) else {
+            return true;
+        };
+        changed.nodes().any(|(element, ..)| match element {
+            PathElement::Field(name) => fields.keys().any(|key| key.strip_prefix("f:") == Some(name)),
+            _ => true,
+        })
+    }
+
+    /// Whether nobody has looked at its set.
+    pub fn is_unread(&self) -> bool {
+        self.raw.is_some()
+    }
+
+    /// Reads its set, if that was not done.
+    pub fn open(&mut self) {
+        if let Some(raw) = self.raw.take() {
+            self.set = raw.get("fieldsV1").and_then(FieldSet::from_value).unwrap_or_default();
+        }
+    }
+
+    fn encode(self) -> Value {
+        if let Some(raw) = self.raw {
+            return raw;
+        }
         let mut out = Map::new();
         let mut text = |key: &str, value: &SmolStr| {
             if !value.is_empty() {
@@ -84,6 +122,19 @@ impl Managed {
         Some(out)
     }
 
+    /// The entries of an object whose own they are, as the store has them: well-formed, each manager once. They are
+    /// taken out, and read when somebody asks for their sets.
+    pub fn taken(object: &mut Value) -> Self {
+        let list = object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
+        let Some(Value::Array(list)) = list else { return Self::default() };
+        let entries = list.into_iter().filter_map(|value| {
+            let mut entry = Entry::head(&value)?;
+            entry.raw = Some(value);
+            Some(entry)
+        });
+        Self(entries.collect())
+    }
+
     /// Whether an object asks for its entries to be dropped: by exactly one empty entry.
     ///
     /// Upstream takes an empty list for that as well; this project does not.
@@ -108,13 +159,17 @@ impl Managed {
             };
             key(a).cmp(&key(b))
         });
-        metadata.set("managedFields", self.0.iter().map(Entry::encode).collect::<Vec<_>>());
+        metadata.set("managedFields", self.0.into_iter().map(Entry::encode).collect::<Vec<_>>());
     }
 
     /// Folds the oldest Update entries together until few enough are left (`internal/capmanagers.go`).
     pub fn cap(&mut self) {
         let mut updates: Vec<usize> = (0..self.0.len()).filter(|i| !self.0[*i].applied).collect();
         let mut left = updates.len();
+        if left <= MAX_UPDATES {
+            return;
+        }
+        self.0.iter_mut().for_each(Entry::open);
         updates.sort_by_key(|i| {
             let e = &self.0[*i];
             (e.time.clone(), e.manager.clone(), e.api_version.clone(), e.subresource.clone())

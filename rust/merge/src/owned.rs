@@ -1,6 +1,7 @@
 //! The paths that an object sets.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use hydrofoil_types::{Schema, Value};
 
@@ -10,7 +11,7 @@ use crate::place::{Atom, Place};
 /// The paths that a configuration sets and can own (`ToFieldSet` of structured-merge-diff
 /// `typed/tofieldset.go`), without those that nobody owns.
 pub fn set_of(schema: &Schema, value: &Value) -> FieldSet {
-    all(Place::root(schema), value).difference(&never_owned())
+    all(Place::root(schema), value).difference(never_owned())
 }
 
 /// The paths that a value sets.
@@ -54,7 +55,11 @@ fn is_leaf(place: Place<'_>, value: &Value) -> bool {
 }
 
 /// What no manager owns (apimachinery `pkg/util/managedfields/internal/stripmeta.go`).
-pub(crate) fn never_owned() -> FieldSet {
+pub(crate) fn never_owned() -> &'static FieldSet {
+    &NEVER
+}
+
+static NEVER: LazyLock<FieldSet> = LazyLock::new(|| {
     FieldSet::of_fields(&[
         &["apiVersion"],
         &["kind"],
@@ -69,7 +74,7 @@ pub(crate) fn never_owned() -> FieldSet {
         &["metadata", "managedFields"],
         &["metadata", "resourceVersion"],
     ])
-}
+});
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,8 @@
 //! What a schema says of a place in an object.
 
-use hydrofoil_types::{Arena, Field, ListType, Nature, Schema, Shape, SmolStr, TypeDef, Value};
+use hydrofoil_types::{Arena, Field, ListType, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
+use crate::equal::equal;
 use crate::fieldset::PathElement;
 
 /// A place in an object and how it is owned (kube-openapi `pkg/schemaconv`).
@@ -144,6 +145,30 @@ impl<'a> Place<'a> {
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));
         Ok(PathElement::Key(found))
+    }
+
+    /// Whether it is an object of a built-in kind.
+    pub fn is_struct(self) -> bool {
+        matches!(self.atom, Atom::Struct(def) if def.nature == Nature::Struct)
+    }
+
+    /// Two whole objects as Go would hold them, without the members in which they are equal, and without the entries
+    /// of managed fields, which nobody owns.
+    pub fn differing(self, old: &Value, new: &Value) -> (Value, Value) {
+        let none = Map::new();
+        let [before, after] = [old, new].map(|object| object.as_object().unwrap_or(&none));
+        let kept = |side: &Map, other: &Map| {
+            let differ = side.iter().filter(|(key, value)| other.get(key).is_none_or(|twin| !equal(value, twin)));
+            let members = differ.map(|(key, value)| match value {
+                Value::Object(metadata) if key == "metadata" => {
+                    let rest = metadata.iter().filter(|(name, _)| name != "managedFields").cloned();
+                    (key.clone(), Value::Object(Map::from_unique(rest.collect())))
+                }
+                _ => (key.clone(), value.clone()),
+            });
+            Value::Object(Map::from_unique(members.collect()))
+        };
+        (self.canonical(&kept(before, after)), self.canonical(&kept(after, before)))
     }
 
     /// The value as Go would hold it: zero values of fields that JSON never leaves out are filled in.

@@ -3,6 +3,7 @@
 use hydrofoil_types::{Schema, SmolStr, Value};
 
 use crate::compare::Comparison;
+use crate::equal::equal;
 use crate::fieldset::FieldSet;
 use crate::managed::{Entry, Managed};
 use crate::owned::never_owned;
@@ -24,14 +25,8 @@ pub struct ManagedRequest<'a> {
 impl ManagedRequest<'_> {
     /// An entry of this requester without any path.
     pub(crate) fn entry(&self, applied: bool) -> Entry {
-        Entry {
-            manager: SmolStr::new(if self.manager.is_empty() { "unknown" } else { self.manager }),
-            applied,
-            api_version: self.api_version.into(),
-            subresource: self.subresource.into(),
-            time: self.now.into(),
-            set: FieldSet::new(),
-        }
+        let manager = SmolStr::new(if self.manager.is_empty() { "unknown" } else { self.manager });
+        Entry::new(manager, applied, self.api_version.into(), self.subresource.into(), self.now.into())
     }
 }
 
@@ -50,7 +45,13 @@ pub fn track_update(
     let nothing = Value::object();
     let old = old.unwrap_or(&nothing);
     let live = || Managed::of(old).unwrap_or_default();
-    let mut managed = if !req.subresource.is_empty() {
+    let as_stored = |new: &Value| {
+        let [old, new] = [old, new].map(|object| object.at(&["metadata", "managedFields"]));
+        matches!((old, new), (Some(old), Some(new)) if equal(old, new))
+    };
+    let mut managed = if as_stored(new) {
+        Managed::taken(new)
+    } else if !req.subresource.is_empty() {
         // A subresource may not edit the entries.
         live()
     } else if Managed::is_reset(new) {
@@ -78,19 +79,26 @@ pub(crate) fn update(
     req: &ManagedRequest<'_>,
     ignored: &FieldSet,
 ) {
-    let change = Comparison::of(place, &place.canonical(old), &place.canonical(new), ignored);
-    let written = change.written();
+    let (before, after) = place.differing(old, new);
+    let (written, removed) = Comparison::of(place, &before, &after, ignored).split();
+    let changed = if managed.0.is_empty() { FieldSet::new() } else { removed.union(&written) };
     for entry in &mut managed.0 {
-        entry.set = reconcile(place, &entry.set).difference(&written).difference(&change.removed);
+        // The schema of a built-in kind is the one that its sets were made by.
+        if place.is_struct() && !entry.may_share(&changed) {
+            continue;
+        }
+        entry.open();
+        entry.set = reconcile(place, &entry.set).difference(&changed);
     }
-    managed.0.retain(|entry| !entry.set.is_empty());
+    managed.0.retain(|entry| entry.is_unread() || !entry.set.is_empty());
     let mut own = req.entry(false);
-    own.set = written.difference(&never_owned());
+    own.set = written.difference(never_owned());
     if own.set.is_empty() {
         return;
     }
     match managed.0.iter_mut().find(|entry| entry.is_same(&own)) {
         Some(entry) => {
+            entry.open();
             entry.set = std::mem::take(&mut entry.set).union(&own.set);
             entry.time = own.time;
         }

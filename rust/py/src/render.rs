@@ -221,12 +221,12 @@ fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> 
     }
     let start = r#""metadata":"#.len();
     let item = &version.item()[start..];
-    let end = object_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
+    let end = value_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
     Ok(Cow::Borrowed(&item[..end]))
 }
 
-/// Where the object that `text` begins with ends.
-fn object_end(text: &[u8]) -> Option<usize> {
+/// Where the object or list that `text` begins with ends.
+pub(crate) fn value_end(text: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     let mut at = 0;
     while let Some(byte) = text.get(at) {
@@ -237,8 +237,8 @@ fn object_end(text: &[u8]) -> Option<usize> {
                     at += if text[at] == b'\\' { 2 } else { 1 };
                 }
             }
-            b'{' => depth += 1,
-            b'}' => {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
                 depth -= 1;
                 if depth == 0 {
                     return Some(at + 1);

@@ -79,19 +79,19 @@ pub fn apply(
     };
 
     let change = Comparison::of(place, &old, &new, ignored);
-    let written = change.written();
+    let (written, removed) = change.split();
     if !force {
         Conflicts::between(&managed, &written)?;
     }
     for entry in &mut managed.0 {
-        entry.set = entry.set.difference(&written).difference(&change.removed);
+        entry.set = std::mem::take(&mut entry.set).difference(&written).difference(&removed);
     }
     managed.0.retain(|entry| !entry.set.is_empty());
     let changed = !equal(&new, &old);
     if changed {
         own.time = req.now.into();
     }
-    own.set = own.set.difference(&never_owned());
+    own.set = std::mem::take(&mut own.set).difference(never_owned());
     if !own.set.is_empty() {
         managed.0.push(own);
     }

@@ -13,7 +13,7 @@ pub(super) fn prune(place: Place<'_>, merged: &Value, last: &FieldSet, everyone:
     let last = named(place, last);
     let pruned = without(place, merged, &last);
     let kept = named(place, &owned::all(place, &pruned)).union(&named(place, everyone));
-    let pruned = without(place, merged, &present.difference(&kept));
+    let pruned = without(place, merged, &present.clone().difference(&kept));
     // What was not its own to remove comes back.
     let kept = named(place, &owned::all(place, &pruned));
     let pruned = without(place, merged, &present.difference(&kept).intersection(&last));

@@ -2,7 +2,7 @@
 
 mod element;
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use hydrofoil_types::{Map, Value};
 
@@ -10,8 +10,10 @@ use element::Parsed;
 pub use element::PathElement;
 
 /// A set of paths (structured-merge-diff `fieldpath/set.go`): a tree whose nodes are members or lead to members.
+///
+/// The nodes of a level stand in the order of their steps: sets are built in order and merged side by side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FieldSet(BTreeMap<PathElement, Node>);
+pub struct FieldSet(Vec<(PathElement, Node)>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Node {
@@ -28,7 +30,7 @@ impl Node {
 impl FieldSet {
     /// The empty set.
     pub const fn new() -> Self {
-        Self(BTreeMap::new())
+        Self(Vec::new())
     }
 
     /// The set of these paths of field names.
@@ -46,14 +48,35 @@ impl FieldSet {
         self.0.is_empty()
     }
 
+    fn find(&self, element: &PathElement) -> Result<usize, usize> {
+        // What is built in order goes to the end.
+        match self.0.last().map(|(last, _)| last.cmp(element)) {
+            None | Some(Ordering::Less) => Err(self.0.len()),
+            Some(Ordering::Equal) => Ok(self.0.len() - 1),
+            Some(Ordering::Greater) => self.0.binary_search_by(|(e, _)| e.cmp(element)),
+        }
+    }
+
+    fn get(&self, element: &PathElement) -> Option<&Node> {
+        self.find(element).ok().map(|at| &self.0[at].1)
+    }
+
+    fn entry(&mut self, element: &PathElement) -> &mut Node {
+        let at = self.find(element).unwrap_or_else(|at| {
+            self.0.insert(at, (element.clone(), Node::default()));
+            at
+        });
+        &mut self.0[at].1
+    }
+
     /// Adds a path; the empty path, which is the whole object, is never a member.
     pub fn insert(&mut self, path: &[PathElement]) {
         let Some((last, parents)) = path.split_last() else { return };
         let mut here = self;
         for element in parents {
-            here = &mut here.0.entry(element.clone()).or_default().below;
+            here = &mut here.entry(element).below;
         }
-        here.0.entry(last.clone()).or_default().member = true;
+        here.entry(last).member = true;
     }
 
     /// Whether a path is a member.
@@ -61,30 +84,44 @@ impl FieldSet {
         let Some((last, parents)) = path.split_last() else { return false };
         let mut here = self;
         for element in parents {
-            match here.0.get(element) {
+            match here.get(element) {
                 Some(node) => here = &node.below,
                 None => return false,
             }
         }
-        here.0.get(last).is_some_and(|node| node.member)
+        here.get(last).is_some_and(|node| node.member)
     }
 
     /// The paths of either set.
     #[must_use]
-    pub fn union(mut self, other: &Self) -> Self {
-        for (element, theirs) in &other.0 {
-            let node = self.0.entry(element.clone()).or_default();
-            node.member |= theirs.member;
-            node.below = std::mem::take(&mut node.below).union(&theirs.below);
+    pub fn union(self, other: &Self) -> Self {
+        if self.is_empty() {
+            return other.clone();
         }
-        self
+        if other.is_empty() {
+            return self;
+        }
+        let mut out = Vec::with_capacity(self.0.len() + other.0.len());
+        let mut theirs = other.0.iter().peekable();
+        for (element, mut node) in self.0 {
+            while let Some(next) = theirs.next_if(|(e, _)| *e < element) {
+                out.push(next.clone());
+            }
+            if let Some((_, same)) = theirs.next_if(|(e, _)| *e == element) {
+                node.member |= same.member;
+                node.below = node.below.union(&same.below);
+            }
+            out.push((element, node));
+        }
+        out.extend(theirs.cloned());
+        Self(out)
     }
 
     /// The paths of both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let both = self.0.iter().filter_map(|(element, node)| {
-            let theirs = other.0.get(element)?;
+            let theirs = other.get(element)?;
             let member = node.member && theirs.member;
             Some((element.clone(), Node { member, below: node.below.intersection(&theirs.below) }))
         });
@@ -93,26 +130,33 @@ impl FieldSet {
 
     /// The paths that are not in `other`.
     #[must_use]
-    pub fn difference(&self, other: &Self) -> Self {
+    pub fn difference(self, other: &Self) -> Self {
         self.subtract(other, false)
     }
 
     /// The paths that are neither in `other` nor below one that is.
     #[must_use]
-    pub fn recursive_difference(&self, other: &Self) -> Self {
+    pub fn recursive_difference(self, other: &Self) -> Self {
         self.subtract(other, true)
     }
 
-    fn subtract(&self, other: &Self, recursive: bool) -> Self {
-        let left = self.0.iter().filter_map(|(element, node)| match other.0.get(element) {
-            None => Some((element.clone(), node.clone())),
-            Some(theirs) if recursive && theirs.member => None,
-            Some(theirs) => {
-                let member = node.member && !theirs.member;
-                Some((element.clone(), Node { member, below: node.below.subtract(&theirs.below, recursive) }))
+    fn subtract(self, other: &Self, recursive: bool) -> Self {
+        if self.is_empty() || other.is_empty() {
+            return self;
+        }
+        let mut theirs = other.0.iter().peekable();
+        let mut out = self.0;
+        out.retain_mut(|(element, node)| {
+            while theirs.next_if(|(e, _)| e < element).is_some() {}
+            let Some((_, theirs)) = theirs.next_if(|(e, _)| e == element) else { return true };
+            if recursive && theirs.member {
+                return false;
             }
+            node.member &= !theirs.member;
+            node.below = std::mem::take(&mut node.below).subtract(&theirs.below, recursive);
+            !node.is_empty()
         });
-        Self(left.filter(|(_, node)| !node.is_empty()).collect())
+        Self(out)
     }
 
     /// The nodes of this level: each step, whether it is a member, and what is below it.
@@ -124,13 +168,16 @@ impl FieldSet {
     pub(crate) fn set_node(&mut self, element: PathElement, member: bool, below: Self) {
         let node = Node { member, below };
         if !node.is_empty() {
-            self.0.insert(element, node);
+            match self.find(&element) {
+                Ok(at) => self.0[at].1 = node,
+                Err(at) => self.0.insert(at, (element, node)),
+            }
         }
     }
 
     /// What is below a step, if anything.
     pub(crate) fn below(&self, element: &PathElement) -> Option<&Self> {
-        self.0.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
+        self.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
     }
 
     /// All paths, members of a level before what is below them.
@@ -237,11 +284,11 @@ mod tests {
         let a = set(r#"{"f:a":{".":{},"f:b":{},"f:c":{}},"f:d":{}}"#);
         let b = set(r#"{"f:a":{"f:b":{}},"f:e":{}}"#);
         let shown = |s: FieldSet| text(&s.to_value());
-        assert_eq!(shown(a.difference(&b)), r#"{"f:a":{".":{},"f:c":{}},"f:d":{}}"#);
+        assert_eq!(shown(a.clone().difference(&b)), r#"{"f:a":{".":{},"f:c":{}},"f:d":{}}"#);
         assert_eq!(shown(a.intersection(&b)), r#"{"f:a":{"f:b":{}}}"#);
         assert_eq!(shown(a.clone().union(&b)), r#"{"f:a":{".":{},"f:b":{},"f:c":{}},"f:d":{},"f:e":{}}"#);
-        assert_eq!(shown(a.recursive_difference(&set(r#"{"f:a":{}}"#))), r#"{"f:d":{}}"#);
-        assert!(a.difference(&a).is_empty());
+        assert_eq!(shown(a.clone().recursive_difference(&set(r#"{"f:a":{}}"#))), r#"{"f:d":{}}"#);
+        assert!(a.clone().difference(&a).is_empty());
         assert!(a.has(&[PathElement::Field("a".into())]) && !b.has(&[PathElement::Field("a".into())]));
     }
 

@@ -254,7 +254,10 @@ impl<'a> Reader<'a> {
         Ok(match later {
             Later::Base64 => STANDARD.encode(&whole),
             Later::Base64Url => URL_SAFE_NO_PAD.encode(&whole),
-            Later::Base16 => whole.iter().map(|b| format!("{b:02x}")).collect(),
+            Later::Base16 => {
+                let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
+                whole.iter().flat_map(|b| [digit(b >> 4), digit(b & 15)]).collect()
+            }
             Later::Text | Later::Time => String::from_utf8_lossy(&whole).into_owned(),
         })
     }

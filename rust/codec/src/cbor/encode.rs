@@ -45,18 +45,18 @@ pub fn map_head(count: u64, out: &mut Vec<u8>) {
 fn head(major: u8, n: u64, out: &mut Vec<u8>) {
     let major = major << 5;
     match n {
-        0..=23 => out.push(major | n as u8),
-        24..=0xff => out.extend_from_slice(&[major | 24, n as u8]),
+        0..=23 => out.push(major + n as u8),
+        24..=0xff => out.extend_from_slice(&[major + 24, n as u8]),
         0x100..=0xffff => {
-            out.push(major | 25);
+            out.push(major + 25);
             out.extend_from_slice(&(n as u16).to_be_bytes());
         }
         0x1_0000..=0xffff_ffff => {
-            out.push(major | 26);
+            out.push(major + 26);
             out.extend_from_slice(&(n as u32).to_be_bytes());
         }
         _ => {
-            out.push(major | 27);
+            out.push(major + 27);
             out.extend_from_slice(&n.to_be_bytes());
         }
     }
@@ -92,7 +92,9 @@ fn write(known: Option<(&Arena, &Shape)>, value: &Value, out: &mut Vec<u8>) {
                 Some((arena, Shape::List(of))) => Some((arena, &**of)),
                 _ => None,
             };
-            items.iter().for_each(|item| write(of, item, out));
+            for item in items {
+                write(of, item, out);
+            }
         }
         Value::Object(members) => {
             map_head(members.len() as u64, out);

@@ -197,16 +197,16 @@ impl ListCursor {
         let mut state = self.state.lock();
         let mut page = state.page.clone();
         let mut length = 0;
-        if self.maker.form.encoding != Encoding::Protobuf {
-            while let Some(part) = page.part(usize::MAX) {
-                length += part.len() as u64;
-            }
-        } else {
+        if self.maker.form.encoding == Encoding::Protobuf {
             while let Some(piece) = self.piece(py, &mut page, None)? {
                 length += piece.plain;
                 if length <= HELD {
                     state.made.push_back(piece);
                 }
+            }
+        } else {
+            while let Some(part) = page.part(usize::MAX) {
+                length += part.len() as u64;
             }
         }
         Ok((length, page.rest().map(|(last, remaining)| (format!("{last}\0"), remaining))))

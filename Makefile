@@ -51,7 +51,9 @@ bench: build ## Benchmarks of the native calls, and the load generator where it 
 	bench/load
 
 fuzz: ## Each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
-	cd rust/fuzz && for target in $$(cargo +nightly fuzz list); do cargo +nightly fuzz run $$target -- -max_total_time=$${SECONDS_EACH:-60} || exit 1; done
+	for target in $$(cargo +nightly fuzz list --fuzz-dir rust/fuzz); do \
+	  cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target -- -max_total_time=$${SECONDS_EACH:-60} || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) target .cache python/hydrofoil/_native*.so

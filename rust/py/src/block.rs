@@ -39,22 +39,27 @@ pub(crate) struct Maker {
     pub(crate) typed: Arc<Typed>,
     pub(crate) form: Form,
     pub(crate) gzip: bool,
+    /// What is selected.
+    pub(crate) selection: Arc<str>,
     /// Where the leaves are from.
     pub(crate) shard: Arc<Shard>,
     /// Under which pieces of whole leaves are kept: as they are written, and unpacked.
     key: u64,
     plain: u64,
+    /// Under which the selected pieces of leaves are kept.
+    selected: u64,
 }
 
 impl Maker {
-    pub(crate) fn new(typed: Arc<Typed>, form: Form, gzip: bool, shard: Arc<Shard>) -> Self {
-        let key = |gzip: bool| {
+    /// `selection` names what is selected: lists with the same one share their pieces.
+    pub(crate) fn new(typed: Arc<Typed>, form: Form, gzip: bool, selection: Arc<str>, shard: Arc<Shard>) -> Self {
+        let key = |gzip: bool, selection: &str| {
             let mut hasher = FxHasher::default();
-            (typed.id, &form, gzip).hash(&mut hasher);
+            (typed.id, &form, gzip, selection).hash(&mut hasher);
             hasher.finish()
         };
-        let (key, plain) = (key(gzip), key(false));
-        Self { typed, form, gzip, shard, key, plain }
+        let (whole, plain, selected) = (key(gzip, ""), key(false, ""), key(gzip, &selection));
+        Self { typed, form, gzip, selection, shard, key: whole, plain, selected }
     }
 
     /// The kept piece of a whole leaf, if there is one that still holds.
@@ -64,8 +69,11 @@ impl Maker {
 
     /// Whether the piece of a part can be had without encoding or packing.
     pub(crate) fn is_cheap(&self, part: &Part) -> bool {
-        let key = if part.is_whole() { self.key } else { self.plain };
-        (part.is_whole() || !self.gzip) && held(part.leaf(), key).is_some()
+        let has = |key| held(part.leaf(), key).is_some();
+        if part.is_whole() {
+            return has(self.key);
+        }
+        (part.is_complete() && has(self.selected)) || (!self.gzip && has(self.plain))
     }
 
     /// The piece of a part. Those of whole leaves are kept; parts of them are cut out of these.
@@ -77,6 +85,11 @@ impl Maker {
                 None => self.whole(py, leaf, self.key, self.gzip),
             };
         }
+        if part.is_complete()
+            && let Some(piece) = held(leaf, self.selected)
+        {
+            return Ok(piece);
+        }
         let mut plain = held(leaf, self.plain);
         // A good part of a leaf is worth to encode all of it: the next page takes up where this one ends.
         if plain.is_none() && part.len() * 4 >= leaf.versions().len() {
@@ -86,7 +99,17 @@ impl Maker {
             Some(whole) => cut(whole.bytes.bind(py).as_bytes(), &whole, part, self.form.is_text()),
             None => py.detach(|| self.encode(part.versions()))?,
         };
-        Ok(Arc::new(Piece::new(py, encoded, self.gzip)))
+        let piece = Arc::new(Piece::new(py, encoded, self.gzip));
+        if part.is_complete() {
+            self.keep(py, leaf, self.selected, &piece);
+        }
+        Ok(piece)
+    }
+
+    fn keep(&self, py: Python<'_>, leaf: &Leaf, key: u64, piece: &Arc<Piece>) {
+        let size = piece.bytes.bind(py).as_bytes().len() + piece.ends.len() * size_of::<u32>();
+        let made: Arc<Piece> = Arc::clone(piece);
+        leaf.keep(key, self.shard.keep(made, size));
     }
 
     /// Makes and keeps the piece of a whole leaf, without Python's lock.
@@ -96,14 +119,11 @@ impl Maker {
                 |leaf| held(leaf, key).map(Ok),
                 || {
                     let encoded = self.encode(leaf.versions().iter())?;
-                    let (piece, size) = Python::attach(|py| {
+                    Python::attach(|py| {
                         let piece = Arc::new(Piece::new(py, encoded, gzip));
-                        let size = piece.bytes.bind(py).as_bytes().len() + piece.ends.len() * size_of::<u32>();
-                        (piece, size)
-                    });
-                    let made: Arc<Piece> = Arc::clone(&piece);
-                    leaf.keep(key, self.shard.keep(made, size));
-                    Ok(piece)
+                        self.keep(py, leaf, key, &piece);
+                        Ok(piece)
+                    })
                 },
             )
         })

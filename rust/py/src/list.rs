@@ -41,8 +41,8 @@ struct State {
 }
 
 impl ListCursor {
-    pub(crate) fn new(typed: Arc<Typed>, form: Form, shard: Arc<Shard>, page: Page) -> Self {
-        Self::over(Maker::new(typed, form, false, shard), page)
+    pub(crate) fn new(typed: Arc<Typed>, form: Form, selection: Arc<str>, shard: Arc<Shard>, page: Page) -> Self {
+        Self::over(Maker::new(typed, form, false, selection, shard), page)
     }
 
     fn over(maker: Maker, page: Page) -> Self {
@@ -181,8 +181,8 @@ impl ListCursor {
 
     /// The same list from the beginning, packed with gzip.
     fn packed(&self) -> Self {
-        let Maker { typed, form, shard, .. } = &self.maker;
-        let maker = Maker::new(Arc::clone(typed), form.clone(), true, Arc::clone(shard));
+        let Maker { typed, form, selection, shard, .. } = &self.maker;
+        let maker = Maker::new(Arc::clone(typed), form.clone(), true, Arc::clone(selection), Arc::clone(shard));
         Self::over(maker, self.state.lock().page.clone())
     }
 

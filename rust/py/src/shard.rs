@@ -123,7 +123,8 @@ impl Shard {
         };
         let page = store::Page::new(snapshot, selector.inner.selector.clone(), start, limit);
         let shard = Arc::clone(&self.inner);
-        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, shard, page))
+        let selection = Arc::clone(&selector.inner.identity);
+        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, selection, shard, page))
     }
 
     /// A watch from after a revision, or with the present state first when `revision` is `None`.

@@ -66,6 +66,8 @@ struct Run {
     end: usize,
     /// The selected places from `at` on; `None` when all are.
     picks: Option<std::vec::IntoIter<u16>>,
+    /// Whether nothing of it was given yet.
+    fresh: bool,
 }
 
 /// Some versions of one leaf.
@@ -73,6 +75,7 @@ struct Run {
 pub struct Part {
     leaf: Arc<Leaf>,
     places: Places,
+    complete: bool,
 }
 
 #[derive(Debug)]
@@ -90,6 +93,11 @@ impl Part {
     /// Whether it is all of the leaf.
     pub fn is_whole(&self) -> bool {
         self.len() == self.leaf.versions().len()
+    }
+
+    /// Whether it is all that the list selects of the leaf: another list of the same selection has the same part.
+    pub fn is_complete(&self) -> bool {
+        self.complete
     }
 
     /// How many versions it has; never none.
@@ -161,7 +169,7 @@ impl Page {
         let found = self.snapshot.tree.leaf(key).filter(|(leaf, at)| &**leaf.versions()[*at].key() == key);
         match found {
             Some((leaf, at)) if *key >= *self.next && self.selector.matches(&leaf.versions()[at]) => {
-                self.run = Some(Run { leaf: Arc::clone(leaf), at, end: at + 1, picks: None });
+                self.run = Some(Run { leaf: Arc::clone(leaf), at, end: at + 1, picks: None, fresh: true });
             }
             _ => self.done = true,
         }
@@ -198,6 +206,7 @@ impl Page {
                 continue;
             };
             run.at = place + 1;
+            run.fresh = false;
             let version = &run.leaf.versions()[place];
             self.left -= 1;
             let go_on = take(version);
@@ -219,11 +228,18 @@ impl Page {
                 Some(picks) => Places::Picked(picks.take(count).collect()),
                 None => Places::Range(run.at, run.end.min(run.at.saturating_add(count))),
             };
-            let part = Part { leaf, places };
+            let rest = match &run.picks {
+                Some(picks) => picks.len(),
+                None => run.end - run.at,
+            };
+            let mut part = Part { leaf, places, complete: false };
             let Some(last) = part.last() else {
                 run.at = run.end;
                 continue;
             };
+            let left_over = if run.picks.is_some() { rest } else { rest - part.len() };
+            part.complete = run.fresh && left_over == 0;
+            run.fresh = false;
             run.at = last + 1;
             self.left -= part.len();
             self.last = Some(Arc::clone(part.leaf.versions()[last].key()));
@@ -265,7 +281,7 @@ impl Page {
         self.next.clear();
         self.next.push_str(versions[end - 1].key());
         self.next.push('\0');
-        self.run = Some(Run { leaf: Arc::clone(leaf), at, end, picks });
+        self.run = Some(Run { leaf: Arc::clone(leaf), at, end, picks, fresh: true });
     }
 
     fn finish(&mut self) {

@@ -189,15 +189,6 @@ impl Custom {
         Cow::Owned(self.swapped(value.clone(), self.storage()))
     }
 
-    /// The metadata of an object as `PartialObjectMetadata` has it: in Go's order.
-    pub(crate) fn metadata(&self, json: &[u8]) -> PyResult<Vec<u8>> {
-        let whole = json::parse(json).map_err(|e| decode_error(&e))?.value;
-        let schema = self.builtin.metadata();
-        let metadata = json::encode_any(whole.get("metadata").unwrap_or(&Value::object()));
-        let metadata = json::decode(&schema, &metadata).map_err(|e| decode_error(&e))?.value;
-        Ok(json::encode(&schema, &metadata))
-    }
-
     /// The target of a field label, or the text that it has none.
     pub(crate) fn field_target(&self, label: &str) -> Result<FieldTarget, String> {
         match label {

@@ -146,17 +146,49 @@ fn metadata(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<
     out.extend_from_slice(
         format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
     );
-    if let Some(custom) = &typed.custom {
-        out.extend_from_slice(&custom.metadata(&typed.json(version).unwrap_or(Cow::Borrowed(version.json())))?);
-        out.push(b'}');
-        return Ok(());
-    }
-    let start = r#""metadata":"#.len();
-    let item = &version.item()[start..];
-    let end = object_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
-    out.extend_from_slice(&item[..end]);
+    let whole;
+    let item = if typed.custom.is_some() {
+        // Only labels and annotations can be others than the stored ones, once a webhook has converted the object.
+        whole = typed.json(version).unwrap_or(Cow::Borrowed(version.json()));
+        member(&whole, br#""metadata""#)
+    } else {
+        version.item().get(r#""metadata":"#.len()..)
+    };
+    let metadata = item.and_then(|item| object_end(item).map(|end| &item[..end]));
+    out.extend_from_slice(metadata.ok_or_else(|| PyValueError::new_err("a stored object has metadata"))?);
     out.push(b'}');
     Ok(())
+}
+
+/// What follows the colon of a member of the object that `text` is; the name comes in its quotes.
+fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (mut depth, mut at) = (0usize, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                let end = at + string_end(&text[at..])?;
+                if depth == 1 && text[at..end] == *name && text.get(end) == Some(&b':') {
+                    return text.get(end + 1..);
+                }
+                at = end;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the string that `text` begins with ends.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    while *text.get(at)? != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    Some(at + 1)
 }
 
 /// Where the object that `text` begins with ends.
@@ -166,10 +198,8 @@ fn object_end(text: &[u8]) -> Option<usize> {
     while let Some(byte) = text.get(at) {
         match byte {
             b'"' => {
-                at += 1;
-                while *text.get(at)? != b'"' {
-                    at += if text[at] == b'\\' { 2 } else { 1 };
-                }
+                at += string_end(&text[at..])?;
+                continue;
             }
             b'{' => depth += 1,
             b'}' => {

@@ -111,12 +111,11 @@ class DefinitionStrategy(Strategy):
                 definition = orjson.loads(stored.json)
                 self._hold(name, definition)
                 await self._settle_others(resource, definition["spec"]["group"], name)
-        for compute in (naming.established, naming.approval):
-            if (change := compute(definition)) is not None:
-                stored = await self._write(resource, name, change)
-                if stored is None:
-                    return
-                definition = orjson.loads(stored.json)
+        if (change := naming.approval(definition)) is not None:
+            stored = await self._write(resource, name, change)
+            if stored is None:
+                return
+            definition = orjson.loads(stored.json)
         self._publish(definition, stored)
         if "deletionTimestamp" in definition["metadata"] and FINALIZER in definition["metadata"].get("finalizers", ()):
             self._clean(resource, name)

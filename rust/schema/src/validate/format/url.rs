@@ -91,7 +91,10 @@ mod tests {
     #[test]
     fn parts() {
         let u = parse("https://u@h:1/p?q#f").unwrap();
-        assert_eq!((u.scheme, u.user, u.host, u.path, u.query, u.fragment), ("https", Some("u"), "h:1", "/p", "q", "f"));
+        assert_eq!(
+            (u.scheme, u.user, u.host, u.path, u.query, u.fragment),
+            ("https", Some("u"), "h:1", "/p", "q", "f")
+        );
         assert!(parse("a b").is_ok());
         for bad in [":x", "http://a:b", "http://a b", "%zz", "a:b\u{1}"] {
             assert!(parse(bad).is_err(), "{bad}");

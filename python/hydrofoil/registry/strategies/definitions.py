@@ -65,6 +65,15 @@ class DefinitionStrategy(Strategy):
         """Definitions that do not hold all names they want."""
         self._cleaners: dict[str, asyncio.Task[None]] = {}
 
+    async def close(self) -> None:
+        """Stops cleaning up, and lets the connections to webhooks go."""
+        tasks = list(self._cleaners.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for webhook in self.registry.webhooks.values():
+            await webhook.close()
+
     async def after_create(self, resource: Resource, stored: Stored) -> None:
         await self._settle(resource, stored.name)
 

@@ -163,6 +163,12 @@ impl ResourceType {
         &self.typed.kind.kind
     }
 
+    /// Equal for types whose objects have the same schema; 0 for built-in kinds.
+    #[getter]
+    fn form(&self) -> u64 {
+        self.typed.form()
+    }
+
     #[getter]
     fn api_version(&self) -> &str {
         &self.typed.api_version

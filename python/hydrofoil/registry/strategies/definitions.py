@@ -180,8 +180,9 @@ class DefinitionStrategy(Strategy):
             return
         spec, status = definition["spec"], definition["status"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
-        parts = [spec, status["acceptedNames"], conditions]
-        state = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
+        # Not from the decoded spec: a schema may be deeper than what can be written again here.
+        parts = stored.thaw().get(["spec"]) or b"", orjson.dumps([status["acceptedNames"], conditions])
+        state = hashlib.sha256(b"".join(parts)).digest()
         known = self._known.get(name)
         if known is not None and known[0] == state:
             return

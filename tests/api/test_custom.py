@@ -208,3 +208,15 @@ async def test_a_namespace_takes_its_custom_resources_along(api: aiohttp.ClientS
 
     await until(gone)
     assert (await call(api, "GET", "/apis/e.com/v1/things"))[1]["items"] == []
+
+
+async def test_what_was_written_in_another_version_has_the_defaults_of_the_stored_one(
+    api: aiohttp.ClientSession,
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "default": 1}, "s": {"type": "string"}}}
+    await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=schema), version("v2")))
+    await call(api, "POST", THINGS.replace("v1", "v2"), thing("a", "e.com/v2", s="x"))
+    assert (await call(api, "GET", f"{THINGS}/a"))[1]["n"] == 1
+    media = {"Content-Type": "application/merge-patch+json"}
+    _, same = await call(api, "PATCH", f"{THINGS}/a", {"s": "x"}, **media)
+    assert same["metadata"]["generation"] == 1

@@ -323,7 +323,7 @@ impl Typed {
         let (value, form) = match &self.custom {
             Some(custom) => {
                 stored = custom.to_storage(value);
-                (&*stored, custom.storage().fingerprint)
+                (&*stored, custom.stored_form())
             }
             None => (value, 0),
         };

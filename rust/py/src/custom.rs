@@ -15,6 +15,9 @@ use pyo3::prelude::*;
 use crate::catalog::Typed;
 use crate::error::{conversion_error, decode_error};
 
+/// The form of stored bytes that no version shows as they are.
+const WITHOUT_DEFAULTS: u64 = u64::MAX;
+
 /// One version of a definition.
 #[derive(Debug)]
 pub(crate) struct Custom {
@@ -179,6 +182,12 @@ impl Custom {
             }
         }
         value
+    }
+
+    /// The form of what this type stores. What was written in another version is without the defaults of the stored
+    /// one, which reading fills.
+    pub(crate) fn stored_form(&self) -> u64 {
+        if self.at == self.definition.storage { self.storage().fingerprint } else { WITHOUT_DEFAULTS }
     }
 
     /// A value of this type in the form that is stored.

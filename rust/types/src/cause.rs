@@ -264,7 +264,7 @@ pub(crate) fn json(value: &Value, out: &mut String) {
         Value::Float(f) => {
             let _ = write!(out, "{f}");
         }
-        Value::Str(s) => out.push_str(&serde_json::Value::from(s.as_str()).to_string()),
+        Value::Str(s) => string(s, out),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -281,11 +281,23 @@ pub(crate) fn json(value: &Value, out: &mut String) {
                 if i > 0 {
                     out.push(',');
                 }
-                out.push_str(&serde_json::Value::from(key.as_str()).to_string());
+                string(key, out);
                 out.push(':');
                 json(item, out);
             }
             out.push('}');
+        }
+    }
+}
+
+/// As Go's encoder writes it, which escapes what HTML would read.
+fn string(text: &str, out: &mut String) {
+    for c in serde_json::Value::from(text).to_string().chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            other => out.push(other),
         }
     }
 }

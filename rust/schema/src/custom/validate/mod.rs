@@ -1,6 +1,6 @@
 //! Validation of values by a schema (kube-openapi `pkg/validation/validate`), with its texts and its quirks.
 
-pub(super) mod format;
+mod format;
 mod junction;
 mod number;
 mod result;
@@ -12,6 +12,7 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::structural::{Additional, Kind, Node, Rules};
 use crate::read::same;
 
+pub(crate) use self::format::StringFormat;
 use self::result::{Problem, Result};
 
 /// A value together with what it was before, where the two can be told to be the same part of an object.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import shutil
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -63,6 +66,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             name = mark.args[0]
             if shutil.which(name) is None and not os.environ.get("HYDROFOIL_CI"):
                 item.add_marker(pytest.mark.skip(reason=f"{name} is not installed"))
+
+
+Process = tuple[subprocess.Popen[str], str, Path]
+"""A running server, its URL, its kubeconfig."""
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    """A server in a process of its own; both may have as many connections as the machine allows."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    kubeconfig = tmp_path / "kubeconfig"
+    args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig))
+    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == f"kubeconfig {kubeconfig}\n"
+        line = running.stdout.readline()
+        found = re.fullmatch(r"serving on (http://127\.0\.0\.1:\d+)\n", line)
+        assert found
+        yield running, found[1], kubeconfig
+        running.kill()
 
 
 def command(*args: str) -> list[str]:

@@ -1,6 +1,7 @@
 """The one door to the Rust engine: everything else imports it from here."""
 
 from hydrofoil._native import (
+    ENVELOPE_TAIL,
     ApplyConflictError,
     Catalog,
     ConflictError,
@@ -19,16 +20,21 @@ from hydrofoil._native import (
     Stored,
     Watcher,
     build_profile,
+    cbor_event,
+    cbor_to_json,
     decode_continue,
     duration,
     encode_continue,
+    json_to_cbor,
     json_to_yaml,
+    openapi_protobuf,
     pretty,
     protobuf_event,
     yaml_to_json,
 )
 
 __all__ = [
+    "ENVELOPE_TAIL",
     "ApplyConflictError",
     "Catalog",
     "ConflictError",
@@ -47,10 +53,14 @@ __all__ = [
     "Stored",
     "Watcher",
     "build_profile",
+    "cbor_event",
+    "cbor_to_json",
     "decode_continue",
     "duration",
     "encode_continue",
+    "json_to_cbor",
     "json_to_yaml",
+    "openapi_protobuf",
     "pretty",
     "protobuf_event",
     "yaml_to_json",

@@ -34,6 +34,8 @@ class ApiError(Exception):
         self.continue_token = continue_token
         self.headers = b""
         """Header lines that the answer carries: warnings given before it failed."""
+        self.foundation = details == {}
+        """Whether upstream's request routing answers, below the layer that knows of gated media types."""
 
     def status(self) -> dict[str, Any]:
         """The Status as it stands in a body (apimachinery `api/errors`)."""
@@ -118,18 +120,51 @@ def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
 MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
 
 
+def aggregate(texts: Sequence[str]) -> str:
+    """Several messages as one; what several say is told once."""
+    each = list(dict.fromkeys(texts))
+    return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
+
+
 def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiError:
     """422 with its causes; a message that several share is told once."""
-    texts = list(dict.fromkeys(f"{field}: {message}" for _, message, field in causes))
-    joined = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+    joined = aggregate([f"{field}: {message}" for _, message, field in causes])
     details: dict[str, Any] = {}
     if name:
         details["name"] = name
     if group:
         details["group"] = group
-    details["kind"] = kind
+    if kind:
+        details["kind"] = kind
     details["causes"] = [{"reason": r, "message": m, "field": f} for r, m, f in causes]
     return ApiError(422, "Invalid", f'{qualified(group, kind)} "{name}" is invalid: {joined}', details)
+
+
+def quoted(text: str) -> str:
+    """A text as Go's `%q` writes it."""
+
+    def escaped(c: str) -> str:
+        if c in _ESCAPES:
+            return _ESCAPES[c]
+        if c.isprintable():
+            return c
+        code = ord(c)
+        return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+    return f'"{"".join(map(escaped, text))}"'
+
+
+_ESCAPES = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+}
 
 
 def not_acceptable(accepted: Sequence[str]) -> ApiError:

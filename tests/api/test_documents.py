@@ -47,11 +47,21 @@ async def test_openapi_names_the_operations_that_kubectl_looks_for(api: aiohttp.
     assert "fieldValidation" in [p["name"] for p in patch["parameters"]]
 
 
-async def test_openapi_in_a_type_that_is_not_packed_is_refused(api: aiohttp.ClientSession) -> None:
-    protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
-    async with api.get("/openapi/v2", headers={"Accept": protobuf}) as r:
+@pytest.mark.parametrize("spelling", ["spec.v{}@v1.0", "spec.v{}.v1.0"])
+@pytest.mark.parametrize(("version", "path"), [("2", "/openapi/v2"), ("3", "/openapi/v3/apis/apps/v1")])
+async def test_openapi_as_protobuf(api: aiohttp.ClientSession, spelling: str, version: str, path: str) -> None:
+    """Both spellings of the type, old and new, are answered by the new one; the body is no JSON."""
+    media = f"application/com.github.proto-openapi.{spelling.format(version)}+protobuf"
+    async with api.get(path, headers={"Accept": media}) as r:
+        assert r.status == 200
+        assert r.headers["Content-Type"] == media.replace("@", ".")
+        assert (await r.read()).startswith(b"\x0a\x032.0" if version == "2" else b"\x0a\x053.0.0")
+
+
+async def test_openapi_in_a_type_of_no_encoder_is_refused(api: aiohttp.ClientSession) -> None:
+    async with api.get("/openapi/v2", headers={"Accept": "application/cbor"}) as r:
         assert r.status == 406
-    async with api.get("/openapi/v2", headers={"Accept": f"{protobuf}, application/json"}) as r:
+    async with api.get("/openapi/v2", headers={"Accept": "application/cbor, application/json"}) as r:
         assert r.status == 200
 
 

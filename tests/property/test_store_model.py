@@ -35,7 +35,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.store = engine.Store(START, 300.0, 1_000_000, 1 << 30)
+        self.store = engine.Store(START, 300.0, 1_000_000, 1 << 30, None)
         self.shard = self.store.shard(CONFIGMAPS)
         self.model = Model(START)
         self.everything = engine.Selector(CONFIGMAPS, "", "", "")
@@ -99,9 +99,8 @@ class StoreMachine(RuleBasedStateMachine):
         start, revision = "", self.store.revision
         while True:
             cursor = self.shard.list(CONFIGMAPS, chosen, "json", limit, revision, start)
+            _, rest = cursor.ahead()
             got += [f"{s.namespace}/{s.name}" for s in cursor.versions(limit)]
-            cursor.chunk(1)
-            rest = cursor.rest()
             if rest is None:
                 break
             start = rest[0]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
+from .docs import Descriptions
 from .model import Json
+from .modules import Modules
 
 # Directory below pkg/apis -> group, where the group is more than the directory's name.
 GROUPS = {
@@ -31,18 +32,17 @@ HANDLER = re.compile(r"TableHandler\((\w+), (print\w+)\)")
 PRINTER = re.compile(r"^func (print\w+)\(\w+ \*([\w.]+)", re.MULTILINE)
 IMPORT = re.compile(r'^\s*(\w+)?\s*"(k8s\.io/[^"]+)"', re.MULTILINE)
 
-NAME = {"name": "Name", "type": "string", "format": "name", "priority": 0}
-AGE = {"name": "Age", "type": "string", "format": "", "priority": 0}
 
-
-def printer_columns(kubernetes: Path) -> list[Json]:
-    source = (kubernetes / SOURCE).read_text(encoding="utf-8")
+def printer_columns(modules: Modules) -> list[Json]:
+    source = (modules.kubernetes / SOURCE).read_text(encoding="utf-8")
     imports = {alias or path.split("/")[-1]: path for alias, path in IMPORT.findall(source)}
+    roots = {"k8s.io/api/": modules.api, "k8s.io/apimachinery/": modules.apimachinery}
+    described = Descriptions(imports, roots)
     start = source.index("func AddHandlers")
     body = source[start : source.index("\nfunc ", start + 1)]
     columns: dict[str, list[Json]] = {}
     for variable, text in DEFINITIONS.findall(body):
-        columns.setdefault(variable, []).extend(map(column, column_lines(text)))
+        columns.setdefault(variable, []).extend(column(line, described) for line in column_lines(text))
     printed = dict(PRINTER.findall(source))
     found: dict[tuple[str, str], list[Json]] = {}
     for variable, printer in HANDLER.findall(body):
@@ -57,7 +57,7 @@ def column_lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if 'Name: "' in line]
 
 
-def column(line: str) -> Json:
+def column(line: str, described: Descriptions) -> Json:
     def text(key: str, default: str) -> str:
         match = re.search(rf'{key}: "([^"]*)"', line)
         return match[1] if match else default
@@ -68,6 +68,7 @@ def column(line: str) -> Json:
         "type": text("Type", "string"),
         "format": text("Format", ""),
         "priority": int(priority[1]) if priority else 0,
+        "description": described.of(line),
     }
 
 
@@ -80,11 +81,15 @@ def group_of(path: str) -> str:
 
 def elsewhere(found: dict[tuple[str, str], list[Json]]) -> dict[tuple[str, str], list[Json]]:
     """Columns of kinds that other code prints."""
-    plain = [("Service", 0), ("Available", 0)]
-    service = [{"name": name, "type": "string", "format": "", "priority": priority} for name, priority in plain]
+    name, age = found["", "ServiceAccount"][0], found["", "ServiceAccount"][-1]
+    plain = [
+        ("Service", "The reference to the service that hosts this API endpoint."),
+        ("Available", "Whether this service is available."),
+    ]
+    service = [{"name": n, "type": "string", "format": "", "priority": 0, "description": d} for n, d in plain]
     return {
         # kube-aggregator/pkg/registry/apiservice/etcd: its own table.
-        ("apiregistration.k8s.io", "APIService"): [NAME, *service, AGE],
+        ("apiregistration.k8s.io", "APIService"): [name, *service, age],
         # Stored as, and printed like, the event of the core group.
         ("events.k8s.io", "Event"): found["", "Event"],
     }

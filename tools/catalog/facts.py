@@ -24,7 +24,7 @@ def read_facts(modules: Modules) -> Facts:
     return Facts(
         types=types,
         resources=in_order(resources, groups),
-        printer_columns=printer_columns(modules.kubernetes),
+        printer_columns=printer_columns(modules),
         field_selectors=list(field_selectors(modules.kubernetes, modules.api)),
         lifecycle=lifecycle_facts(go),
         enums=go.enums,

@@ -9,11 +9,14 @@ from . import openapi
 from .bootstrap import Bootstrap
 from .compact import compact
 from .facts import read_facts
+from .internal import InternalTypes
 from .model import minified
 from .modules import Modules
 from .priorities import read_priorities
 
-DATA = Path(__file__).parents[2] / "python" / "hydrofoil" / "apis" / "data"
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "python" / "hydrofoil" / "apis" / "data"
+INTERNAL = ROOT / "rust" / "schema" / "data" / "internal_types.txt"
 
 
 def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> None:
@@ -27,6 +30,8 @@ def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> Non
     (out / "catalog.json").write_bytes(minified(catalog))
     objects = Bootstrap(facts.types, catalog, priorities).objects(modules.kubernetes)
     (out / "bootstrap.json").write_bytes(minified(objects))
+    lines = InternalTypes(modules).lines()
+    INTERNAL.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     openapi.pack(modules.openapi_spec, facts, catalog["resources"], out / "openapi")
 
 

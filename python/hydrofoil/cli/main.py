@@ -88,7 +88,8 @@ def parser() -> argparse.ArgumentParser:
         "--controllers",
         default="*",
         metavar="LIST",
-        help="namespace, garbagecollector; '*': all, '-name': not that one, empty: none (default %(default)s)",
+        help="namespace, garbagecollector, pvc-protection, pv-protection, vac-protection; "
+        "'*': all, '-name': not that one, empty: none (default %(default)s)",
     )
     p.add_argument(
         "--runtime-config",
@@ -140,6 +141,14 @@ def parser() -> argparse.ArgumentParser:
         default=256 << 20,
         metavar="N",
         help="bytes of past versions kept a resource at most (default %(default)s)",
+    )
+    p.add_argument(
+        "--list-cache-bytes",
+        dest="cache_bytes",
+        type=int,
+        default=None,
+        metavar="N",
+        help="bytes of encoded lists kept at most (default: 16 MiB and half of what the objects have)",
     )
     p.add_argument(
         "--log-format", choices=("text", "json"), default="text", help="form of log lines (default %(default)s)"

@@ -9,6 +9,8 @@ from hydrofoil.errors import ApiError, not_acceptable
 
 ACCEPTED = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 JSON, YAML, PROTOBUF = ACCEPTED
+CBOR = "application/cbor"
+"""Read and written behind the gate `CBORServingAndStorage` (MT-17)."""
 TRANSFORMS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 PATCHES = {
     "application/json-patch+json": "json",
@@ -16,6 +18,11 @@ PATCHES = {
     "application/strategic-merge-patch+json": "strategic",
     "application/apply-patch+yaml": "apply",
 }
+
+
+def media_types(cbor: bool) -> tuple[str, ...]:
+    """What is read and written, in upstream's order."""
+    return (*ACCEPTED, CBOR) if cbor else ACCEPTED
 
 
 @dataclass(slots=True, frozen=True)
@@ -31,6 +38,16 @@ class Accepted:
     def protobuf(self) -> bool:
         """Whether the body is protobuf."""
         return self.media == PROTOBUF
+
+    @property
+    def cbor(self) -> bool:
+        """Whether the body is CBOR."""
+        return self.media == CBOR
+
+    @property
+    def binary(self) -> bool:
+        """Whether the body is no text."""
+        return self.protobuf or self.cbor
 
     @property
     def yaml(self) -> bool:
@@ -74,7 +91,7 @@ STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str, *, watchable: bool = False, custom: bool = False) -> Accepted:
+def negotiate(accept: str, *, watchable: bool = False, custom: bool = False, cbor: bool = False) -> Accepted:
     """The form of an answer; custom resources have none in protobuf.
 
     Raises 406 when no clause can be met (MT-02, MT-08, MT-10).
@@ -82,16 +99,21 @@ def negotiate(accept: str, *, watchable: bool = False, custom: bool = False) -> 
     if not accept.strip():
         return PLAIN
     clauses = _clauses(accept)
-    if not any(_fits(media, served) for media, _ in clauses for served in ACCEPTED):
-        available = ACCEPTED + (STREAMS if watchable else ())
+    types = media_types(cbor)
+    # Routes of custom resources take any type; those of built-in ones tell what they produce, streams among it.
+    produced = (*types, "application/cbor-seq") if watchable and cbor else types
+    if not custom and not any(_fits(media, served) for media, _ in clauses for served in produced):
+        available = types + (STREAMS if watchable else ())
         text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise ApiError(406, "NotAcceptable", text, {})
     for media, params in clauses:
-        for served in ACCEPTED:
+        for served in types:
             if not _fits(media, served):
                 continue
             transform = params.get("as", "")
-            if served == PROTOBUF and (transform or custom):
+            if served in (PROTOBUF, CBOR) and transform == "Table":
+                continue
+            if served == PROTOBUF and custom and not transform:
                 continue
             if transform and (
                 transform not in TRANSFORMS
@@ -101,11 +123,11 @@ def negotiate(accept: str, *, watchable: bool = False, custom: bool = False) -> 
                 continue
             pretty = params.get("pretty") == "1"
             return Accepted(served, transform, params.get("v", "") if transform else "", pretty)
-    raise not_acceptable(ACCEPTED)
+    raise not_acceptable(types)
 
 
-def body_media(content_type: str, *, custom: bool = False) -> str:
-    """`json`, `yaml` or `protobuf` of a request body. Raises 415 (MT-04, MT-07)."""
+def body_media(content_type: str, *, custom: bool = False, cbor: bool = False) -> str:
+    """`json`, `yaml`, `protobuf` or `cbor` of a request body. Raises 415 (MT-04, MT-07, MT-17)."""
     media = content_type.partition(";")[0].strip()
     if media in ("", "application/json"):
         return "json"
@@ -113,13 +135,19 @@ def body_media(content_type: str, *, custom: bool = False) -> str:
         return "yaml"
     if media == PROTOBUF and not custom:
         return "protobuf"
-    text = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(ACCEPTED)
+    if media == CBOR and cbor:
+        return "cbor"
+    known = ", ".join(media_types(cbor))
+    text = f"the body of the request was in an unknown format - accepted media types include: {known}"
     raise ApiError(415, "UnsupportedMediaType", text)
 
 
-def patch_kind(content_type: str, *, custom: bool = False) -> str:
+def patch_kind(content_type: str, *, custom: bool = False, cbor: bool = False) -> str:
     """The kind of a patch. Raises 415 (UP-04); only the text before `;` counts, spaces included."""
-    kind = PATCHES.get(content_type.partition(";")[0])
+    media = content_type.partition(";")[0]
+    if media == "application/apply-patch+cbor" and cbor:
+        return "apply-cbor"
+    kind = PATCHES.get(media)
     if custom and kind in (None, "strategic"):
         # There is no Go type whose tags say how to merge.
         known = (media for media, name in PATCHES.items() if name != "strategic")

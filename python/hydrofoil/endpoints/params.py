@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from hydrofoil import engine
-from hydrofoil.errors import Cause, bad_request, invalid
+from hydrofoil.errors import Cause, bad_request, invalid, quoted
 
 Params = dict[str, str]
 
@@ -164,10 +164,11 @@ def write_options(params: Params, kind: str) -> WriteOptions:
     manager = params.get("fieldManager", "")
     if len(manager.encode()) > 128:
         causes.append(("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
-    bad = next((i for i, c in enumerate(manager) if not c.isprintable()), None)
-    if bad is not None:
-        text = f'Invalid value: "{manager}": should only contain printable characters'
-        causes.append(("FieldValueInvalid", text, "fieldManager"))
+    for i, c in enumerate(manager):
+        if not c.isprintable():
+            at = len(manager[:i].encode())
+            text = f"Invalid value: {quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
+            causes.append(("FieldValueInvalid", text, "fieldManager"))
     level = params.get("fieldValidation", "")
     if level not in _LEVELS:
         text = f'Unsupported value: "{level}": supported values: "", "Ignore", "Strict", "Warn"'

@@ -18,6 +18,7 @@ from hydrofoil.errors import ApiError
 
 GZIP_ABOVE = 131_072
 """Bodies above this many bytes are compressed for who accepts gzip (CP-01)."""
+GZIPPED = b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
 PIECE = 128 * 1024
 """Large bodies are written in pieces of about this size, each after the last was taken."""
 
@@ -144,6 +145,8 @@ def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
     """A JSON body in the negotiated media type."""
     if accepted.yaml:
         return engine.json_to_yaml(data)
+    if accepted.cbor:
+        return engine.json_to_cbor(data)
     if pretty:
         return engine.pretty(data) + b"\n"
     return data if data.endswith(b"\n") else data + b"\n"
@@ -157,13 +160,16 @@ def answer(
     common: bytes,
     *,
     close: bool = False,
+    packed: bool = False,
 ) -> Answer:
-    """An answer with its head; large bodies are compressed for who accepts it."""
+    """An answer with its head; large bodies are compressed for who accepts it, unless they are `packed` already."""
     head = b"%sContent-Type: %s\r\n" % (common, content_type.encode())
-    if len(body) > GZIP_ABOVE and wants_gzip(request):
+    if packed:
+        head += GZIPPED
+    elif len(body) > GZIP_ABOVE and wants_gzip(request):
         packer = zlib.compressobj(1, zlib.DEFLATED, 31)
         body = packer.compress(body) + packer.flush()
-        head += b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+        head += GZIPPED
     return Answer(status, body, head, close=close)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.negotiate import Accepted
@@ -37,6 +38,8 @@ class Scope:
     common: bytes
     """Header lines that every answer carries."""
     accepted: Accepted
+    cbor: bool = False
+    """Whether CBOR is served."""
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -60,13 +63,14 @@ class Scope:
             if include not in ("None", "Metadata", "Object"):
                 text = f"includeObject: Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
                 raise bad_request(f"Unable to convert to Table as requested: {text}")
-            return f"table:{accepted.version}:{include}"
-        if accepted.transform:
-            return f"metadata:{accepted.version}"
-        return "protobuf" if accepted.protobuf else "json"
+            return f"json:table:{accepted.version}:{include}"
+        encoding = "protobuf" if accepted.protobuf else "cbor" if accepted.cbor else "json"
+        return f"{encoding}:metadata:{accepted.version}" if accepted.transform else encoding
 
     def pretty(self) -> bool:
         """Whether a person reads the answer (curl, Wget and browsers count as persons)."""
+        if self.accepted.binary:
+            return False
         given = self.params.get("pretty")
         if given is not None:
             return given in ("true", "1")
@@ -84,23 +88,25 @@ class Scope:
             )
             raise ApiError(406, "NotAcceptable", text)
         body = stored.body(self.form())
-        return self.finished(body, status) if self.accepted.protobuf else self.json_answer(body, status)
+        return self.finished(body, status) if self.accepted.binary else self.json_answer(body, status)
 
     def json_answer(self, body: bytes, status: int = 200) -> respond.Answer:
         """An answer of JSON text, in the negotiated media type."""
         if self.accepted.protobuf:
             return self.finished(self.registry.catalog.protobuf(body), status)
+        if self.accepted.cbor:
+            return self.finished(engine.json_to_cbor(body), status)
         pretty = self.pretty()
         if self.accepted.yaml or pretty:
             body = respond.encode(body, self.accepted, pretty=pretty)
         return self.finished(body, status)
 
-    def finished(self, body: bytes, status: int = 200) -> respond.Answer:
-        """An answer whose body is in its media type already."""
+    def finished(self, body: bytes, status: int = 200, *, packed: bool = False) -> respond.Answer:
+        """An answer whose body is in its media type already, or packed with gzip as well."""
         common = self.common
         if self.warnings:
             common += respond.header_lines({}, self.warnings)
-        return respond.answer(self.request, status, body, self.accepted.media, common)
+        return respond.answer(self.request, status, body, self.accepted.media, common, packed=packed)
 
     async def body(self) -> bytes:
         """The request body. Raises 413."""

@@ -109,7 +109,7 @@ class Registry:
     ) -> Stored:
         """Stores a new object, or shows what would be stored."""
         _, _, name, base, _, _, version = draft.head()
-        if version:
+        if version and not dry_run:
             raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if resource.namespaced:
             self.namespaces.check(resource, namespace, name or base)
@@ -124,14 +124,14 @@ class Registry:
             draft.begin_create(namespace, made, new_uid(), manager)
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
-                if causes := draft.validate():
-                    raise errors.invalid(resource.group, resource.kind, made, causes)
+                if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
+                    raise errors.invalid(resource.storage[0], resource.kind, made, causes)
                 warnings += draft.warnings()
                 if dry_run:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
                         raise Exists
                     undo()
-                    return draft.preview(0)
+                    return draft.preview(int(version or 0))
                 await self._store(resource, draft)
                 stored = await self.collection(resource).create(draft)
                 await self.show(resource, [stored])
@@ -189,10 +189,12 @@ class Registry:
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
             draft.begin_update(old, subresource, manager)
             strategy = self.strategy(resource)
+            strategy.admit_update(old, draft, subresource)
+            draft.prepare_update(old, subresource)
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
                 if validate and (causes := draft.validate(old, subresource)):
-                    raise errors.invalid(resource.group, resource.kind, name, causes)
+                    raise errors.invalid(resource.storage[0], resource.kind, name, causes)
                 kind_warnings = draft.warnings(old, subresource)
                 if dry_run:
                     undo()
@@ -231,10 +233,10 @@ class Registry:
                 version = ""
         if uid and not patch:
             # A PUT names the object that it means; what a patch makes of the uid is validated.
-            present = old.thaw().head()[5]
+            present = old.uid
             if uid != present:
                 why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
-                raise errors.conflict(resource.group, resource.plural, name, why)
+                raise errors.conflict(resource.group, resource.plural, name, storage_error(resource, old, why))
         if not version:
             if not self.traits(resource)[1]:
                 cause = (
@@ -242,7 +244,6 @@ class Registry:
                     "Invalid value: 0: must be specified for an update",
                     "metadata.resourceVersion",
                 )
-                # Upstream's store names the resource where others name the kind.
                 raise errors.invalid(resource.group, resource.plural, name, [cause])
         elif int(version) != old.revision:
             raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
@@ -299,6 +300,26 @@ class Registry:
             why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
             raise errors.conflict(resource.group, resource.kind, name, why)
 
+
+def storage_error(resource: Resource, old: Stored, why: str) -> str:
+    """How the storage tells of a precondition that does not hold, with the key it has there."""
+    place = f"{old.namespace}/{old.name}" if old.namespace else old.name
+    prefix = PREFIXES.get(resource.storage)
+    if prefix is None:
+        own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
+        prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
+    key = f"/{prefix}/{place}"
+    return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+
+
+PREFIXES = {
+    ("", "replicationcontrollers"): "controllers",
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Keys of the storage that are not named after the resource (`SpecialDefaultResourcePrefixes`)."""
 
 DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import itertools
 import logging
 import os
@@ -32,6 +31,7 @@ from hydrofoil.errors import ApiError
 from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
+from hydrofoil.registry.strategies.ranges import Addresses, Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
@@ -73,13 +73,16 @@ class App:
         self.config = config
         self.catalog = Catalog(config.runtime_config)
         self.backend = MemoryBackend(
-            window=config.history_window, events=config.history_events, memory=config.history_bytes
+            window=config.history_window,
+            events=config.history_events,
+            memory=config.history_bytes,
+            cache=config.cache_bytes,
         )
         self.registry = Registry(self.catalog, self.backend)
         services = self.registry.strategies["", "services"]
         assert isinstance(services, ServiceStrategy)
-        services.network = ipaddress.ip_network(config.service_cluster_ip_range)
-        services.ports = config.service_node_port_range
+        services.ips = Addresses(config.service_cluster_ip_range)
+        services.ports = Ports(*config.service_node_port_range)
         self.hub = Hub(self.backend)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
@@ -93,6 +96,7 @@ class App:
         self.metrics = Metrics()
         self.metrics.watch_store(self.registry)
         self.documents = Documents(self.registry, self.health, self.metrics, address)
+        self.cbor = config.feature_gates.get("CBORServingAndStorage", False)
         self.pf_headers = b""
         self._audit = itertools.count()
         self._audit_prefix = str(uuid.UUID(bytes=os.urandom(16), version=4))[:24]
@@ -117,7 +121,7 @@ class App:
             if resource is not None:
                 stored = self.registry.collection(resource).get(resource.native, "", "exempt")
                 if stored is not None:
-                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.thaw().head()[5]}\r\n")
+                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.uid}\r\n")
         self.pf_headers = "".join(lines).encode()
 
     def common(self, request: web.BaseRequest) -> bytes:
@@ -136,7 +140,7 @@ class App:
             return await self._route(request, common)
         except ApiError as e:
             common += e.headers
-            accepted = accepted_or_plain(request.headers.get("Accept", ""))
+            accepted = accepted_or_plain(request.headers.get("Accept", ""), cbor=self.cbor and not e.foundation)
             if accepted is not None and accepted.protobuf:
                 return self._protobuf_error(request, e, common)
             return respond.error_answer(request, e, accepted, common)
@@ -175,8 +179,10 @@ class App:
             info.name = ""
         # The scale of a custom resource is a built-in kind.
         custom = resource.custom and info.subresource != "scale"
-        accepted = negotiate(request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom)
-        scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted)
+        accepted = negotiate(
+            request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
+        )
+        scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted, self.cbor)
         started = perf_counter()
         code = 500
         try:
@@ -210,6 +216,7 @@ class App:
             return answer
         except ApiError as e:
             code = e.code
+            e.foundation = True
             raise
         finally:
             labels = (request.method, "", "", "", "", "", "", "apiserver", str(code))

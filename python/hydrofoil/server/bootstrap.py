@@ -67,8 +67,8 @@ async def load(registry: Registry, port: int) -> None:
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port)
-    # Namespaces come first: what lives in them needs them.
-    for path in sorted(objects, key=lambda p: p != "/api/v1/namespaces"):
+    # Namespaces come first: what lives in them needs them; so do the levels that flow schemas name.
+    for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
         info = parse(path)
         resource = info and registry.catalog.find(info.group, info.version, info.resource)
         if not info or not resource:
@@ -82,7 +82,9 @@ async def load(registry: Registry, port: int) -> None:
                 stored = await registry.create(resource, namespace, draft, manager=MANAGER, warnings=[])
             except errors.ApiError as e:
                 raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
-            if "status" in body and "status" in resource.subresources:
+            # What the server tells of a new object by itself stays.
+            told = registry.get(resource, namespace, stored.name).revision != stored.revision
+            if "status" in body and "status" in resource.subresources and not told:
                 draft = stored.thaw()
                 draft.set(["status"], orjson.dumps(body["status"]))
                 change = partial(_given, draft)

@@ -26,6 +26,8 @@ class Config:
     """How long past versions stay readable, in seconds (upstream: --etcd-compaction-interval)."""
     history_events: int = 200_000
     history_bytes: int = 256 << 20
+    cache_bytes: int | None = None
+    """The encodings of lists that are kept; `None`: by the size of the objects."""
     log_format: str = "text"
     verbosity: int = 0
 

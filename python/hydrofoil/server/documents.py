@@ -19,6 +19,7 @@ from hydrofoil.apis.discovery import Discovery
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate
 from hydrofoil.endpoints.params import parse
+from hydrofoil.engine import openapi_protobuf
 from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not_acceptable
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.health import TEXT, Health
@@ -26,7 +27,7 @@ from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
 from hydrofoil.server.published import Published
 
 OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
-V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
+PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
 
 
 class Documents:
@@ -140,7 +141,8 @@ class Documents:
         if path == "/openapi/v3":
             return respond.answer(request, 200, openapi_index(self._published.index()), TEXT, common)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
-        media = openapi_media(request.headers.get("Accept", ""))
+        protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
+        media = openapi_media(request.headers.get("Accept", ""), protobuf)
         found = self._published.document(name) or openapi_document(name)
         if found is None:
             return respond.Answer(404, b"", common)
@@ -158,7 +160,7 @@ class Documents:
             common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
         if etag in request.headers.get("If-None-Match", ""):
             return respond.Answer(304, b"", common)
-        return respond.answer(request, 200, body, media, common)
+        return respond.answer(request, 200, packed(body) if media == protobuf else body, media, common)
 
 
 @lru_cache(maxsize=256)
@@ -182,12 +184,17 @@ def plain_clauses(accept: str) -> str:
     return ",".join(c for c in accept.split(",") if "as=APIGroupDiscoveryList" not in c)
 
 
-def openapi_media(accept: str) -> str:
-    """The media type of an OpenAPI document for an Accept header; empty when none fits. Only JSON is packed."""
+def openapi_media(accept: str, protobuf: str) -> str:
+    """The media type of an OpenAPI document for an Accept header, empty when none fits.
+
+    Clients name the protobuf form by the old spelling with `@` or the new one; both get the new one.
+    """
     for clause in (accept or "*/*").split(","):
         media = clause.partition(";")[0].strip()
         if media in ("*/*", "application/*", "application/json"):
             return "application/json"
+        if media.replace("@", ".") == protobuf:
+            return protobuf
     return ""
 
 
@@ -208,6 +215,12 @@ def openapi_document(name: str) -> tuple[bytes, str] | None:
     return body, hashlib.sha512(body).hexdigest().upper()
 
 
+@lru_cache(maxsize=64)
+def packed(document: bytes) -> bytes:
+    """A document as protobuf."""
+    return openapi_protobuf(document)
+
+
 @lru_cache(maxsize=1)
 def openapi_hashes() -> dict[str, str]:
     """The hash of each packed document."""
@@ -222,10 +235,10 @@ def openapi_index(custom: dict[str, str]) -> bytes:
     return orjson.dumps({"paths": paths})
 
 
-def accepted_or_plain(accept: str) -> Accepted | None:
+def accepted_or_plain(accept: str, *, cbor: bool = False) -> Accepted | None:
     """The form of an error: None when negotiation fails."""
     try:
-        accepted = negotiate(accept)
+        accepted = negotiate(accept, cbor=cbor)
     except ApiError:
         return None
     return Accepted(accepted.media)

@@ -7,20 +7,21 @@ import contextlib
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
 import ssl
 import sys
 from pathlib import Path
 
-from aiohttp import web
-
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
+from hydrofoil.controllers.protection import PROTECTIONS
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
+from hydrofoil.server.connection import Connections
 
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
@@ -40,7 +41,7 @@ class Server:
         self.config = config
         self.controllers: list[Controller] = []
         self._server: asyncio.Server | None = None
-        self._web: web.Server | None = None
+        self._web: Connections | None = None
 
     async def start(self) -> str:
         """Binds, loads what is there from the start, serves. Gives the URL. Raises StartError."""
@@ -54,7 +55,7 @@ class Server:
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
         await bootstrap.load(self.app.registry, port)
         self.app.flow_control()
-        self._web = web.Server(
+        self._web = Connections(
             self.app.handle,
             access_log=None,
             keepalive_timeout=IDLE_SECONDS,
@@ -70,6 +71,9 @@ class Server:
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
+        for name, protection in PROTECTIONS.items():
+            if config.controls(name):
+                self.controllers.append(protection(self.app.registry, self.app.hub))
         for controller in self.controllers:
             controller.start()
             self.app.listeners.append(controller.discover)
@@ -155,6 +159,10 @@ def run(config: Config) -> int:
     """Serves; the exit code."""
     import uvloop
 
+    # One file a connection: as Go's runtime does, take what the machine allows.
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if config.kubeconfig:
         config.kubeconfig = str(Path(config.kubeconfig).resolve())
     try:

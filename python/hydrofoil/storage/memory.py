@@ -26,8 +26,10 @@ class MemoryBackend:
     `wake` is called when a write left watchers waiting; it may be called often and must be cheap.
     """
 
-    def __init__(self, *, window: float = 300.0, events: int = 200_000, memory: int = 256 << 20) -> None:
-        self._store = engine.Store(first_revision(), window, events, memory)
+    def __init__(
+        self, *, window: float = 300.0, events: int = 200_000, memory: int = 256 << 20, cache: int | None = None
+    ) -> None:
+        self._store = engine.Store(first_revision(), window, events, memory, cache)
         self._collections: dict[tuple[str, str], MemoryCollection] = {}
         self.wake: Callable[[], None] = lambda: None
 

@@ -51,3 +51,23 @@ fn fixtures_round_trip() {
     eprintln!("{seen} fixtures, {} wrong", wrong.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Go reads a list of small numbers as bytes, and what is null in a map of bytes is stored as none.
+#[test]
+fn bytes_are_text_or_numbers() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let data = std::fs::read(root.join("python/hydrofoil/apis/data/catalog.json")).expect("package data");
+    let catalog = Catalog::parse(&data).expect("a catalog");
+    let resource = catalog.resource("", "v1", "configmaps").expect("config maps");
+    let schema = catalog.schema(&resource.type_name).expect("their type");
+    let read = |bytes: &str| json::decode(&schema, format!(r#"{{"binaryData":{{"k":{bytes}}}}}"#).as_bytes());
+    for (bytes, text) in [("\"AQI=\"", "AQI="), ("[1,2]", "AQI="), ("[]", ""), ("[null]", "AA=="), ("null", "")] {
+        let read = read(bytes).unwrap_or_else(|e| panic!("{bytes}: {e}")).value;
+        assert_eq!(read.str_at(&["binaryData", "k"]), text, "{bytes}");
+        assert!(read.at(&["binaryData", "k"]).is_some_and(|v| v.as_str().is_some()), "{bytes}");
+    }
+    for (bytes, found) in [("[256]", "number 256"), ("[\"a\"]", "string"), ("{}", "object")] {
+        let error = read(bytes).expect_err(bytes).to_string();
+        assert!(error.contains(&format!("cannot unmarshal {found} into Go")), "{error}");
+    }
+}

@@ -35,22 +35,17 @@ impl ManagedRequest<'_> {
     }
 }
 
-/// The paths that a main endpoint does not let its clients set.
-pub(crate) fn ignored(reset_status: bool) -> FieldSet {
-    if reset_status { FieldSet::of_fields(&[&["status"]]) } else { FieldSet::new() }
-}
-
 /// Writes `metadata.managedFields` of `new` as every operation but Apply does
 /// (`FieldManager.UpdateNoErrors` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`).
 ///
-/// `old` is the live object, none on create; both are in loose form. With `reset_status` the request
-/// cannot set `status`, so nobody comes to own it. It never fails: what cannot be read is kept as it was.
+/// `old` is the live object, none on create; both are in loose form. What the request cannot set, the
+/// paths of `reset`, nobody comes to own. It never fails: what cannot be read is kept as it was.
 pub fn track_update(
     schema: &Schema,
     old: Option<&Value>,
     new: &mut Value,
     req: &ManagedRequest<'_>,
-    reset_status: bool,
+    reset: &[&[&str]],
 ) {
     let nothing = Value::object();
     let old = old.unwrap_or(&nothing);
@@ -69,7 +64,7 @@ pub fn track_update(
         managed.write(new);
         return;
     }
-    update(Place::root(schema), old, new, &mut managed, req, &ignored(reset_status));
+    update(Place::root(schema), old, new, &mut managed, req, &FieldSet::of_fields(reset));
     managed.cap();
     managed.write(new);
 }
@@ -159,7 +154,7 @@ mod tests {
         let mut a = json(
             r#"{"metadata":{"name":"a","labels":{"l":"1"},"annotations":{"x.y/z":"2"},"finalizers":["a.b/c"]},"data":{"k":"v","k2":"v2"},"binaryData":{"b":"dg=="}}"#,
         );
-        track_update(&kind, None, &mut a, &by("named", T1), false);
+        track_update(&kind, None, &mut a, &by("named", T1), &[]);
         assert_eq!(
             entries(&a),
             [
@@ -171,24 +166,24 @@ mod tests {
             &Value::Null,
             r#"{"metadata":{"name":"a","labels":{"l":"1"},"finalizers":["a.b/c"]},"data":{"k":"changed","new":"n"}}"#,
         );
-        track_update(&kind, Some(&old), &mut a, &by("named", T2), false);
+        track_update(&kind, Some(&old), &mut a, &by("named", T2), &[]);
         let own = r#"{"f:data":{".":{},"f:k":{},"f:new":{}},"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{".":{},"f:l":{}}}}"#;
         assert_eq!(entries(&a), [format!("named Update 2Z {own}")]);
 
         // Another manager takes one label; the map itself stays with the first.
         let old = a.clone();
         a.object_at_mut(&["metadata", "labels"]).set("l", "2");
-        track_update(&kind, Some(&old), &mut a, &by("other", T1), false);
+        track_update(&kind, Some(&old), &mut a, &by("other", T1), &[]);
         let rest = own.replace(r#"{".":{},"f:l":{}}"#, "{}");
         let other = r#"other Update 1Z {"f:metadata":{"f:labels":{"f:l":{}}}}"#;
         assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
 
         // Nothing changed: times stay, whoever asks. Removal leaves the path to nobody.
         let old = a.clone();
-        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), false);
+        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]);
         assert_eq!(a, old);
         a.as_object_mut().expect("object").remove("data");
-        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), false);
+        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]);
         let rest = r#"{"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{}}}"#;
         assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
     }
@@ -198,7 +193,7 @@ mod tests {
         let mut s = json(
             r#"{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"replicas":1}}"#,
         );
-        track_update(&schema("apps.v1.Deployment"), None, &mut s, &by("m", T1), true);
+        track_update(&schema("apps.v1.Deployment"), None, &mut s, &by("m", T1), &[&["status"]]);
         assert_eq!(
             entries(&s),
             [
@@ -211,14 +206,14 @@ mod tests {
     fn resets_edits_and_subresources() {
         let kind = schema("core.v1.ConfigMap");
         let mut live = json(r#"{"metadata":{"name":"a"},"data":{"k":"v"}}"#);
-        track_update(&kind, None, &mut live, &by("one", T1), false);
+        track_update(&kind, None, &mut live, &by("one", T1), &[]);
         let live = with(&live, &text(&live));
         let kept = entries(&live);
         let body =
             |managed: &str| json(&format!(r#"{{"metadata":{{"name":"a","uid":"u"{managed}}},"data":{{"k":"v"}}}}"#));
         let tracked = |managed: &str, req: &ManagedRequest<'_>| {
             let mut new = body(managed);
-            track_update(&kind, Some(&live), &mut new, req, false);
+            track_update(&kind, Some(&live), &mut new, req, &[]);
             entries(&new)
         };
         assert!(tracked(r#","managedFields":[{}]"#, &by("two", T2)).is_empty());
@@ -241,7 +236,7 @@ mod tests {
         // An object that nobody tracks stays so.
         let old = body("");
         let mut new = json(r#"{"metadata":{"name":"a","uid":"u"},"data":{"k":"w"}}"#);
-        track_update(&kind, Some(&old), &mut new, &by("two", T2), false);
+        track_update(&kind, Some(&old), &mut new, &by("two", T2), &[]);
         assert!(entries(&new).is_empty());
     }
 
@@ -254,7 +249,7 @@ mod tests {
             a.object_at_mut(&["data"]).set(format!("k{i}"), "v");
             let now = format!("2001-01-01T00:00:{i}Z");
             let old = (i > 10).then_some(&old);
-            track_update(&kind, old, &mut a, &by(&format!("m{i}"), &now), false);
+            track_update(&kind, old, &mut a, &by(&format!("m{i}"), &now), &[]);
         }
         let entries = entries(&a);
         assert_eq!(entries.len(), 10);
@@ -269,7 +264,7 @@ mod tests {
     fn what_is_no_object_is_left_alone() {
         for body in ["null", "5", "[]", "{}", r#"{"metadata":5}"#] {
             let mut new = json(body);
-            track_update(&schema("core.v1.Pod"), Some(&json("[1]")), &mut new, &by("m", T1), true);
+            track_update(&schema("core.v1.Pod"), Some(&json("[1]")), &mut new, &by("m", T1), &[&["status"]]);
             assert_eq!(new, json(body));
         }
     }

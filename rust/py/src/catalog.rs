@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use hydrofoil_codec::{json, proto, yaml};
+use hydrofoil_codec::{cbor, json, proto, yaml};
 use hydrofoil_merge::{FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
 
@@ -82,6 +83,8 @@ impl Catalog {
 /// What is known of one resource, shared by all that handle its objects.
 #[derive(Debug)]
 pub(crate) struct Typed {
+    /// Tells it from every other: what is made by a type is kept under it.
+    pub(crate) id: u64,
     pub(crate) resource: Arc<types::Resource>,
     pub(crate) schema: types::Schema,
     pub(crate) kind: Kind,
@@ -93,6 +96,12 @@ pub(crate) struct Typed {
     pub(crate) storage: Option<Arc<Typed>>,
     /// What its definition says, when it is a custom resource.
     pub(crate) custom: Option<Custom>,
+}
+
+/// A name for a type that no other has.
+pub(crate) fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// One resource at one version: decodes bodies and resolves field labels.
@@ -116,7 +125,8 @@ impl ResourceType {
             namespaced: resource.namespaced,
         };
         let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        Self { typed: Arc::new(Typed { resource, schema, kind, api_version, head, storage, custom: None }) }
+        let typed = Typed { id: next_id(), resource, schema, kind, api_version, head, storage, custom: None };
+        Self { typed: Arc::new(typed) }
     }
 }
 
@@ -142,12 +152,8 @@ impl ResourceType {
         let live = live.map(|l| l.value(&self.typed)).transpose()?;
         let now = types::Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let ignored = match subresource {
-            "" if self.typed.has_status() => FieldSet::of_fields(&[&["status"]]),
-            "status" if self.typed.custom.is_some() => FieldSet::of_fields(&[&["metadata"], &["spec"]]),
-            _ => FieldSet::new(),
-        };
-        let applied = apply(self.typed.owned(), live.as_ref(), &config.value, &request, force, &ignored)
+        let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
+        let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
         let (value, _) = self.typed.decode(&json::encode_any(&applied), "json")?;
         Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))
@@ -191,6 +197,13 @@ impl Typed {
             convert::after_decode(&self.kind.group, &self.kind.kind, &mut value);
             return Ok((value, Vec::new()));
         }
+        let transcoded;
+        let body = if media == "cbor" {
+            transcoded = cbor::to_json(body).map_err(|e| decode_error(&e))?;
+            &transcoded
+        } else {
+            body
+        };
         let mut decoded = if media == "yaml" {
             let generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
             let text = json::encode_any(&generic.value);
@@ -202,17 +215,34 @@ impl Typed {
         };
         if let Some(custom) = &self.custom {
             decoded.strict.extend(custom.coerce(&mut decoded.value)?);
+            if media == "cbor" {
+                // Upstream has no strict reader of custom resources in CBOR.
+                decoded.strict.clear();
+            }
             return Ok((decoded.value, decoded.strict));
+        }
+        if media == "cbor"
+            && let Some(path) = decoded.strict.first().and_then(|text| text.split('"').nth(1))
+        {
+            let given = json::parse(body).map_err(|e| decode_error(&e))?.value;
+            decoded.strict = vec![cbor::unknown_field(&given, path)];
         }
         convert::after_decode(&self.kind.group, &self.kind.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
     }
 
-    /// Whether the object itself leaves its status alone.
-    pub(crate) fn has_status(&self) -> bool {
-        match &self.custom {
-            Some(custom) => custom.version().status,
-            None => hydrofoil_schema::traits(&self.kind).has_status,
+    /// The type of the metadata.
+    pub(crate) fn metadata(&self) -> types::Schema {
+        self.custom.as_ref().map_or_else(|| self.schema.arena.metadata(), Custom::metadata_type)
+    }
+
+    /// The paths that a client cannot set through an endpoint, so that nobody comes to own them.
+    pub(crate) fn reset_fields(&self, subresource: &str) -> &'static [&'static [&'static str]] {
+        match (&self.custom, subresource) {
+            (None, _) => hydrofoil_schema::reset_fields(&self.kind, subresource),
+            (Some(custom), "") if custom.version().status => &[&["status"]],
+            (Some(_), "status") => &[&["metadata"], &["spec"]],
+            (Some(_), _) => &[],
         }
     }
 

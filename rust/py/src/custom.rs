@@ -12,7 +12,7 @@ use hydrofoil_types as types;
 use hydrofoil_types::{Arena, Schema, SmolStr, Value};
 use pyo3::prelude::*;
 
-use crate::catalog::Typed;
+use crate::catalog::{Typed, next_id};
 use crate::error::{conversion_error, decode_error};
 
 /// The form of stored bytes that no version shows as they are.
@@ -51,6 +51,7 @@ pub(crate) fn types(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Typed)
         };
         let custom = Custom { definition: Arc::clone(&definition), at, builtin: Arc::clone(builtin) };
         let typed = Typed {
+            id: next_id(),
             resource: Arc::new(resource),
             schema: schema.clone(),
             kind,
@@ -79,6 +80,11 @@ impl Custom {
     /// The schema by which fields are owned.
     pub(crate) fn owned(&self) -> &Schema {
         self.version().owned(&self.builtin)
+    }
+
+    /// The type of the metadata.
+    pub(crate) fn metadata_type(&self) -> Schema {
+        self.builtin.metadata()
     }
 
     /// Prunes and defaults a decoded object; gives what a strict reader objects to.

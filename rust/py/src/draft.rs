@@ -1,5 +1,6 @@
 //! An object while it is being written.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
@@ -43,11 +44,10 @@ impl Draft {
         }
         let now = Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
-        let reset_status = subresource.is_empty() && self.typed.has_status();
-        track_update(self.typed.owned(), old, new, &request, reset_status);
+        track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
 
-    fn old_value(&self, old: Option<&Stored>) -> PyResult<Option<Value>> {
+    fn old_value<'a>(&self, old: Option<&'a Stored>) -> PyResult<Option<Cow<'a, Value>>> {
         old.map(|o| o.value(&self.typed)).transpose()
     }
 }
@@ -56,6 +56,10 @@ impl Draft {
 type Head = (String, String, String, String, String, String, String);
 /// Reason, message, field.
 type CauseTuple = (&'static str, String, String);
+
+fn tuples(causes: &Causes) -> Vec<CauseTuple> {
+    causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect()
+}
 
 #[pymethods]
 impl Draft {
@@ -151,7 +155,15 @@ impl Draft {
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
     }
 
-    /// Takes over what an update may not change, and what the strategy prepares.
+    /// Makes `manager` the owner of what the body of an object that is not stored says.
+    #[pyo3(signature = (manager, subresource=""))]
+    fn own(&self, manager: &str, subresource: &str) {
+        let mut value = self.value.lock();
+        default::apply(&self.typed.kind, &mut value);
+        self.track(None, &mut value, manager, subresource);
+    }
+
+    /// Takes over what an update may not change.
     ///
     /// `manager` comes to own what the body changes; empty: nobody does.
     #[pyo3(signature = (old, subresource, manager=""))]
@@ -186,12 +198,21 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        match &self.typed.custom {
-            Some(c) => custom::begin_update(c.version(), subresource, &mut value, &old),
-            None => prepare::update(&Request { kind: &self.typed.kind, subresource, old: Some(&old) }, &mut value),
+        if let Some(c) = &self.typed.custom {
+            // What the endpoint puts back is owned by nobody new.
+            custom::begin_update(c.version(), subresource, &mut value, &old);
         }
-        // What the endpoint put back is owned by nobody new.
         self.track(Some(&old), &mut value, manager, subresource);
+        Ok(())
+    }
+
+    /// What the strategy makes of an update, after admission.
+    fn prepare_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
+        if self.typed.custom.is_none() {
+            let old = old.value(&self.typed)?;
+            let request = Request { kind: &self.typed.kind, subresource, old: Some(&old) };
+            prepare::update(&request, &mut self.value.lock());
+        }
         Ok(())
     }
 
@@ -229,8 +250,8 @@ impl Draft {
     fn validate(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
         let old = self.old_value(old)?;
         let value = self.value.lock();
-        let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
-        let causes = match (&self.typed.custom, &old) {
+        let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
+        let causes = match (&self.typed.custom, old.as_deref()) {
             (Some(c), old) => {
                 let mut causes = Causes::new();
                 match old {
@@ -242,7 +263,14 @@ impl Draft {
             (None, Some(_)) => validate::update(&request, &value),
             (None, None) => validate::create(&request, &value),
         };
-        Ok(causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect())
+        Ok(tuples(&causes))
+    }
+
+    /// What is wrong with the addresses of a service, before any are allocated.
+    #[pyo3(signature = (old=None))]
+    fn cluster_ip_causes(&self, old: Option<&Stored>) -> PyResult<Vec<CauseTuple>> {
+        let old = self.old_value(old)?;
+        Ok(tuples(&validate::cluster_ips(&self.value.lock(), old.as_deref())))
     }
 
     /// What the kind warns about.
@@ -252,9 +280,9 @@ impl Draft {
         let value = self.value.lock();
         if self.typed.custom.is_some() {
             let silent = subresource == "status";
-            return Ok(if silent { Vec::new() } else { custom::warnings(&value, old.as_ref()) });
+            return Ok(if silent { Vec::new() } else { custom::warnings(&value, old.as_deref()) });
         }
-        let request = Request { kind: &self.typed.kind, subresource, old: old.as_ref() };
+        let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
         Ok(match old {
             Some(_) => warn::update(&request, &value),
             None => warn::create(&request, &value),

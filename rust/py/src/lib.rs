@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
+mod block;
 mod catalog;
 mod custom;
 mod draft;
@@ -35,7 +36,10 @@ mod _native {
     #[pymodule_export]
     use crate::stored::Stored;
     #[pymodule_export]
-    use crate::text::{decode_continue, duration, encode_continue, json_to_yaml, pretty, protobuf_event, yaml_to_json};
+    use crate::text::{
+        cbor_event, cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml,
+        openapi_protobuf, pretty, protobuf_event, yaml_to_json,
+    };
     #[pymodule_export]
     use crate::watch::Watcher;
 
@@ -43,6 +47,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
+        m.add("ENVELOPE_TAIL", hydrofoil_codec::proto::ENVELOPE_TAIL.as_slice())?;
         m.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hydrofoil_codec::{json, proto};
+use hydrofoil_codec::{cbor, json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
 use hydrofoil_types::{Map, Timestamp, Value};
@@ -10,14 +10,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::catalog::Typed;
+use crate::error::decode_error;
 
-/// A form of an object or of an item of a list.
+/// What an answer shows of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Form {
+pub(crate) enum Shape {
     /// The object itself.
-    Json,
-    /// The object as protobuf: in its envelope when whole, a bare message as an item.
-    Protobuf,
+    Object,
     /// `PartialObjectMetadata` of a version of meta.k8s.io.
     Metadata(String),
     /// A row of a `Table` of a version of meta.k8s.io.
@@ -29,21 +28,64 @@ pub(crate) enum Form {
     },
 }
 
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Encoding {
+    Json,
+    Protobuf,
+    Cbor,
+}
+
+/// A form of an object or of an item of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    pub(crate) shape: Shape,
+    pub(crate) encoding: Encoding,
+}
+
 impl Form {
+    /// Reads `encoding`, `encoding:metadata:version` or `encoding:table:version:include`.
     pub(crate) fn parse(text: &str) -> PyResult<Self> {
-        let parts: Vec<&str> = text.split(':').collect();
-        match parts[..] {
-            ["json"] => Ok(Self::Json),
-            ["protobuf"] => Ok(Self::Protobuf),
-            ["metadata", version] => Ok(Self::Metadata(version.to_owned())),
-            ["table", version, include] => Ok(Self::Table { version: version.to_owned(), include: include.to_owned() }),
-            _ => Err(PyValueError::new_err(text.to_owned())),
-        }
+        let mut parts = text.split(':');
+        let encoding = match parts.next() {
+            Some("json") => Encoding::Json,
+            Some("protobuf") => Encoding::Protobuf,
+            Some("cbor") => Encoding::Cbor,
+            _ => return Err(PyValueError::new_err(text.to_owned())),
+        };
+        let rest: Vec<&str> = parts.collect();
+        let shape = match rest[..] {
+            [] => Shape::Object,
+            ["metadata", version] => Shape::Metadata(version.to_owned()),
+            ["table", version, include] => Shape::Table { version: version.to_owned(), include: include.to_owned() },
+            _ => return Err(PyValueError::new_err(text.to_owned())),
+        };
+        Ok(Self { shape, encoding })
+    }
+
+    /// Whether items are separated by commas.
+    pub(crate) fn is_text(&self) -> bool {
+        self.encoding == Encoding::Json
+    }
+
+    /// The same shape as JSON.
+    fn as_json(&self) -> Self {
+        Self { shape: self.shape.clone(), encoding: Encoding::Json }
+    }
+
+    /// Whether it is what the store holds.
+    pub(crate) fn is_stored_json(&self, typed: &Typed) -> bool {
+        self.encoding == Encoding::Json && self.shape == Shape::Object && typed.storage.is_none()
+    }
+
+    pub(crate) fn is_table(&self) -> bool {
+        matches!(self.shape, Shape::Table { .. })
     }
 }
 
-/// Writes a version in a form: whole, or as a row or item of a list.
-pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<()> {
+/// Writes a version in a form: whole, or as a row or item of a list. Gives until when the ages in it hold, in seconds
+/// of Unix time.
+pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<i64> {
     render_event(typed, form, version, whole, true, out)
 }
 
@@ -55,18 +97,30 @@ pub(crate) fn render_event(
     whole: bool,
     columns: bool,
     out: &mut Vec<u8>,
-) -> PyResult<()> {
-    match form {
-        Form::Json if whole => out.extend_from_slice(&typed.json(version)?),
-        Form::Json if typed.is_stored_form(version) => {
+) -> PyResult<i64> {
+    match (&form.shape, form.encoding) {
+        (_, Encoding::Cbor) => {
+            let mut text = Vec::new();
+            let until = render_event(typed, &form.as_json(), version, whole, columns, &mut text)?;
+            let value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
+            // The objects of tables and metadata have no bytes of which the schema would tell.
+            let schema = (form.shape == Shape::Object).then_some(&typed.schema);
+            if whole {
+                out.extend_from_slice(&cbor::SELF_DESCRIBED);
+            }
+            cbor::encode(schema, &value, out);
+            return Ok(until);
+        }
+        (Shape::Object, Encoding::Json) if whole => out.extend_from_slice(&typed.json(version)?),
+        (Shape::Object, Encoding::Json) if typed.is_stored_form(version) => {
             out.push(b'{');
             out.extend_from_slice(version.item());
         }
-        Form::Json => {
+        (Shape::Object, Encoding::Json) => {
             out.push(b'{');
             out.extend_from_slice(&typed.json(version)?[typed.head..]);
         }
-        Form::Protobuf => {
+        (Shape::Object, Encoding::Protobuf) if whole => {
             let make = || typed.read(version).map(|value| proto::encode(&typed.schema, &value));
             // Only the stored version's encoding is kept: the others are rarely asked for.
             let made;
@@ -76,24 +130,33 @@ pub(crate) fn render_event(
                 made = make()?;
                 &made
             };
+            out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, raw));
+        }
+        (Shape::Object, Encoding::Protobuf) => {
+            proto::item(&proto::encode(&typed.schema, &typed.read(version)?), out);
+        }
+        (Shape::Metadata(meta_version), Encoding::Protobuf) => {
+            let decoded = json::decode(&typed.metadata(), &metadata(typed, version)?).map_err(|e| decode_error(&e))?;
+            let raw = proto::metadata_message(&typed.metadata(), &decoded.value);
             if whole {
-                out.extend_from_slice(&proto::envelope(&typed.api_version, &typed.kind.kind, raw));
+                let api_version = format!("meta.k8s.io/{meta_version}");
+                out.extend_from_slice(&proto::envelope(&api_version, "PartialObjectMetadata", &raw));
             } else {
-                proto::item(raw, out);
+                proto::item(&raw, out);
             }
         }
-        Form::Metadata(meta_version) => metadata(typed, version, meta_version, out)?,
-        Form::Table { version: meta_version, include } => {
+        (Shape::Metadata(meta_version), Encoding::Json) => partial(typed, version, meta_version, out)?,
+        (Shape::Table { version: meta_version, include }, _) => {
             if whole {
                 out.extend_from_slice(&table_head(typed, meta_version, &version.revision().to_string(), "", columns));
-                row(typed, version, meta_version, include, out)?;
+                let until = row(typed, version, meta_version, include, out)?;
                 out.extend_from_slice(b"]}");
-            } else {
-                row(typed, version, meta_version, include, out)?;
+                return Ok(until);
             }
+            return row(typed, version, meta_version, include, out);
         }
     }
-    Ok(())
+    Ok(i64::MAX)
 }
 
 /// A table up to its first row. `rest` holds further members of its metadata, each with its comma before it.
@@ -112,7 +175,7 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
     out
 }
 
-fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<()> {
+fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<i64> {
     let value = typed.read(version)?;
     let row = match &typed.custom {
         Some(custom) => custom.version().columns.row(&value, Timestamp::now()),
@@ -128,36 +191,40 @@ fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out:
         // Upstream writes the unset extension as null.
         out.pop();
         out.extend_from_slice(br#","object":null}"#);
-        return Ok(());
+        return Ok(row.until);
     }
     out.pop();
     out.extend_from_slice(br#","object":"#);
     if include == "Object" {
         out.extend_from_slice(&typed.json(version)?);
     } else {
-        metadata(typed, version, meta_version, out)?;
+        partial(typed, version, meta_version, out)?;
     }
+    out.push(b'}');
+    Ok(row.until)
+}
+
+/// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
+fn partial(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
+    out.extend_from_slice(
+        format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
+    );
+    out.extend_from_slice(&metadata(typed, version)?);
     out.push(b'}');
     Ok(())
 }
 
-/// `PartialObjectMetadata`: the metadata as it stands in the stored JSON.
-fn metadata(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<u8>) -> PyResult<()> {
-    out.extend_from_slice(
-        format!(r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{meta_version}","metadata":"#).as_bytes(),
-    );
-    let whole;
-    let item = if typed.custom.is_some() {
+/// The metadata as it stands in the stored JSON.
+fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> {
+    let none = || PyValueError::new_err("a stored object has metadata");
+    if typed.custom.is_some() {
         // Only labels and annotations can be others than the stored ones, once a webhook has converted the object.
-        whole = typed.json(version).unwrap_or(Cow::Borrowed(version.json()));
-        member(&whole, br#""metadata""#)
-    } else {
-        version.item().get(r#""metadata":"#.len()..)
-    };
-    let metadata = item.and_then(|item| object_end(item).map(|end| &item[..end]));
-    out.extend_from_slice(metadata.ok_or_else(|| PyValueError::new_err("a stored object has metadata"))?);
-    out.push(b'}');
-    Ok(())
+        let whole = typed.json(version).unwrap_or(Cow::Borrowed(version.json()));
+        let item = member(&whole, br#""metadata""#).ok_or_else(none)?;
+        return Ok(Cow::Owned(item[..object_end(item).ok_or_else(none)?].to_vec()));
+    }
+    let item = version.item().get(r#""metadata":"#.len()..).ok_or_else(none)?;
+    Ok(Cow::Borrowed(&item[..object_end(item).ok_or_else(none)?]))
 }
 
 /// What follows the colon of a member of the object that `text` is; the name comes in its quotes.

@@ -25,11 +25,12 @@ pub(crate) struct Store {
 
 #[pymethods]
 impl Store {
-    /// An empty store: the revision before the first write, and the bounds of each history.
+    /// An empty store: the revision before the first write, the bounds of each history, and of the bytes of encodings
+    /// that are kept (`None`: by the size of the objects).
     #[new]
-    fn new(start: u64, window: f64, events: usize, bytes: usize) -> Self {
+    fn new(start: u64, window: f64, events: usize, bytes: usize, cache: Option<usize>) -> Self {
         let limits = store::Limits { window: Duration::from_secs_f64(window.max(0.0)), events, bytes };
-        Self { inner: Arc::new(store::Store::new(start, limits)) }
+        Self { inner: Arc::new(store::Store::new(start, limits, cache)) }
     }
 
     /// The shard of a resource, whose objects are of the given type.
@@ -47,6 +48,12 @@ impl Store {
     /// The tokens of the watchers that wait to be drained.
     fn take_woken(&self) -> Vec<u64> {
         self.inner.take_woken()
+    }
+
+    /// The bytes of encodings that are kept.
+    #[getter]
+    fn cached(&self) -> usize {
+        self.inner.cached()
     }
 
     /// The latest revision.
@@ -73,30 +80,29 @@ impl Shard {
             key(meta.namespace(), meta.name())
         };
         let version = self.inner.create(&key, draft.stored()).map_err(store_error)?;
-        Ok(Stored { typed: Arc::clone(&draft.typed), version })
+        Ok(Stored::new(&draft.typed, version))
     }
 
     /// Replaces `old`, which must be the present version. An object that does not change is not written.
     fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
         let new = draft.stored();
-        let typed = Arc::clone(&draft.typed);
         if old.version.same_content(&new) {
-            return Ok(Stored { typed, version: Arc::clone(&old.version) });
+            return Ok(Stored::new(&draft.typed, Arc::clone(&old.version)));
         }
         let version = self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
-        Ok(Stored { typed, version })
+        Ok(Stored::new(&draft.typed, version))
     }
 
     /// Takes out `old`, which must be the present version.
     fn delete(&self, old: &Stored) -> PyResult<Stored> {
         let version = self.inner.delete(old.version.key(), old.version.revision()).map_err(store_error)?;
-        Ok(Stored { typed: Arc::clone(&old.typed), version })
+        Ok(Stored::new(&old.typed, version))
     }
 
     /// The present version of an object.
     fn get(&self, resource: &ResourceType, namespace: &str, name: &str) -> Option<Stored> {
         let version = self.inner.get(&key(namespace, name))?;
-        Some(Stored { typed: Arc::clone(&resource.typed), version })
+        Some(Stored::new(&resource.typed, version))
     }
 
     /// A list. `revision` 0 is the present state; `start` is the key of a continue token.
@@ -116,7 +122,8 @@ impl Shard {
             self.inner.snapshot_at(revision).map_err(store_error)?
         };
         let page = store::Page::new(snapshot, selector.inner.selector.clone(), start, limit);
-        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, page))
+        let shard = Arc::clone(&self.inner);
+        Ok(ListCursor::new(Arc::clone(&resource.typed), Form::parse(form)?, shard, page))
     }
 
     /// A watch from after a revision, or with the present state first when `revision` is `None`.

@@ -1,24 +1,27 @@
 //! A committed version of an object.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 
 use hydrofoil_codec::json;
 use hydrofoil_merge as merge;
 use hydrofoil_store::{Draft as StoreDraft, Version};
-use hydrofoil_types::Value;
+use hydrofoil_types::{MetaView, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::catalog::{ResourceType, Typed};
 use crate::draft::Draft;
 use crate::error::{decode_error, patch_error};
-use crate::render::{Form, render};
+use crate::render::{Form, Shape, render};
 
 /// One immutable version of one object.
 #[pyclass(frozen)]
 pub(crate) struct Stored {
     pub(crate) typed: Arc<Typed>,
     pub(crate) version: Arc<Version>,
+    /// The decoded object: one write asks for it several times, and this handle lives no longer than the write.
+    decoded: OnceLock<Value>,
 }
 
 /// The key of an object in its shard.
@@ -27,14 +30,25 @@ pub(crate) fn key(namespace: &str, name: &str) -> String {
 }
 
 impl Stored {
-    /// A version that no store holds.
-    pub(crate) fn preview(typed: &Arc<Typed>, key: &str, revision: u64, draft: StoreDraft) -> Self {
-        Self { typed: Arc::clone(typed), version: Arc::new(Version::detached(key, revision, draft)) }
+    pub(crate) fn new(typed: &Arc<Typed>, version: Arc<Version>) -> Self {
+        Self { typed: Arc::clone(typed), version, decoded: OnceLock::new() }
     }
 
-    /// The object in loose form.
-    pub(crate) fn value(&self, typed: &Typed) -> PyResult<Value> {
-        typed.read(&self.version)
+    /// A version that no store holds.
+    pub(crate) fn preview(typed: &Arc<Typed>, key: &str, revision: u64, draft: StoreDraft) -> Self {
+        Self::new(typed, Arc::new(Version::detached(key, revision, draft)))
+    }
+
+    /// The object in loose form, decoded once for its own type.
+    pub(crate) fn value(&self, typed: &Arc<Typed>) -> PyResult<Cow<'_, Value>> {
+        if !Arc::ptr_eq(typed, &self.typed) {
+            return typed.read(&self.version).map(Cow::Owned);
+        }
+        if let Some(decoded) = self.decoded.get() {
+            return Ok(Cow::Borrowed(decoded));
+        }
+        let decoded = typed.read(&self.version)?;
+        Ok(Cow::Borrowed(self.decoded.get_or_init(|| decoded)))
     }
 }
 
@@ -55,6 +69,11 @@ impl Stored {
         self.version.revision()
     }
 
+    #[getter]
+    fn uid(&self) -> PyResult<String> {
+        Ok(MetaView::of(&*self.value(&self.typed)?).uid().to_owned())
+    }
+
     /// The canonical JSON without a final newline.
     #[getter]
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -64,7 +83,7 @@ impl Stored {
     /// The body of an answer in a form: `json`, `table:v1:Metadata`, `metadata:v1`, ...
     fn body<'py>(&self, py: Python<'py>, form: &str) -> PyResult<Bound<'py, PyBytes>> {
         let form = Form::parse(form)?;
-        if form == Form::Json {
+        if form.is_text() && form.shape == Shape::Object {
             let json = self.typed.json(&self.version)?;
             return PyBytes::new_with(py, json.len() + 1, |out| {
                 out[..json.len()].copy_from_slice(&json);
@@ -74,7 +93,7 @@ impl Stored {
         }
         let mut out = Vec::new();
         render(&self.typed, &form, &self.version, true, &mut out)?;
-        if form != Form::Protobuf {
+        if form.is_text() {
             out.push(b'\n');
         }
         Ok(PyBytes::new(py, &out))
@@ -96,7 +115,8 @@ impl Stored {
 
     /// The same object for change.
     fn thaw(&self) -> PyResult<Draft> {
-        Ok(Draft::new(Arc::clone(&self.typed), self.value(&self.typed)?))
+        let value = self.decoded.get().cloned().map_or_else(|| self.typed.read(&self.version), Ok)?;
+        Ok(Draft::new(Arc::clone(&self.typed), value))
     }
 
     /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`.

@@ -1,6 +1,6 @@
 //! Small conversions of texts.
 
-use hydrofoil_codec::{json, proto, yaml};
+use hydrofoil_codec::{cbor, json, openapi, proto, yaml};
 use hydrofoil_store::ContinueToken;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,6 +20,34 @@ pub(crate) fn json_to_yaml<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<
 pub(crate) fn yaml_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
     let value = yaml::parse(data).map_err(|e| decode_error(&e))?.value;
     Ok(PyBytes::new(py, &json::encode_any(&value)))
+}
+
+/// JSON as CBOR behind its tag.
+#[pyfunction]
+pub(crate) fn json_to_cbor<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let value = json::parse(data).map_err(|e| decode_error(&e))?.value;
+    Ok(PyBytes::new(py, &cbor::tagged(None, &value)))
+}
+
+/// CBOR as JSON.
+#[pyfunction]
+pub(crate) fn cbor_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    Ok(PyBytes::new(py, &cbor::to_json(data).map_err(|e| decode_error(&e))?))
+}
+
+/// A watch event of CBOR around a whole object.
+#[pyfunction]
+pub(crate) fn cbor_event<'py>(py: Python<'py>, kind: &str, object: &[u8]) -> Bound<'py, PyBytes> {
+    let mut out = Vec::new();
+    cbor::event(kind, object, &mut out);
+    PyBytes::new(py, &out)
+}
+
+/// An `OpenAPI` document, version 2 or 3, as protobuf.
+#[pyfunction]
+pub(crate) fn openapi_protobuf<'py>(py: Python<'py>, document: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+    let form = py.detach(|| openapi::to_protobuf(document)).map_err(|e| decode_error(&e))?;
+    Ok(PyBytes::new(py, &form))
 }
 
 /// Compact JSON with two spaces of indent a level.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hydrofoil_codec::proto;
+use hydrofoil_codec::{cbor, proto};
 use hydrofoil_store as store;
 use hydrofoil_store::{Drained, Frame, WatcherId};
 use hydrofoil_types::Value;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::catalog::Typed;
-use crate::render::{Form, render_event};
+use crate::render::{Encoding, Form, render_event};
 use crate::stored::Stored;
 
 /// How many batches a shard remembers: watchers stand at few different cursors at a time.
@@ -61,7 +61,7 @@ impl Watcher {
     /// 0 nothing, 1 more, 2 the initial state is complete, 3 the history has passed the cursor by.
     fn drain<'py>(&self, py: Python<'py>, max: usize) -> PyResult<(Option<Bound<'py, PyBytes>>, u8)> {
         // The first event of a table stream names the columns, so it is nobody else's.
-        let first = matches!(self.form, Form::Table { .. }) && !self.headless.load(Ordering::Relaxed);
+        let first = self.form.is_table() && !self.headless.load(Ordering::Relaxed);
         let cursor = self.shard.cursor(self.id).filter(|_| !first);
         if let Some((from, filter)) = &cursor {
             let batches = self.batches.lock();
@@ -132,7 +132,7 @@ impl Watcher {
         self.shard.peek(self.id, |frame| {
             let version = frame.source.as_ref().unwrap_or(&frame.version);
             match custom.is_pending(&self.typed.schema, version) {
-                Ok(true) => out.push(Stored { typed: Arc::clone(&self.typed), version: Arc::clone(version) }),
+                Ok(true) => out.push(Stored::new(&self.typed, Arc::clone(version))),
                 Ok(false) => {}
                 Err(e) => failed = Err(e),
             }
@@ -177,10 +177,13 @@ impl Watcher {
 
     fn frame(&self, kind: &str, version: &store::Version, out: &mut Vec<u8>) -> PyResult<()> {
         let columns = !self.headless.swap(true, Ordering::Relaxed);
-        if self.form == Form::Protobuf {
+        if !self.form.is_text() {
             let mut object = Vec::new();
             render_event(&self.typed, &self.form, version, true, columns, &mut object)?;
-            proto::watch_event(kind, &object, out);
+            match self.form.encoding {
+                Encoding::Cbor => cbor::event(kind, &object, out),
+                _ => proto::watch_event(kind, &object, out),
+            }
             return Ok(());
         }
         out.extend_from_slice(br#"{"type":""#);

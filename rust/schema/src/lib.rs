@@ -7,6 +7,7 @@
 pub mod convert;
 pub mod custom;
 pub mod default;
+mod internal;
 mod kind;
 pub mod prepare;
 mod read;
@@ -17,4 +18,4 @@ pub mod validate;
 pub mod warn;
 
 pub use kind::{Kind, Request};
-pub use strategy::{NameRule, Traits, traits};
+pub use strategy::{NameRule, Traits, reset_fields, traits};

@@ -11,6 +11,8 @@ pub enum NameRule {
     Label,
     /// An RFC 1035 label, up to 63 bytes.
     Label1035,
+    /// A subdomain by the validation tags of its type, which leave generateName alone.
+    Declared,
     /// Anything that fits into one segment of a URL path.
     PathSegment,
     /// Not restricted beyond what the kind's own rules say.
@@ -48,6 +50,39 @@ pub fn traits(kind: &Kind) -> Traits {
         name_rule: name_rule(key),
         has_status: has_status(key),
         has_scale: matches!(key, ("apps", "Deployment" | "ReplicaSet" | "StatefulSet") | ("", "ReplicationController")),
+    }
+}
+
+/// The paths that an endpoint does not let its clients set (`GetResetFields` of the strategies).
+pub fn reset_fields(kind: &Kind, subresource: &str) -> &'static [&'static [&'static str]] {
+    const METADATA: &[&str] = &["metadata"];
+    const SPEC: &[&str] = &["spec"];
+    const STATUS: &[&str] = &["status"];
+    match (kind.key(), subresource) {
+        (("certificates.k8s.io", "CertificateSigningRequest"), "") => &[SPEC, STATUS],
+        (("certificates.k8s.io", "CertificateSigningRequest"), "status") => &[SPEC, &["status", "conditions"]],
+        (("certificates.k8s.io", "CertificateSigningRequest"), "approval") => &[SPEC, &["status", "certificate"]],
+        (("", "Namespace"), "finalize") => &[STATUS],
+        (_, "") if traits(kind).has_status => &[STATUS],
+        (("", "Pod"), "status") => &[SPEC, &["metadata", "deletionTimestamp"], &["metadata", "ownerReferences"]],
+        (("apps", "Deployment"), "status") => &[SPEC, &["metadata", "labels"]],
+        (
+            ("networking.k8s.io", "ServiceCIDR")
+            | ("resource.k8s.io", "ResourceClaim" | "DeviceTaintRule" | "ResourcePoolStatusRequest")
+            | ("storage.k8s.io", "VolumeAttachment")
+            | ("scheduling.k8s.io", "PodGroup")
+            | (
+                "flowcontrol.apiserver.k8s.io"
+                | "admissionregistration.k8s.io"
+                | "apiregistration.k8s.io"
+                | "internal.apiserver.k8s.io"
+                | "storagemigration.k8s.io",
+                _,
+            ),
+            "status",
+        ) => &[SPEC, METADATA],
+        (_, "status") => &[SPEC],
+        _ => &[],
     }
 }
 
@@ -100,7 +135,10 @@ fn returns_deleted(key: (&str, &str)) -> bool {
 fn name_rule(key: (&str, &str)) -> NameRule {
     match key {
         ("", "Namespace" | "Service") | ("apps", "StatefulSet") => NameRule::Label,
-        ("rbac.authorization.k8s.io", _) => NameRule::PathSegment,
+        ("rbac.authorization.k8s.io" | "policy", _) | ("certificates.k8s.io", "CertificateSigningRequest") => {
+            NameRule::PathSegment
+        }
+        ("", "ReplicationController") | ("resource.k8s.io", "DeviceClass") => NameRule::Declared,
         (
             "certificates.k8s.io" | "apiregistration.k8s.io" | "networking.k8s.io",
             "ClusterTrustBundle" | "APIService" | "IPAddress",

@@ -39,6 +39,14 @@ impl LabelSelector {
         self.requirements.is_empty()
     }
 
+    /// The key and value of a label that must have this value, if the selector says so.
+    pub(crate) fn required(&self) -> Option<(&SmolStr, &SmolStr)> {
+        self.requirements.iter().find_map(|r| match &r.test {
+            Test::In(set) if set.len() == 1 => Some((&r.key, &set[0])),
+            _ => None,
+        })
+    }
+
     /// Whether labels, sorted by key, satisfy it.
     pub fn matches(&self, labels: &[(SmolStr, SmolStr)]) -> bool {
         self.requirements.iter().all(|r| {

@@ -5,10 +5,12 @@
 //! so that the visible state and the history never disagree. Readers take a
 //! [`Snapshot`] and leave the lock at once; watchers are cursors into the ring.
 
+mod cache;
 mod error;
 mod fields;
 mod interest;
 mod labels;
+mod leaf;
 mod list;
 mod ring;
 mod shard;
@@ -18,10 +20,12 @@ mod tree;
 mod version;
 mod watcher;
 
+pub use cache::{Block, Cache, Made};
 pub use error::StoreError;
 pub use fields::{FieldSelector, FieldTarget};
 pub use labels::LabelSelector;
-pub use list::{Page, Selector};
+pub use leaf::Leaf;
+pub use list::{Page, Part, Selector};
 pub use ring::{Event, EventType};
 pub use shard::{Limits, Shard, Snapshot};
 pub use store::Store;

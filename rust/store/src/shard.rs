@@ -1,7 +1,7 @@
 //! The objects of one resource: tree, ring and watchers behind one lock.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use hydrofoil_types::SmolStr;
@@ -11,7 +11,8 @@ use crate::interest::Interest;
 use crate::ring::Ring;
 use crate::watcher::{Watcher, frame};
 use crate::{
-    Draft, Drained, EventType, Filter, Frame, Page, Selector, StoreError, Tree, Version, WatchStart, WatcherId,
+    Block, Cache, Draft, Drained, EventType, Filter, Frame, Made, Page, Selector, StoreError, Tree, Version,
+    WatchStart, WatcherId,
 };
 
 pub use crate::ring::Limits;
@@ -35,7 +36,16 @@ pub(crate) struct Shared {
     pub(crate) revision: AtomicU64,
     /// Tokens of woken watchers. Locked after a shard's state, never before.
     pub(crate) woken: Mutex<Vec<u64>>,
+    /// The bytes of all objects.
+    pub(crate) bytes: AtomicUsize,
+    /// The encodings that are kept for readers.
+    pub(crate) cache: Cache,
+    /// The bound of the cache; `None`: by the bytes of the objects.
+    pub(crate) cache_limit: Option<usize>,
 }
+
+/// What the cache of a small store may hold.
+const CACHE_LEAST: usize = 16 << 20;
 
 /// One resource.
 #[derive(Debug)]
@@ -138,7 +148,12 @@ impl Shard {
     /// Gives every object other values of field selectors, without an event.
     pub fn reindex(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) {
         let mut state = self.state.lock();
-        let changed: Vec<_> = state.tree.range("").map(|v| Arc::new(v.with_fields(fields(v)))).collect();
+        let snapshot = Snapshot { tree: state.tree.clone(), revision: self.revision() };
+        let mut changed = Vec::with_capacity(snapshot.tree.len());
+        Page::new(snapshot, Selector::default(), "", 0).take(|v| {
+            changed.push(Arc::new(v.with_fields(fields(v))));
+            true
+        });
         for version in changed {
             drop(state.tree.insert(version));
         }
@@ -258,6 +273,14 @@ impl Shard {
         (left, watcher.next, watcher.seen)
     }
 
+    /// Keeps what was made of a leaf, of a size in bytes, for the next reader.
+    pub fn keep(&self, made: Made, size: usize) -> Arc<Block> {
+        if self.shared.cache_limit.is_none() {
+            self.shared.cache.set_limit(CACHE_LEAST + self.shared.bytes.load(Ordering::Relaxed) / 2);
+        }
+        self.shared.cache.add(made, size)
+    }
+
     /// Shows waiting events as `drain` does, without moving the cursor.
     pub fn peek(&self, id: WatcherId, mut show: impl FnMut(&Frame) -> bool) {
         let state = self.state.lock();
@@ -273,11 +296,6 @@ impl Shard {
                 return;
             }
         }
-    }
-
-    /// A list of the present state.
-    pub fn list(&self, selector: Selector, limit: usize) -> Page {
-        Page::new(self.snapshot(), selector, "", limit)
     }
 
     fn take_revision(&self) -> u64 {
@@ -304,9 +322,12 @@ impl State {
             self.tree.remove(version.key())
         } else {
             self.bytes += version.size();
+            shared.bytes.fetch_add(version.size(), Ordering::Relaxed);
             self.tree.insert(Arc::clone(&version))
         };
-        self.bytes -= previous.as_ref().map_or(0, |p| p.size());
+        let gone = previous.as_ref().map_or(0, |p| p.size());
+        self.bytes -= gone;
+        shared.bytes.fetch_sub(gone, Ordering::Relaxed);
         self.ring.push(revision, kind, version, previous);
         let base = self.ring.base();
         self.past.retain(|(seq, _)| *seq >= base);

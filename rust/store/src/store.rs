@@ -1,13 +1,13 @@
 //! All shards, and what they share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
 use crate::shard::Shared;
-use crate::{Limits, Shard};
+use crate::{Cache, Limits, Shard};
 
 /// The resources of one server.
 #[derive(Debug)]
@@ -18,9 +18,16 @@ pub struct Store {
 }
 
 impl Store {
-    /// An empty store whose first write gets the revision after `start`.
-    pub fn new(start: u64, limits: Limits) -> Self {
-        let shared = Shared { revision: AtomicU64::new(start), woken: Mutex::new(Vec::new()) };
+    /// An empty store whose first write gets the revision after `start`. `cache` bounds the bytes of the encodings
+    /// that are kept; `None`: half of what the objects have, and a little more.
+    pub fn new(start: u64, limits: Limits, cache: Option<usize>) -> Self {
+        let shared = Shared {
+            revision: AtomicU64::new(start),
+            woken: Mutex::new(Vec::new()),
+            bytes: AtomicUsize::new(0),
+            cache: Cache::new(cache.unwrap_or(0)),
+            cache_limit: cache,
+        };
         Self { shared: Arc::new(shared), shards: Mutex::new(FxHashMap::default()), limits }
     }
 
@@ -43,6 +50,11 @@ impl Store {
     /// Takes the tokens of the woken watchers.
     pub fn take_woken(&self) -> Vec<u64> {
         std::mem::take(&mut *self.shared.woken.lock())
+    }
+
+    /// The bytes of the encodings that are kept.
+    pub fn cached(&self) -> usize {
+        self.shared.cache.bytes()
     }
 
     /// The latest revision.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Version;
+use crate::{Leaf, Version};
 
 const LEAF_MAX: usize = 128;
 const INNER_MAX: usize = 64;
@@ -19,22 +19,24 @@ struct Child {
     first: Arc<str>,
     /// How many versions are below.
     count: usize,
-    node: Arc<Node>,
+    node: Node,
 }
 
 #[derive(Clone, Debug)]
 enum Node {
-    Leaf(Vec<Arc<Version>>),
-    Inner(Vec<Child>),
+    Leaf(Arc<Leaf>),
+    Inner(Arc<Vec<Child>>),
 }
 
 impl Child {
-    fn of(node: Node) -> Self {
-        let (first, count) = match &node {
-            Node::Leaf(v) => (Arc::clone(v[0].key()), v.len()),
-            Node::Inner(c) => (Arc::clone(&c[0].first), c.iter().map(|c| c.count).sum()),
-        };
-        Self { first, count, node: Arc::new(node) }
+    fn leaf(versions: Vec<Arc<Version>>) -> Self {
+        let first = Arc::clone(versions[0].key());
+        Self { first, count: versions.len(), node: Node::Leaf(Arc::new(Leaf::new(versions))) }
+    }
+
+    fn inner(children: Vec<Child>) -> Self {
+        let first = Arc::clone(&children[0].first);
+        Self { first, count: children.iter().map(|c| c.count).sum(), node: Node::Inner(Arc::new(children)) }
     }
 }
 
@@ -58,8 +60,11 @@ impl Tree {
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         let mut node = &self.root.as_ref()?.node;
         loop {
-            match &**node {
-                Node::Leaf(v) => return v.binary_search_by(|x| (**x.key()).cmp(key)).ok().map(|i| &v[i]),
+            match node {
+                Node::Leaf(leaf) => {
+                    let v = leaf.versions();
+                    return v.binary_search_by(|x| (**x.key()).cmp(key)).ok().map(|i| &v[i]);
+                }
                 Node::Inner(c) => node = &c[place(c, key)].node,
             }
         }
@@ -68,13 +73,13 @@ impl Tree {
     /// Puts a version in its place and gives back the one that stood there.
     pub fn insert(&mut self, version: Arc<Version>) -> Option<Arc<Version>> {
         let Some(root) = &mut self.root else {
-            self.root = Some(Child::of(Node::Leaf(vec![version])));
+            self.root = Some(Child::leaf(vec![version]));
             return None;
         };
         let (old, split) = insert(root, version);
         if let Some(right) = split {
             let left = self.root.take().expect("the root was there");
-            self.root = Some(Child::of(Node::Inner(vec![left, right])));
+            self.root = Some(Child::inner(vec![left, right]));
         }
         old
     }
@@ -86,7 +91,7 @@ impl Tree {
         if root.count == 0 {
             self.root = None;
         } else {
-            while let Some(Node::Inner(c)) = self.root.as_ref().map(|r| &*r.node) {
+            while let Some(Node::Inner(c)) = self.root.as_ref().map(|r| &r.node) {
                 if c.len() > 1 {
                     break;
                 }
@@ -102,8 +107,8 @@ impl Tree {
         let mut node = &root.node;
         let mut before = 0;
         loop {
-            match &**node {
-                Node::Leaf(v) => return before + v.partition_point(|x| &**x.key() < key),
+            match node {
+                Node::Leaf(leaf) => return before + leaf.versions().partition_point(|x| &**x.key() < key),
                 Node::Inner(c) => {
                     let at = place(c, key);
                     before += c[..at].iter().map(|c| c.count).sum::<usize>();
@@ -113,22 +118,23 @@ impl Tree {
         }
     }
 
-    /// The versions from `key` on, in order.
-    pub fn range(&self, key: &str) -> Range<'_> {
-        let mut range = Range { stack: Vec::new(), leaf: [].iter() };
-        let mut node = match &self.root {
-            Some(root) => &root.node,
-            None => return range,
-        };
+    /// The leaf that holds the first version from `key` on, and the place of that version in it.
+    pub fn leaf(&self, key: &str) -> Option<(&Arc<Leaf>, usize)> {
+        let mut node = &self.root.as_ref()?.node;
+        // What follows when the leaf where `key` belongs ends before it.
+        let mut after: Option<&Node> = None;
         loop {
-            match &**node {
-                Node::Leaf(v) => {
-                    range.leaf = v[v.partition_point(|x| &**x.key() < key)..].iter();
-                    return range;
+            match node {
+                Node::Leaf(leaf) => {
+                    let at = leaf.versions().partition_point(|x| &**x.key() < key);
+                    if at < leaf.versions().len() {
+                        return Some((leaf, at));
+                    }
+                    return after.map(|node| (first_leaf(node), 0));
                 }
                 Node::Inner(c) => {
                     let at = place(c, key);
-                    range.stack.push(c[at + 1..].iter());
+                    after = c.get(at + 1).map(|c| &c.node).or(after);
                     node = &c[at].node;
                 }
             }
@@ -136,40 +142,11 @@ impl Tree {
     }
 }
 
-/// Versions in key order.
-pub struct Range<'a> {
-    stack: Vec<std::slice::Iter<'a, Child>>,
-    leaf: std::slice::Iter<'a, Arc<Version>>,
-}
-
-impl<'a> Iterator for Range<'a> {
-    type Item = &'a Arc<Version>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(version) = self.leaf.next() {
-                return Some(version);
-            }
-            let mut node = loop {
-                match self.stack.last_mut()?.next() {
-                    Some(child) => break &child.node,
-                    None => {
-                        self.stack.pop();
-                    }
-                }
-            };
-            loop {
-                match &**node {
-                    Node::Leaf(v) => {
-                        self.leaf = v.iter();
-                        break;
-                    }
-                    Node::Inner(c) => {
-                        self.stack.push(c[1..].iter());
-                        node = &c[0].node;
-                    }
-                }
-            }
+fn first_leaf(mut node: &Node) -> &Arc<Leaf> {
+    loop {
+        match node {
+            Node::Leaf(leaf) => return leaf,
+            Node::Inner(c) => node = &c[0].node,
         }
     }
 }
@@ -178,28 +155,31 @@ fn insert(child: &mut Child, version: Arc<Version>) -> (Option<Arc<Version>>, Op
     if version.key() < &child.first {
         child.first = Arc::clone(version.key());
     }
-    let (old, split) = match Arc::make_mut(&mut child.node) {
-        Node::Leaf(v) => match v.binary_search_by(|x| x.key().cmp(version.key())) {
-            Ok(i) => (Some(std::mem::replace(&mut v[i], version)), None),
-            Err(i) => {
-                v.insert(i, version);
-                let split = (v.len() > LEAF_MAX).then(|| Node::Leaf(v.split_off(cut(i, v.len()))));
-                (None, split)
+    let (old, split) = match &mut child.node {
+        Node::Leaf(leaf) => {
+            let v = Arc::make_mut(leaf).versions_mut();
+            match v.binary_search_by(|x| x.key().cmp(version.key())) {
+                Ok(i) => (Some(std::mem::replace(&mut v[i], version)), None),
+                Err(i) => {
+                    v.insert(i, version);
+                    let split = (v.len() > LEAF_MAX).then(|| Child::leaf(v.split_off(cut(i, v.len()))));
+                    (None, split)
+                }
             }
-        },
+        }
         Node::Inner(c) => {
+            let c = Arc::make_mut(c);
             let at = place(c, version.key());
             let (old, split) = insert(&mut c[at], version);
             let mut right = None;
             if let Some(new) = split {
                 c.insert(at + 1, new);
-                right = (c.len() > INNER_MAX).then(|| Node::Inner(c.split_off(cut(at + 1, c.len()))));
+                right = (c.len() > INNER_MAX).then(|| Child::inner(c.split_off(cut(at + 1, c.len()))));
             }
             (old, right)
         }
     };
     child.count += usize::from(old.is_none());
-    let split = split.map(Child::of);
     if let Some(right) = &split {
         child.count -= right.count;
     }
@@ -212,13 +192,14 @@ fn cut(inserted: usize, len: usize) -> usize {
 }
 
 fn remove(child: &mut Child, key: &str) -> Option<Arc<Version>> {
-    let found = match &*child.node {
-        Node::Leaf(v) => v.binary_search_by(|x| (**x.key()).cmp(key)).ok()?,
+    let found = match &child.node {
+        Node::Leaf(leaf) => leaf.versions().binary_search_by(|x| (**x.key()).cmp(key)).ok()?,
         Node::Inner(c) => place(c, key),
     };
-    let old = match Arc::make_mut(&mut child.node) {
-        Node::Leaf(v) => v.remove(found),
+    let old = match &mut child.node {
+        Node::Leaf(leaf) => Arc::make_mut(leaf).versions_mut().remove(found),
         Node::Inner(c) => {
+            let c = Arc::make_mut(c);
             let old = remove(&mut c[found], key)?;
             if c[found].count == 0 {
                 c.remove(found);
@@ -230,8 +211,8 @@ fn remove(child: &mut Child, key: &str) -> Option<Arc<Version>> {
     };
     child.count -= 1;
     if child.count > 0 {
-        child.first = match &*child.node {
-            Node::Leaf(v) => Arc::clone(v[0].key()),
+        child.first = match &child.node {
+            Node::Leaf(leaf) => Arc::clone(leaf.versions()[0].key()),
             Node::Inner(c) => Arc::clone(&c[0].first),
         };
     }
@@ -242,13 +223,14 @@ fn remove(child: &mut Child, key: &str) -> Option<Arc<Version>> {
 fn join(children: &mut Vec<Child>, at: usize) {
     let at = at.min(children.len().saturating_sub(2));
     let Some([left, right]) = children.get(at..at + 2) else { return };
-    let joined = match (&*left.node, &*right.node) {
-        (Node::Leaf(a), Node::Leaf(b)) if a.len() + b.len() <= LEAF_MAX / 2 => Node::Leaf([&a[..], &b[..]].concat()),
+    children[at] = match (&left.node, &right.node) {
+        (Node::Leaf(a), Node::Leaf(b)) if left.count + right.count <= LEAF_MAX / 2 => {
+            Child::leaf([a.versions(), b.versions()].concat())
+        }
         (Node::Inner(a), Node::Inner(b)) if a.len() + b.len() <= INNER_MAX / 2 => {
-            Node::Inner([&a[..], &b[..]].concat())
+            Child::inner([&a[..], &b[..]].concat())
         }
         _ => return,
     };
-    children[at] = Child::of(joined);
     children.remove(at + 1);
 }

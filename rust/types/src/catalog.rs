@@ -36,6 +36,9 @@ pub struct Column {
     /// 0 is always shown, 1 with `-o wide`.
     #[serde(default)]
     pub priority: i64,
+    /// What it tells.
+    #[serde(default)]
+    pub description: SmolStr,
 }
 
 /// When a type came and when it goes.
@@ -96,7 +99,7 @@ struct RawCatalog<'a> {
     resources: Vec<Resource>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct RawType {
     #[serde(default)]
     f: Vec<RawField>,
@@ -105,7 +108,7 @@ struct RawType {
     gvk: Option<(SmolStr, SmolStr, SmolStr)>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct RawField {
     n: SmolStr,
     s: SmolStr,
@@ -131,7 +134,7 @@ struct RawField {
     pb: Option<RawProto>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct RawProto {
     n: u32,
     t: Option<SmolStr>,
@@ -143,7 +146,9 @@ struct RawProto {
 impl Catalog {
     /// Reads the package data `catalog.json`.
     pub fn parse(data: &[u8]) -> Result<Self, CatalogError> {
-        let raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
+        let mut raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
+        let granular = loosened(&mut raw.types);
+        raw.types.extend(granular.iter().map(|(name, raw)| (name.as_str(), raw.clone())));
         let mut names: Vec<_> = raw.types.keys().copied().collect();
         names.sort_unstable();
         // A named list of texts (ExtraValue, Verbs) is just a list in JSON, but a message in protobuf.
@@ -179,6 +184,25 @@ impl Catalog {
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
         self.resources.get(&(SmolStr::new(group), SmolStr::new(version), SmolStr::new(plural)))
     }
+}
+
+/// Fields that are granular although their type is atomic get a twin of the type that is not: the type's name with
+/// `granular` before its last part.
+fn loosened(types: &mut FxHashMap<&str, RawType>) -> Vec<(String, RawType)> {
+    let atomic: FxHashMap<String, RawType> = types
+        .iter()
+        .filter(|(_, t)| t.mt.as_deref() == Some("atomic"))
+        .map(|(name, t)| (format!("#{name}"), t.clone()))
+        .collect();
+    let mut out: FxHashMap<String, RawType> = FxHashMap::default();
+    for field in types.values_mut().flat_map(|t| &mut t.f).filter(|f| f.mt.as_deref() == Some("granular")) {
+        let Some(held) = atomic.get(field.s.as_str()) else { continue };
+        let Some((package, name)) = field.s[1..].rsplit_once('.') else { continue };
+        let twin = format!("{package}.granular.{name}");
+        field.s = format!("#{twin}").into();
+        out.insert(twin, RawType { mt: None, ..held.clone() });
+    }
+    out.into_iter().collect()
 }
 
 /// What a reference in a shape may mean.

@@ -234,11 +234,64 @@ pub(crate) fn quoted(text: &str) -> String {
             c if (c as u32) < 0x20 || c as u32 == 0x7f => {
                 let _ = write!(out, "\\x{:02x}", c as u32);
             }
+            c if !printable(c) => {
+                let _ = if c as u32 > 0xffff {
+                    write!(out, "\\U{:08x}", c as u32)
+                } else {
+                    write!(out, "\\u{:04x}", c as u32)
+                };
+            }
             c => out.push(c),
         }
     }
     out.push('"');
     out
+}
+
+/// Whether Go's `unicode.IsPrint` holds, for what is assigned: no controls, spaces other than ASCII's or formats.
+fn printable(c: char) -> bool {
+    !matches!(
+        c as u32,
+        0x80..=0xa0
+            | 0xad
+            | 0x600..=0x605
+            | 0x61c
+            | 0x6dd
+            | 0x70f
+            | 0x1680
+            | 0x180e
+            | 0x2000..=0x200f
+            | 0x2028..=0x202f
+            | 0x205f..=0x206f
+            | 0x3000
+            | 0xe000..=0xf8ff
+            | 0xfeff
+            | 0xfff9..=0xfffb
+            | 0xfffe..=0xffff
+            | 0xe0000..=0xe0fff
+            | 0xf0000..
+    )
+}
+
+/// Appends a text as Go's `json.Marshal` writes it: with HTML's characters escaped.
+pub fn go_json_string(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
 }
 
 /// A value as a cause shows it: texts quoted, numbers and booleans plain, others as JSON.
@@ -264,7 +317,7 @@ pub(crate) fn json(value: &Value, out: &mut String) {
         Value::Float(f) => {
             let _ = write!(out, "{f}");
         }
-        Value::Str(s) => string(s, out),
+        Value::Str(s) => go_json_string(s, out),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -281,23 +334,11 @@ pub(crate) fn json(value: &Value, out: &mut String) {
                 if i > 0 {
                     out.push(',');
                 }
-                string(key, out);
+                go_json_string(key, out);
                 out.push(':');
                 json(item, out);
             }
             out.push('}');
-        }
-    }
-}
-
-/// As Go's encoder writes it, which escapes what HTML would read.
-fn string(text: &str, out: &mut String) {
-    for c in serde_json::Value::from(text).to_string().chars() {
-        match c {
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            other => out.push(other),
         }
     }
 }

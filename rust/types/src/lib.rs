@@ -10,7 +10,7 @@ mod time;
 mod value;
 
 pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
-pub use cause::{Cause, CauseReason, Causes, Path};
+pub use cause::{Cause, CauseReason, Causes, Path, go_json_string};
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
 pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};

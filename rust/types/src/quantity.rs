@@ -3,7 +3,10 @@
 use std::fmt;
 
 const NANO: i128 = 1_000_000_000;
+/// Binary amounts are capped at what 64 bits hold.
 const MAX: i128 = i64::MAX as i128 * NANO;
+/// Decimal ones have no bound upstream; here they end where 128 bits do.
+const HUGE: i128 = 10i128.pow(37);
 
 /// How a quantity was written, which decides how it is written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,13 +112,14 @@ fn div_up(n: i128, by: i128) -> i128 {
 
 /// Digits times `base^exponent` in billionths, rounded up (away from zero) and capped.
 fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
+    let most = if base == 2 { MAX } else { HUGE };
     let mut mantissa: i128 = 0;
     let mut places = 0i32;
     let mut inexact = false;
     for (i, digit) in whole.bytes().chain(fraction.bytes()).enumerate() {
-        if mantissa > MAX {
+        if mantissa > most / 10 {
             if i < whole.len() {
-                return MAX;
+                return most;
             }
             inexact |= digit != b'0';
             continue;
@@ -127,7 +131,7 @@ fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
     if base == 2 {
         value = match value.checked_mul(1i128 << exponent) {
             Some(v) => v,
-            None => return MAX,
+            None => return most,
         };
     }
     let shift = 9 - places + if base == 10 { exponent } else { 0 };
@@ -135,10 +139,10 @@ fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
         return 0;
     }
     if shift >= 0 {
-        10i128.checked_pow(shift as u32).and_then(|p| value.checked_mul(p)).map_or(MAX, |v| v.min(MAX))
+        10i128.checked_pow(shift as u32).and_then(|p| value.checked_mul(p)).map_or(most, |v| v.min(most))
     } else {
         match 10i128.checked_pow(shift.unsigned_abs()) {
-            Some(p) => (div_up(value, p) + i128::from(inexact && value % p == 0)).min(MAX),
+            Some(p) => (div_up(value, p) + i128::from(inexact && value % p == 0)).min(most),
             None => 1,
         }
     }
@@ -206,6 +210,8 @@ mod tests {
             ("-1.5", "-1500m"),
             ("0.0000000001", "1n"),
             ("10Ei", "9223372036854775807"),
+            ("99999999999999999999", "99999999999999999999"),
+            ("100000000000000000000", "100E"),
             ("0Mi", "0"),
         ] {
             assert_eq!(Quantity::parse(given).unwrap().to_string(), canonical, "{given}");

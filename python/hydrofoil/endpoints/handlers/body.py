@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil import engine, errors
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.endpoints.scope import Scope
@@ -14,7 +15,7 @@ def decode(
 ) -> Draft:
     """A body as an object of a type; `also` is an older version of the same form. Raises 400 and 415."""
     if media is None:
-        media = body_media(scope.request.headers.get("Content-Type", ""))
+        media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
     if data.strip() == b"null":
         data = b"{}"
     version = native.api_version.rpartition("/")[2]
@@ -41,22 +42,29 @@ def decode(
     return draft
 
 
+def registered(scope: Scope, api_version: str, kind: str) -> tuple[str, str, Resource | None]:
+    """The group and version of a body, those of the URL when it has none, and what they call `kind`."""
+    group, _, version = api_version.rpartition("/")
+    if not version:
+        group, version = scope.resource.group, scope.resource.version
+    return group, version, scope.registry.catalog.by_kind.get((group, version, kind))
+
+
+def no_kind(kind: str, api_version: str, scheme: str) -> str:
+    """What Go's scheme says of a kind that no API has."""
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+
+
 def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:
     """Checks the kind and version of a body; what it leaves out is that of the URL."""
     api_version, kind, *_ = draft.head()
     if (not kind or kind == native.kind) and (not api_version or api_version == native.api_version):
         return
-    group, _, version = api_version.rpartition("/")
-    if not version:
-        group, version = scope.resource.group, scope.resource.version
-    known = scope.registry.catalog.by_kind.get((group, version, kind))
+    group, version, known = registered(scope, api_version, kind)
     if kind == native.kind and api_version and known is None:
         raise wrong_version(api_version, native)
     if known is None:
-        text = (
-            f'no kind "{kind}" is registered for version "{api_version}" in scheme "pkg/api/legacyscheme/scheme.go:30"'
-        )
-        raise errors.bad_request(text)
+        raise errors.bad_request(no_kind(kind, api_version, "pkg/api/legacyscheme/scheme.go:30"))
     if known.group == scope.resource.group:
         domain = (group.partition(".")[0]) or "core"
         text = f"converting ({version}.{kind}) to ({domain}.{native.kind}): unknown conversion"
@@ -94,6 +102,6 @@ def check_namespace(scope: Scope, draft: Draft) -> None:
 async def read(scope: Scope, native: ResourceType, options: WriteOptions) -> Draft:
     """The body of a create or update."""
     custom = scope.resource.custom and native is scope.resource.native
-    media = body_media(scope.request.headers.get("Content-Type", ""), custom=custom)
+    media = body_media(scope.request.headers.get("Content-Type", ""), custom=custom, cbor=scope.cbor)
     data = await scope.body()
     return decode(scope, native, data, options.field_validation, media=media)

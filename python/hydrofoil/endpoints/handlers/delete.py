@@ -6,7 +6,7 @@ import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.endpoints import params as query
-from hydrofoil.endpoints.handlers.list import open_list, rest
+from hydrofoil.endpoints.handlers.list import head, open_list
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import list_options
 from hydrofoil.endpoints.respond import Answer
@@ -50,7 +50,7 @@ async def delete_options(scope: Scope) -> DeleteOptions:
 
 
 def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
-    media = body_media(scope.request.headers.get("Content-Type", ""))
+    media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
     native = scope.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
     try:
         draft, _ = native.decode(data, media)
@@ -76,7 +76,7 @@ async def delete(scope: Scope) -> Answer:
     resource, info = scope.resource, scope.info
     stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
     if gone and not scope.registry.traits(resource)[2]:
-        details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.thaw().head()[5]}
+        details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
         status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
         body = {**status, "details": {k: v for k, v in details.items() if v}}
         return scope.json_answer(orjson.dumps(body) + b"\n")
@@ -88,10 +88,11 @@ async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     options = await delete_options(scope)
     listing = list_options(scope.params, watch=False)
-    cursor, _ = await open_list(scope, listing, "json" if scope.accepted.protobuf else scope.form())
+    cursor, limit = await open_list(scope, listing, "json" if scope.accepted.binary else scope.form())
+    begin = head(cursor, limit)
     shown: list[bytes] = []
     # Shown as JSON items; the answer is put into its media type as a whole.
-    form = "json" if scope.accepted.protobuf else scope.form()
+    form = "json" if scope.accepted.binary else scope.form()
     # Items leave out what the list says, but those of custom resources.
     head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
     head_length = 0 if scope.resource.custom else head_length
@@ -105,4 +106,4 @@ async def delete_collection(scope: Scope) -> Answer:
                 raise
             body = old.body(form).rstrip(b"\n")
             shown.append(b"{" + body[1 + head_length :] if form == "json" else body)
-    return scope.json_answer(cursor.head(rest(cursor)) + b",".join(shown) + b"]}\n")
+    return scope.json_answer(begin + b",".join(shown) + b"]}\n")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
+import asyncio
+from collections.abc import Iterator
 
 from aiohttp import web
 
@@ -66,18 +67,6 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         raise errors.too_large_version(e.asked, e.current) from None
 
 
-def rest(cursor: ListCursor) -> str:
-    """The members of the list's metadata after its resourceVersion."""
-    left = cursor.rest()
-    if left is None:
-        return ""
-    start, remaining = left
-    out = f',"continue":"{engine.encode_continue(cursor.revision, start)}"'
-    if remaining:
-        out += f',"remainingItemCount":{remaining}'
-    return out
-
-
 async def list_(scope: Scope) -> web.StreamResponse:
     """A list: small ones in one piece, large ones streamed as they are put together."""
     if scope.accepted.transform == "PartialObjectMetadata":
@@ -86,76 +75,121 @@ async def list_(scope: Scope) -> web.StreamResponse:
         raise errors.ApiError(406, "NotAcceptable", text)
     options = list_options(scope.params, watch=False)
     cursor, limit = await open_list(scope, options, scope.form())
+    if scope.accepted.yaml or scope.pretty():
+        return await rewritten(scope, cursor, limit)
+    if respond.wants_gzip(scope.request) and cursor.exceeds(respond.GZIP_ABOVE):
+        cursor = cursor.packed()
+    begin, end = await ends(scope, cursor, limit)
+    parts = [cursor.open(begin)]
+    size = 0
+    while size <= CHUNK:
+        more = await chunk(cursor)
+        if more is None:
+            if not size and null_rows(scope) and not scope.accepted.binary:
+                return scope.finished(b"%snull}\n" % begin[:-1])
+            parts.append(cursor.close(end))
+            return scope.finished(b"".join(parts), packed=cursor.is_packed)
+        parts += more
+        size += sum(map(len, more))
+    return await stream(scope, cursor, parts, end)
+
+
+async def chunk(cursor: ListCursor) -> list[bytes] | None:
+    """The next parts; on a thread when they have yet to be encoded or packed."""
+    if cursor.cheap():
+        return cursor.chunk(CHUNK)
+    return await asyncio.get_running_loop().run_in_executor(None, cursor.chunk, CHUNK)
+
+
+async def ends(scope: Scope, cursor: ListCursor, limit: int) -> tuple[bytes, bytes]:
+    """What stands before and after the items. The metadata comes first, and tells what follows the last item."""
     if scope.accepted.protobuf:
-        return scope.finished(protobuf(cursor))
-    end = b"]}\n"
-    first = cursor.chunk(CHUNK)
-    if first is None:
-        # Upstream's default table convertor leaves the rows of an empty table null; its printers make a list.
-        head = cursor.head("")
-        null = scope.accepted.transform == "Table" and scope.resource.default_table
-        empty = head[:-1] + b"null}\n" if null else head + end
-        return scope.json_answer(empty)
-    pieces = [first]
-    # The metadata comes first, and with a limit it tells what follows the last item.
-    whole = bool(limit) or scope.accepted.yaml or scope.pretty()
-    while whole or len(pieces) < 2:
-        piece = cursor.chunk(CHUNK)
-        if piece is None:
-            return scope.json_answer(b"".join((cursor.head(rest(cursor)), *pieces, end)))
-        pieces.append(piece)
-    return await stream(scope, cursor, [cursor.head(""), *pieces], end)
+        # One message: its length stands before its content.
+        length, left = await asyncio.get_running_loop().run_in_executor(None, cursor.ahead)
+        return cursor.envelope(length, *rest(cursor, left)), engine.ENVELOPE_TAIL
+    if scope.accepted.cbor:
+        count, left = cursor.ahead()
+        return cursor.cbor_head(count, members(cursor, left)), b""
+    return head(cursor, limit), b"]}\n"
 
 
-def protobuf(cursor: ListCursor) -> bytes:
-    """A list as one message: its length stands before its content."""
-    pieces: list[bytes] = []
-    while (piece := cursor.chunk(CHUNK)) is not None:
-        pieces.append(piece)
-    left = cursor.rest()
-    token = engine.encode_continue(cursor.revision, left[0]) if left else ""
-    remaining = left[1] or None if left else None
-    return cursor.protobuf(b"".join(pieces), token, remaining)
+def head(cursor: ListCursor, limit: int) -> bytes:
+    """What stands before the items of a list of JSON."""
+    return cursor.head(members(cursor, cursor.ahead()[1] if limit else None))
+
+
+def members(cursor: ListCursor, left: tuple[str, int | None] | None) -> str:
+    """The members of the metadata after the resourceVersion."""
+    token, remaining = rest(cursor, left)
+    out = f',"continue":"{token}"' if token else ""
+    return out + (f',"remainingItemCount":{remaining}' if remaining else "")
+
+
+def rest(cursor: ListCursor, left: tuple[str, int | None] | None) -> tuple[str, int | None]:
+    """The continue token and the number of objects that follow, of a list that goes on after this page."""
+    if left is None:
+        return "", None
+    return engine.encode_continue(cursor.revision, left[0]), left[1] or None
+
+
+def null_rows(scope: Scope) -> bool:
+    """Upstream's default table convertor leaves the rows of an empty table null; its printers make a list."""
+    return scope.accepted.transform == "Table" and scope.resource.default_table
+
+
+async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamResponse:
+    """A list for people: put together as JSON, then indented or made YAML."""
+    begin, end = await ends(scope, cursor, limit)
+    parts = [begin]
+    while (more := await chunk(cursor)) is not None:
+        parts += more
+    if len(parts) == 1 and null_rows(scope):
+        return scope.json_answer(b"%snull}\n" % begin[:-1])
+    body = b"".join((*parts, end))
+    if len(body) <= CHUNK:
+        return scope.json_answer(body)
+    return await asyncio.get_running_loop().run_in_executor(None, scope.json_answer, body)
 
 
 async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: bytes) -> web.StreamResponse:
     """Writes a large list piece by piece, each when the reader has taken the one before."""
     request = scope.request
     transport = request.transport
-    packer = zlib.compressobj(1, zlib.DEFLATED, 31) if respond.wants_gzip(request) else None
     chunked = request.version >= (1, 1)
     close = not chunked or respond.closes(request)
     if transport is None:
         return respond.Streamed(200, close=True)
     head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
     head += b"Content-Type: %s\r\n" % scope.accepted.media.encode()
-    if packer:
-        head += b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+    if cursor.is_packed:
+        head += respond.GZIPPED
     if chunked:
         head += b"Transfer-Encoding: chunked\r\n"
     if close:
         head += b"Connection: close\r\n"
     transport.write(head + b"\r\n")
-
-    async def write(piece: bytes) -> None:
-        if packer:
-            piece = packer.compress(piece)
-        if piece:
-            transport.writelines((b"%x\r\n" % len(piece), piece, b"\r\n") if chunked else (piece,))
+    parts: list[bytes] | None = begun
+    while parts is not None:
+        for piece in pieces(parts):
+            transport.writelines((b"%x\r\n" % sum(map(len, piece)), *piece, b"\r\n") if chunked else piece)
             await request.protocol._drain_helper()
-
-    for piece in begun:
-        await write(piece)
-    begun.clear()
-    while (more := cursor.chunk(CHUNK)) is not None:
-        await write(more)
         if transport.is_closing():
             return respond.Streamed(200, close=True)
-    await write(end)
-    if packer:
-        tail = packer.flush()
-        packer = None
-        await write(tail)
-    if chunked:
-        transport.write(b"0\r\n\r\n")
+        parts = await chunk(cursor)
+    end = cursor.close(end)
+    transport.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(end), end) if chunked else end)
     return respond.Streamed(200, close=close)
+
+
+def pieces(parts: list[bytes]) -> Iterator[list[bytes | memoryview]]:
+    """Parts as what is written at a time: small ones together, a large one in slices."""
+    if sum(map(len, parts)) <= 2 * CHUNK:
+        yield list(parts)
+        return
+    for part in parts:
+        if len(part) <= 2 * CHUNK:
+            yield [part]
+            continue
+        view = memoryview(part)
+        for at in range(0, len(part), CHUNK):
+            yield [view[at : at + CHUNK]]

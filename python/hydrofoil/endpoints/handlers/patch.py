@@ -17,12 +17,14 @@ from hydrofoil.engine import Draft, ResourceType, Stored
 
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom)
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
     options = write_options(scope.params, "PatchOptions")
-    if kind != "apply" and "force" in scope.params:
+    if not kind.startswith("apply") and "force" in scope.params:
         cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
         raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
     data = await scope.body()
+    if kind == "apply-cbor":
+        kind, data = "apply", from_cbor(data)
     if kind == "apply":
         return await apply(scope, data, options)
 
@@ -43,6 +45,14 @@ async def patch(scope: Scope) -> Answer:
     return scope.object_answer(stored)
 
 
+def from_cbor(data: bytes) -> bytes:
+    """A configuration in CBOR as JSON, which is YAML (MT-22). Raises 400."""
+    try:
+        return engine.cbor_to_json(data)
+    except engine.DecodeError as e:
+        raise errors.bad_request(f"error decoding CBOR: {e.args[1]}") from None
+
+
 def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
     """The present version with a patch laid over it. Raises 400, 413, 422 and, as upstream, 500."""
     try:
@@ -57,10 +67,21 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
     if native is scope.resource.native and scope.resource.custom:
         body.check_custom(native, draft, data)
     else:
-        body.check_type(scope, native, draft)
+        _check_outcome(scope, native, kind, draft)
     check_name(scope, draft)
     body.check_namespace(scope, draft)
     return draft
+
+
+def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) -> None:
+    """The type of what a patch makes of a built-in object. Raises 400 and 422."""
+    api_version, own, *_ = draft.head()
+    unknown = own and own != native.kind and body.registered(scope, api_version, own)[2] is None
+    if unknown and kind != "strategic":
+        # What was patched is decoded by another scheme than a body.
+        text = body.no_kind(own, api_version, "pkg/runtime/scheme.go:111")
+        raise wrong_patch(orjson.dumps(dict(sorted(orjson.loads(draft.json()).items()))), text)
+    body.check_type(scope, native, draft)
 
 
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
@@ -92,8 +113,6 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
             scope.warnings += [w for w in strict if w not in scope.warnings]
         if not resource.custom:
             body.check_type(scope, resource.native, draft)
-        if not draft.head()[2]:
-            draft.set(["metadata", "name"], orjson.dumps(info.name))
         check_name(scope, draft)
         body.check_namespace(scope, draft)
         return draft
@@ -146,5 +165,10 @@ def refused(what: str, text: str, data: bytes) -> errors.ApiError:
             return errors.ApiError(413, "RequestEntityTooLarge", text)
         case "internal":
             return errors.ApiError(500, "", text)
-    shown = data.decode(errors="replace")
-    return errors.invalid("", "", "", [("FieldValueInvalid", f'Invalid value: "{shown}": {text}', "patch")])
+    return wrong_patch(data, text)
+
+
+def wrong_patch(shown: bytes, text: str) -> errors.ApiError:
+    """422 of a patch whose outcome is no object of the kind."""
+    quoted = errors.quoted(shown.decode(errors="replace"))
+    return errors.invalid("", "", "", [("FieldValueInvalid", f"Invalid value: {quoted}: {text}", "patch")])

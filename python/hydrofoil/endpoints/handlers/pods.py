@@ -13,7 +13,7 @@ from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.store import DeleteOptions
+from hydrofoil.registry.store import DeleteOptions, storage_error
 
 BINDING = "io.k8s.api.core.v1.Binding"
 EVICTION = "io.k8s.api.policy.v1.Eviction"
@@ -45,10 +45,22 @@ async def bind(scope: Scope) -> Answer:
         causes.append(("FieldValueRequired", "Required value", "target.name"))
     if causes:
         # Upstream loses the type of this error on its way.
-        raise errors.ApiError(500, "", errors.invalid("", "Binding", name, causes).message)
+        raise errors.ApiError(500, "", errors.aggregate([f"{field}: {message}" for _, message, field in causes]))
+
+    _, _, _, _, _, uid, version = given.head()
+    if not scope.info.subresource:
+        uid = ""  # wiped, as of every new object
 
     def change(old: Stored) -> Draft:
         draft = old.thaw()
+        own = draft.head()[5]
+        if uid and uid != own:
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {own}"
+            raise errors.conflict("", "pods", name, storage_error(_pods(scope), old, why))
+        if version and version != str(old.revision):
+            why = f"Precondition failed: ResourceVersion in precondition: {version}, "
+            why += f"ResourceVersion in object meta: {old.revision}"
+            raise errors.conflict("", "pods", name, storage_error(_pods(scope), old, why))
         present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
         if draft.lifecycle()[1]:
             why = f"pod {name} is being deleted, cannot be assigned to a host"
@@ -56,6 +68,8 @@ async def bind(scope: Scope) -> Answer:
         if present:
             why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
             raise errors.conflict("", "pods/binding", name, why)
+        if orjson.loads(draft.get(["spec", "schedulingGates"]) or b"[]"):
+            raise errors.conflict("", "pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
         draft.set(["spec", "nodeName"], orjson.dumps(target["name"]))
         for key, value in raw.get("metadata", {}).get("annotations", {}).items():
             draft.set(["metadata", "annotations", key], orjson.dumps(value))
@@ -131,7 +145,7 @@ async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
     covering = [b for b in scope.registry.all(budgets, pod.namespace) if _covers(budgets, b, labels)]
     if len(covering) > 1:
         text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-        raise errors.ApiError(500, "InternalError", f"Internal error occurred: {text}")
+        raise errors.ApiError(500, "", text)
     for budget in covering:
         stated = orjson.loads(budget.json)
         status = stated.get("status", {})

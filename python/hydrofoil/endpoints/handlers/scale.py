@@ -90,10 +90,10 @@ async def update(scope: Scope) -> Answer:
 
 async def patch(scope: Scope) -> Answer:
     """Sets the replicas of a workload by a patch of its Scale."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""))
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
     options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
-    if kind == "apply":
+    if kind.startswith("apply"):
         raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
     native = scale_type(scope)
 

@@ -48,7 +48,7 @@ async def create(scope: Scope) -> Answer:
         "sub": f"system:serviceaccount:{info.namespace}:{info.name}",
         "kubernetes.io": {
             "namespace": info.namespace,
-            "serviceaccount": {"name": info.name, "uid": account.thaw().head()[5]},
+            "serviceaccount": {"name": info.name, "uid": account.uid},
         },
     }
     token = f"{_part({'alg': 'none'})}.{_part(claims)}.{secrets.token_urlsafe(16)}"

@@ -14,12 +14,14 @@ from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
-from hydrofoil.registry.strategies.base import USER
+from hydrofoil.registry.strategies.base import USER, now
 
 EVERYTHING = [
     {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
 ]
 EVERY_URL = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
+SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
+"""What no client may say of a new object (`WipeObjectMetaSystemFields`)."""
 
 
 def handles(resource: Resource) -> bool:
@@ -40,10 +42,23 @@ async def review(scope: Scope) -> Answer:
     draft = await body.read(scope, scope.resource.native, options)
     body.check_namespace(scope, draft)
     draft.set_type()
+    draft.set(["metadata", "namespace"], orjson.dumps(scope.info.namespace) if scope.resource.namespaced else None)
+    for filled in SYSTEM_FIELDS:
+        draft.set(["metadata", filled], None)
+    draft.own(scope.manager())
+    if scope.resource.kind == "TokenReview" and not draft.get(["spec", "token"]):
+        raise errors.bad_request("token is required for TokenReview in authentication")
+    if scope.resource.kind == "SelfSubjectRulesReview" and not draft.get(["spec", "namespace"]):
+        raise errors.bad_request("no namespace on request")
     if causes := draft.validate():
-        causes = [c for c in causes if not c[2].startswith("metadata")]
-        if causes:
-            raise errors.invalid(scope.resource.group, scope.resource.kind, draft.head()[2], causes)
+        # The registries name neither kind nor object.
+        raise errors.invalid(scope.resource.group, "", "", causes)
+    if scope.resource.kind.startswith("SelfSubject") and "Access" not in scope.resource.kind:
+        # These registries answer with an object of their own.
+        draft.set(["metadata"], b"{}")
+        draft.set(["spec"], None)
+        if scope.resource.kind == "SelfSubjectReview":
+            draft.set(["metadata", "creationTimestamp"], now())
     draft.set(["status"], orjson.dumps(_verdict(scope, draft)))
     return scope.json_answer(draft.json() + b"\n", 201)
 

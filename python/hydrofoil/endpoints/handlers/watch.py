@@ -13,7 +13,7 @@ from hydrofoil import engine, errors
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import selector
-from hydrofoil.endpoints.negotiate import JSON, PROTOBUF
+from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Watcher
@@ -37,6 +37,10 @@ class TransportSink:
         return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
 
 
+STREAMED = {PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: "application/cbor-seq"}
+"""The media type of a stream, by that of an object."""
+
+
 def chunk(data: bytes) -> bytes:
     """One HTTP/1.1 chunk."""
     return b"%x\r\n%s\r\n" % (len(data), data)
@@ -46,6 +50,8 @@ def error_event(scope: Scope, error: errors.ApiError) -> bytes:
     """The ERROR event of a Status."""
     if scope.accepted.protobuf:
         return engine.protobuf_event("ERROR", scope.registry.catalog.protobuf(orjson.dumps(error.status())))
+    if scope.accepted.cbor:
+        return engine.cbor_event("ERROR", engine.json_to_cbor(orjson.dumps(error.status())))
     return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
 
 
@@ -93,7 +99,7 @@ async def watch(scope: Scope) -> web.StreamResponse:
     if transport is None:
         return respond.Streamed(200, close=True)
     head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
-    head += b"Content-Type: %s\r\n" % (PROTOBUF + ";stream=watch" if scope.accepted.protobuf else JSON).encode()
+    head += b"Content-Type: %s\r\n" % STREAMED.get(scope.accepted.media, JSON).encode()
     head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
     transport.write(head)
     if scope.accepted.transform == "PartialObjectMetadataList":

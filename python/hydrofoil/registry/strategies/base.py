@@ -12,6 +12,7 @@ import orjson
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.engine import Draft, Stored
+    from hydrofoil.errors import Cause
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
@@ -20,7 +21,11 @@ Step = Literal["remove", "mark", "wait"]
 """What a deletion does next: take the object out, write that it is being deleted, or nothing."""
 
 
-USER: dict[str, Any] = {"username": "admin", "groups": ["system:masters", "system:authenticated"]}
+USER: dict[str, Any] = {
+    "username": "admin",
+    "uid": "00000000-0000-4000-8000-000000000001",
+    "groups": ["system:masters", "system:authenticated"],
+}
 """Who every caller is until there is authentication."""
 
 
@@ -44,8 +49,15 @@ class Strategy:
         """Fills what is allocated. The answer gives it back when the create fails."""
         return nothing
 
+    def extra_causes(self, resource: Resource, namespace: str, draft: Draft) -> list[Cause]:
+        """Causes that need to look at other objects; they come before those of the object itself."""
+        return []
+
     async def after_create(self, resource: Resource, stored: Stored) -> None:
         """Acts on a new object."""
+
+    def admit_update(self, old: Stored, draft: Draft, subresource: str) -> None:
+        """What admission makes of an update, before it is prepared."""
 
     async def before_update(
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
 from hydrofoil import errors
 from hydrofoil.registry.strategies.base import USER, Step, Strategy, Undo, nothing, now
+from hydrofoil.registry.strategies.devices import DeviceClaimStrategy, DeviceTemplateStrategy
+from hydrofoil.registry.strategies.flowcontrol import FlowSchemaStrategy, PriorityLevelStrategy
+from hydrofoil.registry.strategies.pods import PodStrategy
 from hydrofoil.registry.strategies.services import ServiceStrategy
 
 if TYPE_CHECKING:
@@ -16,22 +19,6 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 PROTECTED = frozenset({"default", "kube-system", "kube-public"})
-
-
-DEFAULT_TOLERATIONS: tuple[dict[str, Any], ...] = tuple(
-    {
-        "key": f"node.kubernetes.io/{condition}",
-        "operator": "Exists",
-        "effect": "NoExecute",
-        "tolerationSeconds": 300,
-    }
-    for condition in ("not-ready", "unreachable")
-)
-"""What the DefaultTolerationSeconds admission plug-in adds."""
-
-
-def _tolerates(given: dict[str, Any], key: str) -> bool:
-    return given.get("key", "") in (key, "") and given.get("effect", "") in ("NoExecute", "")
 
 
 class NodeStrategy(Strategy):
@@ -49,10 +36,9 @@ class RequestStrategy(Strategy):
     """A certificate signing request names who made it."""
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        for member in ("uid", "extra"):
-            draft.set(["spec", member], None)
-        draft.set(["spec", "username"], orjson.dumps(USER["username"]))
-        draft.set(["spec", "groups"], orjson.dumps(USER["groups"]))
+        draft.set(["spec", "extra"], None)
+        for member in ("username", "uid", "groups"):
+            draft.set(["spec", member], orjson.dumps(USER[member]))
         return nothing
 
 
@@ -76,48 +62,31 @@ class NamespaceStrategy(Strategy):
         return "remove" if self.gone(draft) else "mark"
 
 
-class PodStrategy(Strategy):
-    """Pods get a priority and tolerations, and on a node time to stop."""
+class ClaimStrategy(Strategy):
+    """A claim that names no class gets the default one (the DefaultStorageClass admission plug-in)."""
+
+    DEFAULT = "storageclass.kubernetes.io/is-default-class"
+    OLD = ("volume.beta.kubernetes.io/storage-class", "storageclass.beta.kubernetes.io/is-default-class")
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        self._priority(draft)
-        tolerations = orjson.loads(draft.get(["spec", "tolerations"]) or b"[]")
-        added = [t for t in DEFAULT_TOLERATIONS if not any(_tolerates(given, t["key"]) for given in tolerations)]
-        if added:
-            draft.set(["spec", "tolerations"], orjson.dumps(tolerations + added))
-        return nothing
-
-    def _priority(self, draft: Draft) -> None:
-        """The Priority admission plug-in: a class gives the number, its default is the class marked so."""
-        classes = self.registry.catalog.find("scheduling.k8s.io", "v1", "priorityclasses")
+        notes = orjson.loads(draft.get(["metadata", "annotations"]) or b"{}")
+        if draft.get(["spec", "storageClassName"]) is not None or self.OLD[0] in notes:
+            return nothing
+        classes = self.registry.catalog.find("storage.k8s.io", "v1", "storageclasses")
         if classes is None:
-            return
-        name = orjson.loads(draft.get(["spec", "priorityClassName"]) or b'""')
-        value, policy = 0, "PreemptLowerPriority"
-        if name:
-            found = self.registry.collection(classes).get(classes.native, "", name)
-            if found is None:
-                why = f"no PriorityClass with name {name} was found"
-                raise errors.forbidden("", "pods", draft.head()[2], why)
-            raw = orjson.loads(found.json)
-            value, policy = raw["value"], raw.get("preemptionPolicy", policy)
-        given = draft.get(["spec", "priority"])
-        if given is not None and int(given) != value:
-            why = f"the integer value of priority ({int(given)}) must not be provided in pod spec; priority admission "
-            why += f"controller computed {value} from the given PriorityClass name"
-            raise errors.forbidden("", "pods", draft.head()[2], why)
-        draft.set(["spec", "priority"], b"%d" % value)
-        if not draft.get(["spec", "preemptionPolicy"]):
-            draft.set(["spec", "preemptionPolicy"], orjson.dumps(policy))
-
-    def grace_period(self, draft: Draft, options: DeleteOptions) -> int | None:
-        if not draft.get(["spec", "nodeName"]):
-            return 0
-        if draft.get(["status", "phase"]) in (b'"Failed"', b'"Succeeded"'):
-            return 0
-        if options.grace is not None:
-            return 1 if options.grace < 0 else options.grace
-        return int(draft.get(["spec", "terminationGracePeriodSeconds"]) or b"30")
+            return nothing
+        marked = []
+        for stored in self.registry.all(classes):
+            meta = orjson.loads(stored.json)["metadata"]
+            notes = meta.get("annotations", {})
+            if "true" in (notes.get(self.DEFAULT), notes.get(self.OLD[1])):
+                marked.append(meta)
+        if marked:
+            # The newest, and of those the first by name.
+            marked.sort(key=lambda m: str(m["name"]))
+            marked.sort(key=lambda m: str(m["creationTimestamp"]), reverse=True)
+            draft.set(["spec", "storageClassName"], orjson.dumps(marked[0]["name"]))
+        return nothing
 
 
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
@@ -125,7 +94,12 @@ def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
     return {
         ("", "namespaces"): NamespaceStrategy(registry),
         ("", "nodes"): NodeStrategy(registry),
+        ("", "persistentvolumeclaims"): ClaimStrategy(registry),
         ("", "pods"): PodStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("", "services"): ServiceStrategy(registry),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowSchemaStrategy(registry),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): PriorityLevelStrategy(registry),
+        ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry),
+        ("resource.k8s.io", "resourceclaimtemplates"): DeviceTemplateStrategy(registry),
     }

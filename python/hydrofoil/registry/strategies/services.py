@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import ipaddress
-import random
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from hydrofoil import errors
 from hydrofoil.registry.strategies.base import Strategy, Undo, nothing
+from hydrofoil.registry.strategies.ranges import Addresses, Ports, Refused
 
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.engine import Draft, Stored
     from hydrofoil.registry.store import Registry
 
-PORT_RANGE = "The range of valid ports is {}-{}"
+PORTED = ("NodePort", "LoadBalancer")
+Spec = dict[str, Any]
 
 
 class ServiceStrategy(Strategy):
@@ -24,45 +24,19 @@ class ServiceStrategy(Strategy):
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
-        self.network = ipaddress.ip_network("10.0.0.0/24")
-        self.ports = (30000, 32767)
-        self._ips: set[str] = set()
-        self._ports: set[int] = set()
-
-    def _free_ip(self) -> str:
-        base, size = int(self.network.network_address), self.network.num_addresses
-        for _ in range(64):
-            ip = str(ipaddress.ip_address(base + random.randrange(1, size - 1)))
-            if ip not in self._ips:
-                return ip
-        for offset in range(1, size - 1):
-            ip = str(ipaddress.ip_address(base + offset))
-            if ip not in self._ips:
-                return ip
-        raise errors.ApiError(
-            500, "InternalError", "Internal error occurred: failed to allocate a serviceIP: range is full"
-        )
-
-    def _free_port(self) -> int:
-        low, high = self.ports
-        free = [p for p in range(low, high + 1) if p not in self._ports]
-        if not free:
-            raise errors.ApiError(
-                500, "InternalError", "Internal error occurred: failed to allocate a nodePort: range is full"
-            )
-        return random.choice(free)
+        self.ips = Addresses("10.0.0.0/24")
+        self.ports = Ports(30000, 32767)
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        return self._allocate(draft, {})
+        return self._allocate(draft, None, dry_run=dry_run)
 
     async def before_update(
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
     ) -> Undo:
         if subresource:
             return nothing
-        before = orjson.loads(old.json).get("spec", {})
-        self._drop_node_ports(draft, before)
-        return self._allocate(draft, before)
+        self._drop_node_ports(draft, orjson.loads(old.json).get("spec", {}))
+        return self._allocate(draft, old, dry_run=dry_run)
 
     @staticmethod
     def _drop_node_ports(draft: Draft, before: dict[str, Any]) -> None:
@@ -78,108 +52,191 @@ class ServiceStrategy(Strategy):
 
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
         before, after = orjson.loads(old.json)["spec"], orjson.loads(stored.json)["spec"]
-        self._ips -= set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ()))
-        self._ports -= _node_ports(before) - _node_ports(after)
+        self.ips.release(set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ())))
+        self.ports.release(_node_ports(before) - _node_ports(after))
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
         spec = orjson.loads(old.json)["spec"]
-        self._ips -= set(spec.get("clusterIPs", ()))
-        self._ports -= _node_ports(spec)
+        self.ips.release(spec.get("clusterIPs", ()))
+        self.ports.release(_node_ports(spec))
 
-    def _allocate(self, draft: Draft, before: dict[str, Any]) -> Undo:
-        spec = orjson.loads(draft.get(["spec"]) or b"{}")
-        kind = spec.get("type", "ClusterIP")
+    def _allocate(self, draft: Draft, old: Stored | None, *, dry_run: bool) -> Undo:
+        """`allocateCreate` and `allocateUpdate` of `pkg/registry/core/service/storage/alloc.go`."""
+        spec: Spec = orjson.loads(draft.get(["spec"]) or b"{}")
+        before: Spec = orjson.loads(old.json)["spec"] if old is not None else {}
         name = draft.head()[2]
-        taken_ips: set[str] = set()
-        taken_ports: set[int] = set()
+        if spec.get("clusterIP") and not spec.get("clusterIPs"):
+            spec["clusterIPs"] = [spec["clusterIP"]]
+            draft.set(["spec", "clusterIPs"], orjson.dumps(spec["clusterIPs"]))
+        ips: list[str] = []
+        ports: list[int] = []
 
         def undo() -> None:
-            self._ips.difference_update(taken_ips)
-            self._ports.difference_update(taken_ports)
+            self.ips.release(ips)
+            self.ports.release(ports)
 
         try:
-            if kind in ("ClusterIP", "NodePort", "LoadBalancer"):
-                self._allocate_ip(draft, spec, before, name, taken_ips)
-            if kind in ("NodePort", "LoadBalancer"):
-                self._allocate_ports(draft, spec, before, name, taken_ports)
+            if spec.get("type") != "ExternalName":
+                self._families(draft, old, spec, name)
+                self._address(spec, before, name, ips, dry_run=dry_run)
+            if spec.get("type") in PORTED:
+                if old is None:
+                    self._new_ports(spec, name, ports, dry_run=dry_run)
+                else:
+                    self._changed_ports(spec, before, name, ports, dry_run=dry_run)
+            if _checked(spec) and not (_checked(before) and before.get("healthCheckNodePort")):
+                self._health_port(spec, ports, dry_run=dry_run)
         except BaseException:
             undo()
             raise
+        for member in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "ports", "healthCheckNodePort"):
+            if member in spec:
+                draft.set(["spec", member], orjson.dumps(spec[member]))
         return undo
 
-    def _allocate_ip(
-        self, draft: Draft, spec: dict[str, Any], before: dict[str, Any], name: str, taken: set[str]
-    ) -> None:
-        given = spec.get("clusterIP") or next(iter(spec.get("clusterIPs", ())), "")
-        old = before.get("clusterIP", "")
-        if not given and old and before.get("type") != "ExternalName":
-            given = old
-        if not given:
-            given = self._free_ip()
-            taken.add(given)
-            self._ips.add(given)
-        elif given not in ("None", old):
-            self._claim_ip(given, name, taken)
-        draft.set(["spec", "clusterIP"], orjson.dumps(given))
-        draft.set(["spec", "clusterIPs"], orjson.dumps([given]))
-        if given != "None" or spec.get("selector") or not spec.get("ipFamilies"):
-            family = "IPv6" if ":" in given else "IPv4"
-            draft.set(["spec", "ipFamilies"], orjson.dumps(spec.get("ipFamilies") or [family]))
-        if not spec.get("ipFamilyPolicy"):
-            dual = given == "None" and not spec.get("selector")
-            draft.set(["spec", "ipFamilyPolicy"], b'"RequireDualStack"' if dual else b'"SingleStack"')
-            if dual:
-                draft.set(["spec", "ipFamilies"], b'["IPv4","IPv6"]')
+    def _families(self, draft: Draft, old: Stored | None, spec: Spec, name: str) -> None:
+        """`initIPFamilyFields`, for a cluster of one family."""
+        headless = spec.get("clusterIP") == "None" and not spec.get("selector")
+        if "ipFamilyPolicy" not in spec:
+            spec["ipFamilyPolicy"] = "RequireDualStack" if headless else "SingleStack"
+            draft.set(["spec", "ipFamilyPolicy"], orjson.dumps(spec["ipFamilyPolicy"]))
+        if causes := draft.cluster_ip_causes(old):
+            raise errors.invalid("", "Service", name, causes)
+        single = spec["ipFamilyPolicy"] == "SingleStack"
+        families: list[str] = spec.setdefault("ipFamilies", [])
+        if single:
+            for member, what in (("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")):
+                if len(spec.get(member) or ()) == 2:
+                    text = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
+                    raise _invalid(name, "spec.ipFamilyPolicy", "SingleStack", text)
+        given = [ip for ip in spec.get("clusterIPs") or () if ip != "None"]
+        for i, ip in enumerate(given):
+            family = "IPv6" if ":" in ip else "IPv4"
+            if i >= len(families):
+                if family != self.ips.family:
+                    text = f"{family} is not configured on this cluster"
+                    raise _invalid(name, f"spec.clusterIPs[{i}]", spec["clusterIPs"], text)
+                families.append(family)
+        if headless:
+            if not families:
+                families.append(self.ips.family)
+            if len(families) == 1 and not single:
+                families.append("IPv4" if families[0] == "IPv6" else "IPv6")
+            return
+        found = []
+        if spec["ipFamilyPolicy"] == "RequireDualStack":
+            text = "this cluster is not configured for dual-stack services"
+            found.append(_cause("spec.ipFamilyPolicy", "RequireDualStack", text))
+        for i, family in enumerate(families):
+            if family != self.ips.family:
+                found.append(_cause(f"spec.ipFamilies[{i}]", family, "not configured on this cluster"))
+        if found:
+            raise errors.invalid("", "Service", name, found)
+        if not families:
+            families.append(self.ips.family)
 
-    def _claim_ip(self, given: str, name: str, taken: set[str]) -> None:
-        field = "spec.clusterIPs"
+    def _address(self, spec: Spec, before: Spec, name: str, taken: list[str], *, dry_run: bool) -> None:
+        given = spec.get("clusterIP") or ""
+        held = before.get("clusterIPs") or ()
+        if given == "None" or (given and given in held):
+            return
+        if held and before.get("type") != "ExternalName":
+            # The first address stays: validation refuses another one.
+            return
         try:
-            address = ipaddress.ip_address(given)
-        except ValueError:
-            return
-        shown = f'Invalid value: ["{given}"]: failed to allocate IP {given}: '
-        if address not in self.network:
-            why = f"the provided IP ({given}) is not in the valid range. The range of valid IPs is {self.network}"
-            raise errors.invalid("", "Service", name, [("FieldValueInvalid", shown + why, field)])
-        if given in self._ips:
-            raise errors.invalid(
-                "", "Service", name, [("FieldValueInvalid", shown + "provided IP is already allocated", field)]
-            )
-        taken.add(given)
-        self._ips.add(given)
+            if given:
+                self.ips.claim(given, dry_run=dry_run)
+            else:
+                given = self.ips.free()
+        except Refused as e:
+            text = f"failed to allocate IP {given}: {e}"
+            raise _invalid(name, "spec.clusterIPs", spec["clusterIPs"], text) from None
+        taken.append(given)
+        spec["clusterIP"], spec["clusterIPs"] = given, [given]
 
-    def _allocate_ports(
-        self, draft: Draft, spec: dict[str, Any], before: dict[str, Any], name: str, taken: set[int]
-    ) -> None:
-        if spec.get("type") == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
-            return
-        old = {(p.get("protocol"), p["port"]): p.get("nodePort", 0) for p in before.get("ports") or ()}
-        held = _node_ports(before)
+    def _new_ports(self, spec: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
+        """`initNodePorts`: ports of one number share a node port unless they say otherwise."""
+        chosen: dict[int, int] = {}
         ports = spec.get("ports") or []
-        low, high = self.ports
         for i, port in enumerate(ports):
+            given, number = port.get("nodePort", 0), port["port"]
+            if not given and not _allocates(spec):
+                continue
+            if number not in chosen:
+                wanted = next((p["nodePort"] for p in ports if p["port"] == number and p.get("nodePort")), 0)
+                if wanted:
+                    self._claim_port(wanted, wanted, i, name, taken, dry_run=dry_run)
+                else:
+                    wanted = self._free_port(taken)
+                chosen[number] = port["nodePort"] = wanted
+            elif not given:
+                port["nodePort"] = chosen[number]
+            elif given != chosen[number]:
+                self._claim_port(given, given, i, name, taken, dry_run=dry_run)
+
+    def _changed_ports(self, spec: Spec, before: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
+        """`updateNodePorts`."""
+        held = _node_ports(before)
+        seen: set[tuple[str, int]] = set()
+        for i, port in enumerate(spec.get("ports") or ()):
             given = port.get("nodePort", 0)
-            if not given:
-                given = old.get((port.get("protocol", "TCP"), port["port"]), 0)
-            if not given:
-                given = self._free_port()
-            elif given not in held and given not in taken:
-                why = ""
-                if not low <= given <= high:
-                    why = f"provided port is not in the valid range. {PORT_RANGE.format(low, high)}"
-                elif given in self._ports:
-                    why = "provided port is already allocated"
-                if why:
-                    cause = ("FieldValueInvalid", f"Invalid value: {given}: {why}", f"spec.ports[{i}].nodePort")
-                    raise errors.invalid("", "Service", name, [cause])
-            if given not in held:
-                taken.add(given)
-                self._ports.add(given)
-            port["nodePort"] = given
-        draft.set(["spec", "ports"], orjson.dumps(ports))
+            if given:
+                if given not in held and given not in taken:
+                    self._claim_port(given, given, i, name, taken, dry_run=dry_run)
+            elif _allocates(spec):
+                given = port["nodePort"] = self._free_port(taken)
+            key = (port.get("protocol", "TCP"), given)
+            if key in seen:
+                raise errors.ApiError(500, "", f"duplicate nodePort: {{{key[0]} {given}}}")
+            seen.add(key)
+
+    def _claim_port(self, wanted: int, shown: int, i: int, name: str, taken: list[int], *, dry_run: bool) -> None:
+        try:
+            self.ports.claim(wanted, dry_run=dry_run)
+        except Refused as e:
+            raise _invalid(name, f"spec.ports[{i}].nodePort", shown, str(e)) from None
+        taken.append(wanted)
+
+    def _free_port(self, taken: list[int]) -> int:
+        try:
+            port = self.ports.free()
+        except Refused as e:
+            text = f"Internal error occurred: failed to allocate a nodePort: {e}"
+            raise errors.ApiError(500, "InternalError", text) from None
+        taken.append(port)
+        return port
+
+    def _health_port(self, spec: Spec, taken: list[int], *, dry_run: bool) -> None:
+        given = spec.get("healthCheckNodePort", 0)
+        if not given:
+            spec["healthCheckNodePort"] = self._free_port(taken)
+            return
+        try:
+            self.ports.claim(given, dry_run=dry_run)
+        except Refused as e:
+            text = f"failed to allocate requested HealthCheck NodePort {given}: {e}"
+            raise errors.ApiError(500, "InternalError", f"Internal error occurred: {text}") from None
+        taken.append(given)
 
 
-def _node_ports(spec: dict[str, Any]) -> set[int]:
+def _allocates(spec: Spec) -> bool:
+    return spec.get("type") == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True) is not False
+
+
+def _checked(spec: Spec) -> bool:
+    """Whether a service needs a port for health checks."""
+    return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
+
+
+def _cause(field: str, value: Any, text: str) -> errors.Cause:
+    return ("FieldValueInvalid", f"Invalid value: {orjson.dumps(value).decode()}: {text}", field)
+
+
+def _invalid(name: str, field: str, value: Any, text: str) -> errors.ApiError:
+    return errors.invalid("", "Service", name, [_cause(field, value, text)])
+
+
+def _node_ports(spec: Spec) -> set[int]:
     ports = {p["nodePort"] for p in spec.get("ports") or () if p.get("nodePort")}
     if spec.get("healthCheckNodePort"):
         ports.add(spec["healthCheckNodePort"])

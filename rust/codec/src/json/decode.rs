@@ -83,6 +83,7 @@ impl<'a> Decoder<'a> {
                     Err(message) => self.refuse(message),
                 }
             }
+            (Shape::Bytes, b'[') => self.octets(depth)?,
             (Shape::Bool, b't') => {
                 self.lex.literal("true")?;
                 Value::Bool(true)
@@ -193,6 +194,33 @@ impl<'a> Decoder<'a> {
             Ok(())
         })?;
         Ok(Value::Array(items))
+    }
+
+    /// Bytes as a list of numbers, which Go reads too.
+    fn octets(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        let mut bytes = Vec::new();
+        self.items(|d, i| {
+            d.path.push(Step::Index(i));
+            match d.any(depth + 1)? {
+                Value::Null => bytes.push(0),
+                Value::Int(n) if u8::try_from(n).is_ok() => bytes.extend(u8::try_from(n)),
+                other => {
+                    let found = match other {
+                        Value::Str(_) => "string".to_owned(),
+                        Value::Bool(_) => "bool".to_owned(),
+                        Value::Array(_) => "array".to_owned(),
+                        Value::Object(_) => "object".to_owned(),
+                        Value::Int(n) => format!("number {n}"),
+                        _ => "number".to_owned(),
+                    };
+                    let message = d.unmarshal_text(&found, "uint8");
+                    d.refuse(message);
+                }
+            }
+            d.path.pop();
+            Ok(())
+        })?;
+        Ok(special::base64(&bytes))
     }
 
     fn map(&mut self, shape: &Shape, depth: usize) -> Result<Value, DecodeError> {
@@ -341,11 +369,12 @@ impl<'a> Decoder<'a> {
 
     fn zero(&self, shape: &Shape) -> Value {
         match shape {
-            Shape::Str => Value::str(""),
+            // Bytes come back from the storage empty rather than as nothing.
+            Shape::Str | Shape::Bytes => Value::str(""),
             Shape::Int32 | Shape::Int64 => Value::Int(0),
             Shape::Bool => Value::Bool(false),
             Shape::Double => Value::Float(0.0),
-            Shape::Bytes | Shape::List(_) | Shape::Map(_) | Shape::Any => Value::Null,
+            Shape::List(_) | Shape::Map(_) | Shape::Any => Value::Null,
             Shape::Type(id) => match self.arena.map(|a| a.get(*id).special) {
                 Some(None) => Value::object(),
                 Some(Some(kind)) => special::zero(kind),
@@ -402,7 +431,10 @@ impl<'a> Decoder<'a> {
     }
 
     fn mismatch_text(&self, found: &str, shape: &Shape) -> String {
-        let target = self.go_type(shape);
+        self.unmarshal_text(found, &self.go_type(shape))
+    }
+
+    fn unmarshal_text(&self, found: &str, target: &str) -> String {
         let fields: Vec<&str> = self
             .path
             .iter()

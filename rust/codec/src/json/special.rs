@@ -24,6 +24,11 @@ pub(super) fn bytes(text: &SmolStr) -> Result<SmolStr, String> {
     }
 }
 
+/// Bytes as base64.
+pub(super) fn base64(bytes: &[u8]) -> Value {
+    Value::from(STANDARD.encode(bytes))
+}
+
 /// What null or nothing means for a special type that is no pointer.
 pub(super) fn zero(kind: Special) -> Value {
     match kind {

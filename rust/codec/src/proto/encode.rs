@@ -14,15 +14,26 @@ pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
 
 /// A message in its envelope.
 pub fn envelope(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
+    let mut out = envelope_head(api_version, kind, b"", raw.len() as u64);
+    out.extend_from_slice(raw);
+    out.extend_from_slice(&ENVELOPE_TAIL);
+    out
+}
+
+/// What follows a message in its envelope: an empty content encoding and content type.
+pub const ENVELOPE_TAIL: [u8; 4] = [0x1a, 0, 0x22, 0];
+
+/// An envelope up to and with the beginning of its message, of which `rest` more bytes follow.
+pub fn envelope_head(api_version: &str, kind: &str, begin: &[u8], rest: u64) -> Vec<u8> {
     let mut meta = Vec::new();
     wire::bytes(&mut meta, 1, api_version.as_bytes());
     wire::bytes(&mut meta, 2, kind.as_bytes());
-    let mut out = Vec::with_capacity(raw.len() + meta.len() + 24);
+    let mut out = Vec::with_capacity(begin.len() + meta.len() + 24);
     out.extend_from_slice(MAGIC);
     wire::bytes(&mut out, 1, &meta);
-    wire::bytes(&mut out, 2, raw);
-    wire::bytes(&mut out, 3, b"");
-    wire::bytes(&mut out, 4, b"");
+    tag(&mut out, 2, 2);
+    varint(&mut out, begin.len() as u64 + rest);
+    out.extend_from_slice(begin);
     out
 }
 
@@ -54,6 +65,13 @@ pub fn watch_event(kind: &str, object: &[u8], out: &mut Vec<u8>) {
     wire::bytes(&mut event, 2, &extension);
     out.extend_from_slice(&(event.len() as u32).to_be_bytes());
     out.extend_from_slice(&event);
+}
+
+/// A `PartialObjectMetadata`: the metadata is all that it has.
+pub fn metadata_message(meta: &Schema, value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    wire::bytes(&mut out, 1, &struct_message(meta, value.as_object()));
+    out
 }
 
 pub(super) fn struct_message(schema: &Schema, members: Option<&Map>) -> Vec<u8> {

@@ -3,10 +3,10 @@
 mod decode;
 mod encode;
 mod special;
-mod wire;
+pub(crate) mod wire;
 
 pub use decode::{decode, unwrap};
-pub use encode::{encode, envelope, item, list_head, watch_event};
+pub use encode::{ENVELOPE_TAIL, encode, envelope, envelope_head, item, list_head, metadata_message, watch_event};
 
 /// The four bytes that every enveloped body begins with.
 pub const MAGIC: &[u8; 4] = b"k8s\0";

@@ -10,19 +10,19 @@ pub(super) fn varint(out: &mut Vec<u8>, mut n: u64) {
     out.push(n as u8);
 }
 
-pub(super) fn tag(out: &mut Vec<u8>, number: u32, wire: u8) {
+pub(crate) fn tag(out: &mut Vec<u8>, number: u32, wire: u8) {
     varint(out, u64::from(number) << 3 | u64::from(wire));
 }
 
 /// A length-delimited field.
-pub(super) fn bytes(out: &mut Vec<u8>, number: u32, data: &[u8]) {
+pub(crate) fn bytes(out: &mut Vec<u8>, number: u32, data: &[u8]) {
     tag(out, number, 2);
     varint(out, data.len() as u64);
     out.extend_from_slice(data);
 }
 
 /// A number field.
-pub(super) fn number(out: &mut Vec<u8>, field: u32, n: i64) {
+pub(crate) fn number(out: &mut Vec<u8>, field: u32, n: i64) {
     tag(out, field, 0);
     varint(out, n as u64);
 }

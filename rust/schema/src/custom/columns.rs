@@ -4,10 +4,7 @@ use hydrofoil_types::{MetaView, SmolStr, Timestamp, Value};
 
 use super::jsonpath::JsonPath;
 use crate::read::Read;
-use crate::table::{Row, age, column};
-
-const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
-const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+use crate::table::{CREATED, NAME, Row, age, column};
 
 /// The columns of a version.
 #[derive(Debug)]
@@ -63,29 +60,23 @@ impl Columns {
 
     /// The column definitions of a table.
     pub fn definitions(&self) -> Vec<Value> {
-        let mut out = vec![described(column("Name", "string", "name", 0), NAME)];
-        out.extend(self.0.iter().map(|c| described(column(&c.name, &c.kind, &c.format, c.priority), &c.description)));
+        let mut out = vec![column("Name", "string", "name", NAME, 0)];
+        out.extend(self.0.iter().map(|c| column(&c.name, &c.kind, &c.format, &c.description, c.priority)));
         out
     }
 
     /// The row of an object at some moment.
     pub fn row(&self, object: &Value, now: Timestamp) -> Row {
         let mut cells = vec![Value::from(MetaView::of(object).name())];
-        cells.extend(self.0.iter().map(|c| c.cell(object, now)));
-        Row { cells, conditions: Vec::new() }
+        let mut until = i64::MAX;
+        cells.extend(self.0.iter().map(|c| c.cell(object, now, &mut until)));
+        Row { cells, conditions: Vec::new(), until }
     }
-}
-
-fn described(mut column: Value, text: &str) -> Value {
-    if let Some(map) = column.as_object_mut() {
-        map.set("description", text);
-    }
-    column
 }
 
 impl Column {
     /// `cellForJSONValue`.
-    fn cell(&self, object: &Value, now: Timestamp) -> Value {
+    fn cell(&self, object: &Value, now: Timestamp, until: &mut i64) -> Value {
         let Some(value) = self.path.first(object) else { return Value::Null };
         match (self.kind.as_str(), value) {
             ("string", value) => Value::from(printed(value)),
@@ -97,9 +88,13 @@ impl Column {
             ("date", Value::Str(text)) => Value::from(match (text.as_str(), Timestamp::parse(text)) {
                 ("", _) => "<unknown>".to_owned(),
                 (_, None) => "<invalid>".to_owned(),
-                (text, Some(_)) => {
-                    age::moment(text).map_or_else(|| "<unknown>".to_owned(), |then| age::between(then, now))
-                }
+                (text, Some(_)) => age::moment(text).map_or_else(
+                    || "<unknown>".to_owned(),
+                    |then| {
+                        *until = age::until(then, now).min(*until);
+                        age::between(then, now)
+                    },
+                ),
             }),
             _ => Value::Null,
         }

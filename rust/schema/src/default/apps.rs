@@ -3,6 +3,7 @@
 use hydrofoil_types::Value;
 
 use super::{pod, volume};
+use crate::prepare::daemon;
 use crate::read::{Read, Write};
 
 pub(super) fn deployment(object: &mut Value) {
@@ -15,6 +16,7 @@ pub(super) fn deployment(object: &mut Value) {
         rolling.unset("maxUnavailable", "25%");
         rolling.unset("maxSurge", "25%");
     }
+    amounts(strategy);
     spec.unset("revisionHistoryLimit", 10);
     spec.unset("progressDeadlineSeconds", 600);
     template(spec);
@@ -29,8 +31,18 @@ pub(super) fn daemon_set(object: &mut Value) {
         rolling.unset("maxUnavailable", 1);
         rolling.unset("maxSurge", 0);
     }
+    amounts(strategy);
     spec.unset("revisionHistoryLimit", 10);
     template(spec);
+    daemon::convert(object);
+}
+
+/// Both amounts are no pointers in the internal type.
+fn amounts(strategy: &mut Value) {
+    strategy.within("rollingUpdate", |rolling| {
+        rolling.unset("maxUnavailable", 0);
+        rolling.unset("maxSurge", 0);
+    });
 }
 
 pub(super) fn stateful_set(object: &mut Value) {
@@ -41,9 +53,7 @@ pub(super) fn stateful_set(object: &mut Value) {
         strategy.put("type", "RollingUpdate");
         strategy.make("rollingUpdate");
     }
-    if strategy.s("type") == "RollingUpdate" {
-        strategy.within("rollingUpdate", |r| r.unset("partition", 0));
-    }
+    strategy.within("rollingUpdate", |r| r.unset("partition", 0));
     let retention = spec.make("persistentVolumeClaimRetentionPolicy");
     retention.fill("whenDeleted", "Retain");
     retention.fill("whenScaled", "Retain");

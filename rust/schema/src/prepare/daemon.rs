@@ -19,6 +19,13 @@ fn write(object: &mut Value, generation: i64) {
     }
 }
 
+/// Decoding and encoding alone put the annotation there.
+pub(crate) fn convert(object: &mut Value) {
+    if !object.sub("metadata").sub("annotations").has(KEY) {
+        write(object, 0);
+    }
+}
+
 pub(super) fn create(object: &mut Value) {
     let generation = read(object).max(1);
     write(object, generation);

@@ -37,8 +37,10 @@ pub(super) fn drop_disabled(kind: &Kind, object: &mut Value, old: Option<&Value>
                 object.each("endpoints", |e| e.drop("deprecatedTopology"));
             }
         ("storage.k8s.io", "CSIDriver") => object.within("spec", |s| {
-            if !old.is_some_and(|o| o.sub("spec").has("volumeHealth")) {
-                s.drop("volumeHealth");
+            for key in ["volumeHealth", "preventPodSchedulingIfMissing"] {
+                if !old.is_some_and(|o| o.sub("spec").has(key)) {
+                    s.drop(key);
+                }
             }
         }),
         ("", "Node") => object.within("spec", |s| {

@@ -3,7 +3,7 @@
 
 mod claim;
 mod create;
-mod daemon;
+pub(crate) mod daemon;
 mod gates;
 mod job;
 mod pod;

@@ -31,6 +31,9 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
             object.make("metadata").copy_from(old.sub("metadata"), "labels");
         }
         (_, "status") => {
+            if kind.key() == ("resource.k8s.io", "ResourceClaim") {
+                drop_deallocated(object, old);
+            }
             object.copy_from(old, "spec");
             if resets_meta(kind.key()) {
                 reset_meta(object, old);
@@ -38,6 +41,26 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
         }
         _ => {}
     }
+}
+
+/// `dropDeallocatedStatusDevices`: the status of a device goes with its allocation.
+fn drop_deallocated(object: &mut Value, old: &Value) {
+    fn id(device: &Value) -> [String; 4] {
+        ["driver", "pool", "device", "shareID"].map(|key| device.s(key).to_owned())
+    }
+    let results = |claim: &Value| -> Vec<[String; 4]> {
+        claim.sub("status").sub("allocation").sub("devices").list("results").iter().map(id).collect()
+    };
+    let kept = results(object);
+    let gone: Vec<_> = results(old).into_iter().filter(|d| !kept.contains(d)).collect();
+    object.within("status", |status| {
+        let left: Vec<Value> = status.list("devices").iter().filter(|d| !gone.contains(&id(d))).cloned().collect();
+        if left.is_empty() {
+            status.drop("devices");
+        } else {
+            status.put("devices", left);
+        }
+    });
 }
 
 fn resets_meta(key: (&str, &str)) -> bool {

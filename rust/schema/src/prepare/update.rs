@@ -3,8 +3,8 @@
 use hydrofoil_types::Value;
 
 use super::{claim, create, daemon, pod, service};
-use crate::Kind;
 use crate::read::{Read, Write, same, same_field};
+use crate::{Kind, internal};
 
 pub(super) fn prepare(kind: &Kind, object: &mut Value, old: &Value) {
     if keeps_status(kind.key()) {
@@ -72,30 +72,58 @@ fn keeps_status(key: (&str, &str)) -> bool {
 
 /// Whether an update makes a new generation.
 fn counted_change(key: (&str, &str), object: &Value, old: &Value) -> bool {
+    let differs = |field: &str, shape: &str| !internal::same(shape, object.sub(field), old.sub(field));
     match key {
         ("apps", "Deployment") => {
-            !same_field(object, old, "spec") || !same_field(object.sub("metadata"), old.sub("metadata"), "annotations")
+            differs("spec", "apps.DeploymentSpec")
+                || !same_field(object.sub("metadata"), old.sub("metadata"), "annotations")
         }
-        ("", "ReplicationController")
-        | ("apps", "StatefulSet" | "DaemonSet" | "ReplicaSet")
-        | ("batch" | "flowcontrol.apiserver.k8s.io" | "apiextensions.k8s.io" | "storagemigration.k8s.io", _)
-        | ("policy", "PodDisruptionBudget")
-        | ("networking.k8s.io", "Ingress" | "NetworkPolicy" | "IngressClass")
-        | ("storage.k8s.io", "CSIDriver")
-        | ("resource.k8s.io", "DeviceClass" | "ResourceSlice" | "DeviceTaintRule")
-        | (
-            "admissionregistration.k8s.io",
-            "ValidatingAdmissionPolicy"
-            | "ValidatingAdmissionPolicyBinding"
-            | "MutatingAdmissionPolicy"
-            | "MutatingAdmissionPolicyBinding",
-        ) => !same_field(object, old, "spec"),
-        ("admissionregistration.k8s.io", _) => !same_field(object, old, "webhooks"),
-        ("", "PodTemplate") => !same_field(object, old, "template"),
+        ("", "PodTemplate") => differs("template", "core.PodTemplateSpec"),
+        // `reflect.DeepEqual`: empty is not absent.
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
+            object.sub("webhooks") != old.sub("webhooks")
+        }
         ("discovery.k8s.io", "EndpointSlice") => {
-            ["endpoints", "ports", "addressType"].iter().any(|key| !same_field(object, old, key))
+            differs("endpoints", "[]discovery.Endpoint")
+                || differs("ports", "[]discovery.EndpointPort")
+                || !same_field(object, old, "addressType")
                 || !same(object.sub("metadata").sub("labels"), old.sub("metadata").sub("labels"))
         }
-        _ => false,
+        ("apiextensions.k8s.io" | "storagemigration.k8s.io", _) => !same_field(object, old, "spec"),
+        _ => counted_spec(key).is_some_and(|shape| differs("spec", shape)),
     }
+}
+
+/// The internal type of the spec of a kind whose generations are those of its spec.
+fn counted_spec(key: (&str, &str)) -> Option<&'static str> {
+    Some(match key {
+        ("", "ReplicationController") => "core.ReplicationControllerSpec",
+        ("apps", "StatefulSet") => "apps.StatefulSetSpec",
+        ("apps", "DaemonSet") => "apps.DaemonSetSpec",
+        ("apps", "ReplicaSet") => "apps.ReplicaSetSpec",
+        ("batch", "Job") => "batch.JobSpec",
+        ("batch", "CronJob") => "batch.CronJobSpec",
+        ("flowcontrol.apiserver.k8s.io", "FlowSchema") => "flowcontrol.FlowSchemaSpec",
+        ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration") => "flowcontrol.PriorityLevelConfigurationSpec",
+        ("policy", "PodDisruptionBudget") => "policy.PodDisruptionBudgetSpec",
+        ("networking.k8s.io", "Ingress") => "networking.IngressSpec",
+        ("networking.k8s.io", "NetworkPolicy") => "networking.NetworkPolicySpec",
+        ("networking.k8s.io", "IngressClass") => "networking.IngressClassSpec",
+        ("storage.k8s.io", "CSIDriver") => "storage.CSIDriverSpec",
+        ("resource.k8s.io", "DeviceClass") => "resource.DeviceClassSpec",
+        ("resource.k8s.io", "ResourceSlice") => "resource.ResourceSliceSpec",
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicy") => {
+            "admissionregistration.ValidatingAdmissionPolicySpec"
+        }
+        ("admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding") => {
+            "admissionregistration.ValidatingAdmissionPolicyBindingSpec"
+        }
+        ("admissionregistration.k8s.io", "MutatingAdmissionPolicy") => {
+            "admissionregistration.MutatingAdmissionPolicySpec"
+        }
+        ("admissionregistration.k8s.io", "MutatingAdmissionPolicyBinding") => {
+            "admissionregistration.MutatingAdmissionPolicyBindingSpec"
+        }
+        _ => return None,
+    })
 }

@@ -23,6 +23,23 @@ pub(crate) fn between(from: Timestamp, to: Timestamp) -> String {
     human(((nanos(to) - nanos(from)) / 1_000_000_000).clamp(-LONGEST, LONGEST) as i64)
 }
 
+/// Until when, in seconds of Unix time, the text of the time since a moment stays what it is now.
+pub(crate) fn until(from: Timestamp, to: Timestamp) -> i64 {
+    let passed = (to.seconds - from.seconds - i64::from(to.nanos < from.nanos)).clamp(-1, LONGEST as i64);
+    from.seconds + passed + lasts(passed)
+}
+
+/// How many seconds more the text of whole seconds stays the same, at least.
+fn lasts(seconds: i64) -> i64 {
+    let step = match seconds {
+        ..=599 => 1,
+        600..=28_799 => 60,
+        28_800..=691_199 => 3600,
+        _ => 86_400,
+    };
+    step - seconds.rem_euclid(step)
+}
+
 /// `HumanDuration` of whole seconds: two or three figures that matter.
 pub(super) fn human(seconds: i64) -> String {
     const YEAR: i64 = 24 * 365;
@@ -49,7 +66,17 @@ pub(super) fn human(seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::human;
+    use super::{human, lasts};
+
+    #[test]
+    fn a_text_lasts_as_long_as_it_says() {
+        let spans =
+            (0..700).chain(10_700..10_900).chain((28_000..40_000).step_by(7)).chain((170_000..900_000).step_by(997));
+        for seconds in spans.chain((63_000_000..64_000_000).step_by(9_973)) {
+            let last = seconds + lasts(seconds) - 1;
+            assert_eq!(human(seconds), human(last), "{seconds}");
+        }
+    }
 
     #[test]
     fn figures_that_matter() {

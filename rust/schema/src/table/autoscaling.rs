@@ -3,6 +3,7 @@
 use hydrofoil_types::Value;
 
 use super::column;
+use super::default::{CREATED, NAME};
 use super::subject::Subject;
 use super::text::plain;
 use crate::read::Read;
@@ -97,9 +98,15 @@ pub(super) fn scale(of: &Subject<'_>) -> Vec<Value> {
 /// The columns of `printScale`; scales are not stored, so that the catalog has none.
 pub(super) fn scale_columns() -> Vec<Value> {
     vec![
-        column("Name", "string", "", 0),
-        column("Desired", "integer", "", 0),
-        column("Available", "integer", "", 0),
-        column("Age", "string", "", 0),
+        column("Name", "string", "", NAME, 0),
+        column("Desired", "integer", "", "replicas is the desired number of instances for the scaled object.", 0),
+        column(
+            "Available",
+            "integer",
+            "",
+            "replicas is the actual number of observed instances of the scaled object.",
+            0,
+        ),
+        column("Age", "string", "", CREATED, 0),
     ]
 }

@@ -17,8 +17,10 @@ pub(super) fn job(of: &Subject<'_>) -> Vec<Value> {
         (None, _) => format!("{done}/1"),
     };
     let moment = |key| status.opt(key).map(|t| age::pointed(t.as_str().unwrap_or("")));
-    let duration = moment("startTime")
-        .map_or_else(String::new, |start| age::between(start, moment("completionTime").unwrap_or(of.now)));
+    let duration = moment("startTime").map_or_else(String::new, |start| match moment("completionTime") {
+        Some(end) => age::between(start, end),
+        None => of.ago(start),
+    });
     let (names, images) = containers(spec.sub("template").sub("spec"));
     cells![of.name(), state(of), completions, duration, of.age(), names, images, selector::format(spec.sub("selector")),]
 }

@@ -53,7 +53,7 @@ pub(super) fn events(of: &Subject<'_>) -> Vec<Value> {
 fn event(of: &Subject<'_>, names: &Names) -> Vec<Value> {
     let event = of.object;
     let either = |key: &str, other: &str| match age::moment(event.s(key)) {
-        Some(time) => age::between(time, of.now),
+        Some(time) => of.ago(time),
         None => other.to_owned(),
     };
     let first = either(names.first, &of.since(event.s("eventTime")));

@@ -47,7 +47,7 @@ pub(super) fn pod(of: &Subject<'_>) -> Vec<Value> {
         }
     }
     let restarts = match sum.last {
-        Some(last) if sum.restarts != 0 => format!("{} ({} ago)", sum.restarts, age::between(last, of.now)),
+        Some(last) if sum.restarts != 0 => format!("{} ({} ago)", sum.restarts, of.ago(last)),
         _ => sum.restarts.to_string(),
     };
     let all = spec.list("containers").len() + spec.list("initContainers").iter().filter(|c| restartable(c)).count();

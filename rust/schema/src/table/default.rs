@@ -6,9 +6,21 @@ use super::column;
 use super::subject::Subject;
 use crate::read::Read;
 
+/// `metav1.ObjectMeta{}.SwaggerDoc()["name"]`.
+pub(crate) const NAME: &str = "Name must be unique within a namespace. Is required when creating resources, although some resources may \
+     allow a client to request the generation of an appropriate name automatically. Name is primarily intended \
+     for creation idempotence and configuration definition. Cannot be updated. More info: \
+     https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+
+/// `metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]`.
+pub(crate) const CREATED: &str = "CreationTimestamp is a timestamp representing the server time when this object was created. It is not \
+     guaranteed to be set in happens-before order across separate operations. Clients may not set this value. \
+     It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. \
+     More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
+
 /// The name and the time of creation.
 pub(super) fn columns() -> Vec<Value> {
-    vec![column("Name", "string", "name", 0), column("Created At", "date", "", 0)]
+    vec![column("Name", "string", "name", NAME, 0), column("Created At", "date", "", CREATED, 0)]
 }
 
 pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {

@@ -42,6 +42,7 @@ mod text;
 
 use hydrofoil_types::{Map, Resource, Timestamp, Value};
 
+pub(crate) use default::{CREATED, NAME};
 use subject::Subject;
 
 /// One row.
@@ -50,6 +51,8 @@ pub struct Row {
     pub cells: Vec<Value>,
     /// Row conditions: a finished pod has one.
     pub conditions: Vec<Value>,
+    /// Until when the ages among the cells stay the same, in seconds of Unix time.
+    pub until: i64,
 }
 
 /// The column definitions of a resource.
@@ -57,7 +60,7 @@ pub fn columns(resource: &Resource) -> Vec<Value> {
     match (resource.group.as_str(), resource.kind.as_str()) {
         ("autoscaling", "Scale") => autoscaling::scale_columns(),
         _ if uses_default(resource) => default::columns(),
-        _ => resource.columns.iter().map(|c| column(&c.name, &c.kind, &c.format, c.priority)).collect(),
+        _ => resource.columns.iter().map(|c| column(&c.name, &c.kind, &c.format, &c.description, c.priority)).collect(),
     }
 }
 
@@ -68,14 +71,14 @@ pub fn row(resource: &Resource, object: &Value) -> Row {
 
 /// The row of an object at some moment, from which ages are counted.
 pub fn row_at(resource: &Resource, object: &Value, now: Timestamp) -> Row {
-    let subject = Subject { object, now };
+    let subject = Subject::new(object, now);
     let key = (resource.group.as_str(), resource.kind.as_str());
     let cells = match printer(key, &resource.version) {
         Some(print) if key == ("autoscaling", "Scale") || !uses_default(resource) => print(&subject),
         _ => default::row(&subject),
     };
     let conditions = if key == ("", "Pod") { core_pod::conditions(&subject) } else { Vec::new() };
-    Row { cells, conditions }
+    Row { cells, conditions, until: subject.until() }
 }
 
 /// Whether its REST storage has `NewDefaultTableConvertor`: limit ranges and roles, for which no printer is
@@ -84,12 +87,12 @@ fn uses_default(resource: &Resource) -> bool {
     resource.columns.is_empty() || (resource.group == "storage.k8s.io" && resource.kind == "CSIStorageCapacity")
 }
 
-pub(crate) fn column(name: &str, kind: &str, format: &str, priority: i64) -> Value {
+pub(crate) fn column(name: &str, kind: &str, format: &str, description: &str, priority: i64) -> Value {
     let mut m = Map::new();
     m.push("name", name);
     m.push("type", kind);
     m.push("format", format);
-    m.push("description", "");
+    m.push("description", description);
     m.push("priority", priority);
     Value::Object(m)
 }

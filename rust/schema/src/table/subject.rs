@@ -1,5 +1,7 @@
 //! The object that a row is made of.
 
+use std::cell::Cell;
+
 use hydrofoil_types::{MetaView, Timestamp, Value};
 
 use super::age;
@@ -8,10 +10,27 @@ use crate::read::Read;
 /// An object and the moment from which its ages are counted.
 pub(super) struct Subject<'a> {
     pub(super) object: &'a Value,
-    pub(super) now: Timestamp,
+    now: Timestamp,
+    until: Cell<i64>,
 }
 
 impl<'a> Subject<'a> {
+    /// An object at some moment.
+    pub(super) fn new(object: &'a Value, now: Timestamp) -> Self {
+        Self { object, now, until: Cell::new(i64::MAX) }
+    }
+
+    /// Until when the ages that were asked for stay the same, in seconds of Unix time.
+    pub(super) fn until(&self) -> i64 {
+        self.until.get()
+    }
+
+    /// `HumanDuration` of the time that has passed since a moment.
+    pub(super) fn ago(&self, from: Timestamp) -> String {
+        self.until.set(self.until.get().min(age::until(from, self.now)));
+        age::between(from, self.now)
+    }
+
     /// The metadata.
     pub(super) fn meta(&self) -> MetaView<'a> {
         MetaView::of(self.object)
@@ -49,6 +68,6 @@ impl<'a> Subject<'a> {
 
     /// `translateTimestampSince` and `translateMicroTimestampSince`.
     pub(super) fn since(&self, time: &str) -> String {
-        age::moment(time).map_or_else(|| "<unknown>".to_owned(), |t| age::between(t, self.now))
+        age::moment(time).map_or_else(|| "<unknown>".to_owned(), |t| self.ago(t))
     }
 }

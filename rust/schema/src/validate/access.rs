@@ -1,13 +1,15 @@
 //! Access reviews (`pkg/apis/authorization/validation/validation.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Map, Path, Value};
+use hydrofoil_types::{Causes, Path, Value};
 
 use super::check::Check;
 use super::format::label;
 use crate::Request;
+use crate::internal::InternalCauses;
 use crate::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
+const OTHER: &str = "authorization.NonResourceAttributes";
 
 pub(crate) fn review(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     let spec = object.sub("spec");
@@ -30,7 +32,7 @@ pub(crate) fn review(req: &Request<'_>, object: &Value, causes: &mut Causes) {
             }
             if let Some(other) = spec.opt("nonResourceAttributes") {
                 let detail = "disallowed on this kind of request";
-                causes.invalid(&SPEC.child("nonResourceAttributes"), &shown(other), detail);
+                causes.invalid_internal(&SPEC.child("nonResourceAttributes"), OTHER, other, detail);
             }
         }
         "SelfSubjectAccessReview" => {
@@ -39,11 +41,6 @@ pub(crate) fn review(req: &Request<'_>, object: &Value, causes: &mut Causes) {
         }
         _ => {}
     }
-}
-
-fn shown(value: &Value) -> Value {
-    Map::from_unique(vec![("Path".into(), Value::from(value.s("path"))), ("Verb".into(), Value::from(value.s("verb")))])
-        .into()
 }
 
 fn subject(spec: &Value, causes: &mut Causes) {
@@ -57,7 +54,7 @@ fn attributes(spec: &Value, causes: &mut Causes) {
     match (spec.opt("resourceAttributes"), spec.opt("nonResourceAttributes")) {
         (Some(_), Some(other)) => {
             let detail = "cannot be specified in combination with resourceAttributes";
-            causes.invalid(&SPEC.child("nonResourceAttributes"), &shown(other), detail);
+            causes.invalid_internal(&SPEC.child("nonResourceAttributes"), OTHER, other, detail);
         }
         (None, None) => {
             let detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
@@ -112,20 +109,12 @@ fn selector_of(selector: &Value, key: &str, fields: bool, path: &Path<'_>, cause
     }
 }
 
-/// A review has no metadata, but for the namespace of a local one.
+/// A review has no metadata, but for the namespace of a local one and the managed fields that this server adds.
 fn metadata(object: &Value, local: bool, causes: &mut Causes) {
-    let empty = object.sub("metadata").as_object().is_none_or(|m| {
-        m.iter().all(|(key, value)| {
-            value.is_zero()
-                || matches!(key.as_str(), "managedFields" | "creationTimestamp" | "uid" | "resourceVersion")
-                || (local && key == "namespace")
-        })
-    });
-    if !empty {
+    let meta = object.sub("metadata");
+    let ours = |key: &str| key == "managedFields" || (local && key == "namespace");
+    if meta.as_object().into_iter().flatten().any(|(key, value)| !value.is_zero() && !ours(key)) {
         let detail = if local { "must be empty except for namespace" } else { "must be empty" };
-        let mut one = Causes::new();
-        one.invalid(&Path::new("metadata"), object.sub("metadata"), detail);
-        let text = one.as_slice().first().map_or("", |c| c.message.as_str()).to_owned();
-        causes.push(&Path::new("metadata"), CauseReason::Invalid, text);
+        causes.invalid_internal(&Path::new("metadata"), "meta.ObjectMeta", meta, detail);
     }
 }

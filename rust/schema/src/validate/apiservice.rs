@@ -10,28 +10,30 @@ use crate::read::Read;
 
 const SPEC: Path<'static> = Path::new("spec");
 
-/// The name is made of version and group.
-pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
+/// The name is made of version and group, on updates too.
+pub(crate) fn whole(kind: &Kind, object: &Value, causes: &mut Causes) {
     let spec = object.sub("spec");
     let (group, version) = (spec.s("group"), spec.s("version"));
     let required = format!("{version}.{group}");
-    let own = object.sub("metadata").s("name");
-    if own.is_empty() {
+    let own = object.sub("metadata");
+    if own.s("name").is_empty() {
         meta::create(kind, object, causes);
     } else {
         let path = Path::new("metadata");
-        let before = causes.len();
-        causes.format(&path.child("name"), own, name::path_segment);
-        if causes.len() == before && own != required {
-            let detail = format!("must be `spec.version+\".\"+spec.group`: \"{required}\"");
-            causes.invalid_str(&path.child("name"), own, &detail);
+        for key in ["generateName", "name"].into_iter().filter(|key| !own.s(key).is_empty()) {
+            let before = causes.len();
+            causes.format(&path.child(key), own.s(key), name::path_segment);
+            if causes.len() == before && own.s(key) != required {
+                let detail = format!("must be `spec.version+\".\"+spec.group`: \"{required}\"");
+                causes.invalid_str(&path.child(key), own.s(key), &detail);
+            }
         }
-        meta::common(false, object.sub("metadata"), &path, causes);
+        meta::common(false, own, &path, causes);
     }
     rules(object, causes);
 }
 
-pub(crate) fn rules(object: &Value, causes: &mut Causes) {
+fn rules(object: &Value, causes: &mut Causes) {
     let spec = object.sub("spec");
     let (group, version) = (spec.s("group"), spec.s("version"));
     if !group.is_empty() {

@@ -1,12 +1,13 @@
 //! Workloads (`pkg/apis/apps/validation/validation.go`).
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::check::{Check, IMMUTABLE};
 use super::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
 use super::{meta, selector};
-use crate::Request;
-use crate::read::{Read, Write, same, same_field};
+use crate::internal::InternalCauses;
+use crate::read::{Read, Write};
+use crate::{Request, internal};
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -22,31 +23,34 @@ fn spec(kind: &str, object: &Value, causes: &mut Causes) {
         "Deployment" => deployment(spec, causes),
         "ReplicaSet" => replica_set(spec, causes),
         "DaemonSet" => daemon_set(spec, causes),
-        "StatefulSet" => stateful_set(spec, causes),
+        "StatefulSet" => stateful_set(spec, Tolerates::default(), causes),
         "ReplicationController" => controller(spec, causes),
         _ => {
-            if !object.has("data") {
-                causes.required(&Path::new("data"), "data is mandatory");
-            }
             causes.not_negative(&Path::new("revision"), object.i("revision"));
+            match object.opt("data") {
+                None => causes.required(&Path::new("data"), "data is mandatory"),
+                Some(Value::Object(_)) => {}
+                Some(_) => causes.required(&Path::new("data"), "data must be a valid JSON object"),
+            }
         }
     }
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let kind = req.kind.kind.as_str();
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         return status(kind, object.sub("status"), old.sub("status"), causes);
     }
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     match kind {
         "StatefulSet" => stateful_update(new, before, causes),
+        "DaemonSet" => {
+            workload::same_selector(new, before, &SPEC, causes);
+            spec(kind, object, causes);
+        }
         "ControllerRevision" => {
-            if object.has("data") {
-                causes.not_negative(&Path::new("revision"), object.i("revision"));
-            }
-            if !same_field(object, old, "data") || object.has("data") != old.has("data") {
+            causes.not_negative(&Path::new("revision"), object.i("revision"));
+            if object.sub("data") != old.sub("data") {
                 causes.invalid(&Path::new("data"), object.sub("data"), IMMUTABLE);
             }
         }
@@ -95,24 +99,14 @@ fn strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
             }
             at_most_all(unavailable, &at.child("maxUnavailable"), causes);
         }
-        _ => unsupported(strategy, "\"Recreate\", \"RollingUpdate\"", path, causes),
+        _ => unsupported("apps.DeploymentStrategy", strategy, "\"Recreate\", \"RollingUpdate\"", path, causes),
     }
 }
 
-/// Upstream shows the whole internal strategy.
-fn unsupported(strategy: &Value, known: &str, path: &Path<'_>, causes: &mut Causes) {
-    let rolling = strategy.opt("rollingUpdate").map_or("null".to_owned(), |r| {
-        let part = |key: &str| match r.opt(key) {
-            Some(Value::Str(s)) => super::check::go_quoted(s),
-            Some(Value::Int(n)) => n.to_string(),
-            _ => "0".to_owned(),
-        };
-        format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", part("maxUnavailable"), part("maxSurge"))
-    });
-    let kind = super::check::go_quoted(strategy.s("type"));
-    let message =
-        format!("Unsupported value: {{\"Type\":{kind},\"RollingUpdate\":{rolling}}}: supported values: {known}");
-    causes.push(path, hydrofoil_types::CauseReason::NotSupported, message);
+/// A strategy of no known type, shown whole.
+fn unsupported(shape: &str, strategy: &Value, known: &str, path: &Path<'_>, causes: &mut Causes) {
+    let message = format!("Unsupported value: {}: supported values: {known}", internal::json(shape, strategy));
+    causes.push(path, CauseReason::NotSupported, message);
 }
 
 fn replica_set(spec: &Value, causes: &mut Causes) {
@@ -152,7 +146,8 @@ fn daemon_set(spec: &Value, causes: &mut Causes) {
         workload::mismatch(labels, &at, causes);
     }
     if let Some(s) = spec.opt("selector").filter(|s| workload::is_empty(s)) {
-        causes.invalid(&SPEC.child("selector"), s, "empty selector is invalid for daemonset");
+        let detail = "empty selector is invalid for daemonset";
+        causes.invalid_internal(&SPEC.child("selector"), "*meta.LabelSelector", s, detail);
     }
     super::pod::template(spec.sub("template"), &at, causes);
     workload::always(spec.sub("template"), "DaemonSet", &at, causes);
@@ -179,15 +174,12 @@ fn daemon_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
                 _ => {}
             }
         }
-        _ => unsupported(strategy, "\"RollingUpdate\", \"OnDelete\"", path, causes),
+        _ => unsupported("apps.DaemonSetUpdateStrategy", strategy, "\"RollingUpdate\", \"OnDelete\"", path, causes),
     }
 }
 
-fn stateful_set(spec: &Value, causes: &mut Causes) {
+fn stateful_set(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
     const WORDS: Words = Words { empty: "empty selector is invalid for statefulset", invalid: "", noun: "StatefulSet" };
-    if !spec.zero("serviceName") {
-        causes.format(&SPEC.child("serviceName"), spec.s("serviceName"), super::format::name::label);
-    }
     let at = SPEC.child("podManagementPolicy");
     match spec.s("podManagementPolicy") {
         "" => causes.need(&at),
@@ -196,19 +188,45 @@ fn stateful_set(spec: &Value, causes: &mut Causes) {
     }
     stateful_strategy(spec.sub("updateStrategy"), &SPEC.child("updateStrategy"), causes);
     retention(spec, causes);
+    let at = SPEC.child("volumeClaimTemplates");
+    if !tolerates.stored {
+        for (i, claim) in spec.list("volumeClaimTemplates").iter().enumerate() {
+            super::core::claim::spec(claim.sub("spec"), &at.index(i).child("spec"), causes);
+        }
+    }
     counts(spec, &["replicas", "minReadySeconds"], &SPEC, causes);
     let at = SPEC.child("ordinals");
     if let Some(ordinals) = spec.opt("ordinals") {
         causes.not_negative(&at.child("start"), ordinals.i("start"));
     }
-    let at = SPEC.child("volumeClaimTemplates");
-    for (i, claim) in spec.list("volumeClaimTemplates").iter().enumerate() {
-        super::core::claim::spec(claim.sub("spec"), &at.index(i).child("spec"), causes);
+    if !tolerates.stored && !spec.zero("serviceName") {
+        causes.format(&SPEC.child("serviceName"), spec.s("serviceName"), super::format::name::label);
     }
     let mut filled = spec.clone();
+    // The controller sets both for each pod.
+    filled.make("template").within("spec", |pod| {
+        pod.drop("hostname");
+        pod.drop("subdomain");
+    });
     mounted(&mut filled);
-    workload::selected_template(&filled, &WORDS, &SPEC, causes);
+    if workload::selector(&filled, &WORDS, &SPEC, causes) {
+        let at = SPEC.child("template");
+        workload::selected(filled.sub("template"), filled.sub("selector"), &at, causes);
+        if !tolerates.template {
+            super::pod::template(filled.sub("template"), &at, causes);
+        }
+    }
+    workload::always(spec.sub("template"), WORDS.noun, &SPEC.child("template"), causes);
     counts(spec, &["revisionHistoryLimit"], &SPEC, causes);
+}
+
+/// What an update of a stateful set takes as it finds it.
+#[derive(Clone, Copy, Default)]
+struct Tolerates {
+    /// The immutable fields, which older servers took in other forms.
+    stored: bool,
+    /// A template that was wrong before.
+    template: bool,
 }
 
 /// The claims become volumes of the pods, in front of those of the template.
@@ -248,7 +266,8 @@ fn stateful_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
         "" => causes.need(path),
         "OnDelete" => {
             if let Some(rolling) = strategy.opt("rollingUpdate") {
-                causes.invalid(&at, rolling, "only allowed for updateStrategy 'RollingUpdate'");
+                let detail = "only allowed for updateStrategy 'RollingUpdate'";
+                causes.invalid_internal(&at, "apps.RollingUpdateStatefulSetStrategy", rolling, detail);
             }
         }
         "RollingUpdate" => {
@@ -263,7 +282,10 @@ fn stateful_strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
                 at_most_all(unavailable, &at, causes);
             }
         }
-        _ => causes.invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'"),
+        _ => {
+            let detail = "must be 'RollingUpdate' or 'OnDelete'";
+            causes.invalid_internal(path, "apps.StatefulSetUpdateStrategy", strategy, detail);
+        }
     }
 }
 
@@ -285,17 +307,16 @@ fn stateful_update(new: &Value, old: &Value, causes: &mut Causes) {
         "ordinals",
         "persistentVolumeClaimRetentionPolicy",
     ];
-    stateful_set(new, causes);
-    let mut a = new.clone();
-    let mut b = old.clone();
+    let mut tolerates = Tolerates { stored: true, template: false };
+    let mut found = Causes::new();
+    stateful_set(old, tolerates, &mut found);
+    tolerates.template = !found.is_empty();
+    stateful_set(new, tolerates, causes);
+    let mut munged = new.clone();
     for key in MUTABLE {
-        for value in [&mut a, &mut b] {
-            if let Some(map) = value.as_object_mut() {
-                map.remove(key);
-            }
-        }
+        munged.copy_from(old, key);
     }
-    if !same(&a, &b) {
+    if !internal::same("apps.StatefulSetSpec", &munged, old) {
         let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
         causes.forbidden(&SPEC, detail);
     }
@@ -383,7 +404,7 @@ fn collisions(new: &Value, old: &Value, causes: &mut Causes) {
     if let Some(before) = old.oi("collisionCount") {
         let at = STATUS.child("collisionCount");
         match new.oi("collisionCount") {
-            None => causes.invalid(&at, &Value::Null, "cannot be decremented"),
+            None => causes.invalid_int(&at, 0, "cannot be decremented"),
             Some(now) if now < before => causes.invalid_int(&at, now, "cannot be decremented"),
             Some(_) => {}
         }

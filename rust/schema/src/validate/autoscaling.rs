@@ -4,8 +4,8 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::check::{Check, NOT_NEGATIVE};
 use super::format::name;
+use super::resource;
 use super::workload::counts;
-use super::{resource, selector};
 use crate::read::{Read, Write};
 
 const SPEC: Path<'static> = Path::new("spec");
@@ -104,23 +104,25 @@ fn metrics(spec: &Value, causes: &mut Causes) {
 
 fn metric_of(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
     let kind = metric.s("type");
+    let at = path.child("type");
     if kind.is_empty() {
-        causes.required(&path.child("type"), "must specify a metric source type");
-    } else {
-        let known = ["ContainerResource", "External", "Object", "Pods", "Resource"];
-        causes.one_of(&path.child("type"), kind, &known);
+        causes.required(&at, "must specify a metric source type");
     }
-    for (_, key) in KINDS {
-        if let Some(source) = metric.opt(key) {
-            source_of(key, source, &path.child(key), causes);
-        }
+    let known = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+    causes.one_of(&at, kind, &known);
+    if let Some((key, source)) = KINDS.iter().find_map(|(_, key)| Some((*key, metric.opt(key)?))) {
+        source_of(key, source, &path.child(key), causes);
     }
-    let Some((_, expected)) = KINDS.iter().find(|(k, _)| *k == kind) else { return };
-    if !metric.has(expected) {
+    let expected = KINDS.iter().find(|(k, _)| *k == kind).map_or("", |(_, key)| *key);
+    if expected.is_empty() {
+        // Upstream looks at the type twice.
+        causes.one_of(&at, kind, &known);
+    } else if !metric.has(expected) {
         causes.required(&path.child(expected), "must populate information for the given metric source");
     }
+    let present = KINDS.iter().filter(|(_, key)| metric.has(key)).count();
     for (_, key) in KINDS {
-        if key != *expected && metric.has(key) {
+        if present != 1 && key != expected && metric.has(key) {
             causes.forbidden(&path.child(key), "must populate the given metric source only");
         }
     }
@@ -159,13 +161,18 @@ fn source_of(key: &str, source: &Value, path: &Path<'_>, causes: &mut Causes) {
             }
         }
         _ => {
-            if key == "containerResource" && source.zero("container") {
-                causes.required(&path.child("container"), "must specify a container");
-            }
             if source.zero("name") {
                 causes.required(&path.child("name"), "must specify a resource name");
             } else if key == "containerResource" {
                 resource::container_name(source.s("name"), &path.child("name"), causes);
+            }
+            if key == "containerResource" {
+                let at = path.child("container");
+                if source.zero("container") {
+                    causes.required(&at, "must specify a container");
+                } else {
+                    causes.format(&at, source.s("container"), name::label);
+                }
             }
             target_of(target, &at, causes);
             if !target.has("averageUtilization") && !target.has("averageValue") {
@@ -184,9 +191,6 @@ fn identifier(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.required(&path.child("name"), "must specify a metric name");
     } else {
         causes.format(&path.child("name"), metric.s("name"), name::path_segment);
-    }
-    if metric.has("selector") {
-        selector::label_selector(metric.sub("selector"), &path.child("selector"), causes);
     }
 }
 

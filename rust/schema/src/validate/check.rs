@@ -1,6 +1,6 @@
 //! Short forms of the checks that every kind makes.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::format::Format;
 
@@ -21,6 +21,8 @@ pub(crate) trait Check {
     fn one_of_required(&mut self, path: &Path<'_>, text: &str, supported: &[&str]);
     /// `Invalid value` of a number.
     fn invalid_int(&mut self, path: &Path<'_>, number: i64, detail: &str);
+    /// `Invalid value` that shows no value (`field.OmitValueType`).
+    fn invalid_omitted(&mut self, path: &Path<'_>, detail: &str);
     /// A number that may not be negative.
     fn not_negative(&mut self, path: &Path<'_>, number: i64);
     /// A number between two bounds, with upstream's text for ranges.
@@ -47,7 +49,7 @@ impl Check for Causes {
             message.push_str(if i == 0 { ": supported values: " } else { ", " });
             message.push_str(&go_quoted(value));
         }
-        self.push(path, hydrofoil_types::CauseReason::NotSupported, message);
+        self.push(path, CauseReason::NotSupported, message);
     }
 
     fn one_of(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
@@ -66,6 +68,10 @@ impl Check for Causes {
 
     fn invalid_int(&mut self, path: &Path<'_>, number: i64, detail: &str) {
         self.invalid(path, &Value::Int(number), detail);
+    }
+
+    fn invalid_omitted(&mut self, path: &Path<'_>, detail: &str) {
+        self.push(path, CauseReason::Invalid, format!("Invalid value: {detail}"));
     }
 
     fn not_negative(&mut self, path: &Path<'_>, number: i64) {

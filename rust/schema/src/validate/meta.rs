@@ -1,10 +1,12 @@
 //! `ObjectMeta` (apimachinery `pkg/api/validation/objectmeta.go`).
+//!
+//! On updates the metadata is checked up to four times, and each time adds its causes: the message names them once.
 
 use hydrofoil_types::{Causes, MetaView, Path, Timestamp, Value};
 
 use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
-use crate::read::{Read, same};
+use crate::read::{Read, Write, same};
 use crate::{Kind, NameRule, traits};
 
 const METADATA: Path<'static> = Path::new("metadata");
@@ -14,6 +16,12 @@ const ANNOTATIONS: usize = 256 * 1024;
 pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
     let format: Format = match traits(kind).name_rule {
         NameRule::Subdomain => name::subdomain,
+        NameRule::Declared => {
+            // Validation tags of the type look at the name alone.
+            let mut own = object.clone();
+            own.within("metadata", |meta| meta.drop("generateName"));
+            return named(kind, &own, &METADATA, name::long, causes);
+        }
         NameRule::Label => name::label,
         NameRule::Label1035 => name::label_1035,
         NameRule::PathSegment | NameRule::Other => name::path_segment,
@@ -27,7 +35,12 @@ pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format
     kube_finalizers(kind, object, causes);
 }
 
-/// apimachinery's `ValidateObjectMeta`: what holds for resources of any kind.
+/// What `rest.BeforeCreate` checks of every kind once its own rules hold.
+pub(crate) fn common_create(kind: &Kind, object: &Value, causes: &mut Causes) {
+    base(kind.namespaced, object, &METADATA, name::path_segment, causes);
+}
+
+/// `ValidateObjectMetaAccessor` of apimachinery: what holds for resources of any kind.
 pub(crate) fn base(namespaced: bool, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
     let meta = MetaView::of(object);
     let generate = meta.generate_name();
@@ -47,8 +60,14 @@ pub(crate) fn base(namespaced: bool, object: &Value, path: &Path<'_>, format: Fo
 
 /// `validateKubeFinalizerName` of core's `ValidateObjectMeta`; groups outside of it do without.
 pub(crate) fn kube_finalizers(kind: &Kind, object: &Value, causes: &mut Causes) {
-    if matches!(kind.group.as_str(), "admissionregistration.k8s.io" | "apiextensions.k8s.io" | "apiregistration.k8s.io")
-    {
+    if matches!(
+        kind.group.as_str(),
+        "admissionregistration.k8s.io"
+            | "apiextensions.k8s.io"
+            | "apiregistration.k8s.io"
+            | "coordination.k8s.io"
+            | "node.k8s.io"
+    ) {
         return;
     }
     let at = METADATA.child("finalizers");
@@ -77,6 +96,34 @@ pub(crate) fn common(namespaced: bool, meta: &Value, path: &Path<'_>, causes: &m
     owners(meta.list("ownerReferences"), &path.child("ownerReferences"), causes);
     finalizers(meta.list("finalizers"), &path.child("finalizers"), causes);
     managed(meta.list("managedFields"), &path.child("managedFields"), causes);
+}
+
+/// `ValidateTemplateObjectMeta`: of a template's metadata, annotations and labels count.
+pub(crate) fn template(meta: &Value, path: &Path<'_>, causes: &mut Causes) {
+    annotations(meta, &path.child("annotations"), causes);
+    labels(meta.get("labels"), &path.child("labels"), causes);
+    for key in [
+        "name",
+        "generateName",
+        "namespace",
+        "selfLink",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "ownerReferences",
+        "finalizers",
+        "managedFields",
+    ] {
+        // An empty list is not nil, nor is a pointer to zero.
+        let pointer = matches!(key, "deletionTimestamp" | "deletionGracePeriodSeconds");
+        let set = meta.opt(key).is_some_and(|v| pointer || v.as_array().is_some() || !v.is_zero());
+        if set {
+            causes.forbidden(&path.child(if key == "uid" { "uID" } else { key }), "cannot be set");
+        }
+    }
 }
 
 /// `ValidateLabels`.
@@ -176,6 +223,12 @@ fn field_manager(manager: &str, path: &Path<'_>, causes: &mut Causes) {
             causes.invalid_str(path, manager, &format!("invalid character U+{:04X} (at position {i})", c as u32));
         }
     }
+}
+
+/// `validateCommonFields` of `rest.BeforeUpdate`: what is checked of every kind before its own rules.
+pub(crate) fn common_update(kind: &Kind, new: &Value, old: &Value, causes: &mut Causes) {
+    base(kind.namespaced, new, &METADATA, name::path_segment, causes);
+    base_update(new, old, causes);
 }
 
 /// `ValidateObjectMetaUpdate`.

@@ -44,7 +44,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
         ("batch", "Job") => batch::create(req, object, c),
         ("batch", _) => batch::cron_create(req, object, c),
         ("networking.k8s.io", "IPAddress") => address::ip_address(req.kind, object, c),
-        ("apiregistration.k8s.io", _) => apiservice::create(req.kind, object, c),
+        ("apiregistration.k8s.io", _) => apiservice::whole(req.kind, object, c),
         ("apiextensions.k8s.io", _) => crd::create(req, object, c),
         ("authorization.k8s.io", _) => access::review(req, object, c),
         ("authentication.k8s.io", _) => {}
@@ -53,6 +53,13 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
             rules(req, object, c);
         }
     }
+    causes
+}
+
+/// What is wrong with the addresses of a service, which is asked before any are allocated.
+pub fn cluster_ips(object: &Value, old: Option<&Value>) -> Causes {
+    let mut causes = Causes::new();
+    service::addresses(object.sub("spec"), old.map(|o| o.sub("spec")), &mut causes);
     causes
 }
 
@@ -100,8 +107,51 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
         ("resource.k8s.io", "ResourceClaim") => dra::claim(&req.kind.version, object, c),
         ("resource.k8s.io", "ResourceClaimTemplate") => dra::template(&req.kind.version, object, c),
         ("resource.k8s.io", "DeviceClass") => dra::class(object, c),
-        ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, c),
+        ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, None, c),
         _ => {}
+    }
+}
+
+/// A check of the metadata that the validation of a kind makes on its own.
+enum Metadata {
+    /// `ValidateObjectMeta`.
+    Object,
+    /// `ValidateObjectMetaUpdate`.
+    Update,
+}
+
+/// Which checks of the metadata the strategy of a kind adds to the common ones of an update.
+fn metadata_steps(req: &Request<'_>) -> &'static [Metadata] {
+    use Metadata::{Object, Update};
+    let (group, kind) = req.kind.key();
+    match (group, kind, req.subresource) {
+        // Nothing more, or their own validation does it.
+        ("", "Event", _)
+        | ("policy" | "authentication.k8s.io" | "authorization.k8s.io" | "apiextensions.k8s.io", _, _)
+        | ("batch", "Job", _)
+        | ("flowcontrol.apiserver.k8s.io" | "admissionregistration.k8s.io", _, "status")
+        | ("batch", "CronJob", "status") => &[],
+        ("", "LimitRange" | "PersistentVolume", "")
+        | (
+            "discovery.k8s.io"
+            | "flowcontrol.apiserver.k8s.io"
+            | "admissionregistration.k8s.io"
+            | "internal.apiserver.k8s.io",
+            _,
+            _,
+        )
+        | ("storage.k8s.io", "VolumeAttachment" | "CSINode", _) => &[Object],
+        ("", "PersistentVolumeClaim" | "ServiceAccount" | "Secret" | "ConfigMap" | "Endpoints", "")
+        | ("apps", "ControllerRevision", "")
+        | ("networking.k8s.io", "IngressClass", "")
+        | ("storage.k8s.io", "VolumeAttributesClass", "") => &[Update, Object],
+        ("", "Namespace" | "Node", "")
+        | ("networking.k8s.io", "IPAddress", "")
+        | ("rbac.authorization.k8s.io" | "node.k8s.io", _, "")
+        | ("resource.k8s.io", "ResourceClaim" | "DeviceClass" | "ResourceClaimTemplate", "")
+        | ("certificates.k8s.io", "CertificateSigningRequest", _) => &[Object, Update],
+        ("storage.k8s.io", kind, "") if kind != "CSIDriver" => &[Object, Update],
+        _ => &[Update],
     }
 }
 
@@ -110,14 +160,26 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
     let Some(old) = req.old else { return causes };
     let c = &mut causes;
+    meta::common_update(req.kind, object, old, c);
+    for step in metadata_steps(req) {
+        match step {
+            Metadata::Object => meta::create(req.kind, object, c),
+            Metadata::Update => meta::update(req.kind, object, old, c),
+        }
+    }
     match req.kind.key() {
         ("", "Pod") => pod::update(req, object, old, c),
         ("" | "events.k8s.io", "Event") => event::update(req, object, old, c),
         ("apps", _) | ("", "ReplicationController") => apps::update(req, object, old, c),
         ("batch", "Job") => batch::update(req, object, old, c),
         ("batch", _) => batch::cron_update(req, object, old, c),
-        ("", "Namespace") => plain::namespace_update(req, object, old, c),
-        ("", "Node") => node::update(req, object, old, c),
+        ("", "Namespace") => plain::namespace_update(req, object, c),
+        ("", "Node") => {
+            if req.subresource.is_empty() {
+                node::rules(object, c);
+            }
+            node::update(object, old, c);
+        }
         ("", "PersistentVolume") => volume::update(req, object, old, c),
         ("", "PersistentVolumeClaim") => claim::update(req, object, old, c),
         ("", "ResourceQuota") => quota::update(req, object, old, c),
@@ -125,7 +187,6 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
         ("apiextensions.k8s.io", _) => crd::update(req, object, old, c),
         ("networking.k8s.io", "Ingress") => ingress::update(req, object, old, c),
         key => {
-            meta::update(req.kind, object, old, c);
             let status = req.subresource == "status";
             match key {
                 ("rbac.authorization.k8s.io", _) => rbac::update(req, object, old, c),
@@ -141,12 +202,12 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
                 ("autoscaling", _) if status => autoscaling::status(object, c),
                 ("certificates.k8s.io", "CertificateSigningRequest") => certificates::update(req, object, old, c),
                 ("admissionregistration.k8s.io", _) if status => admission::status(object, c),
-                ("resource.k8s.io", "ResourceSlice") => dra::slice_update(&req.kind.version, object, old, c),
+                ("resource.k8s.io", "ResourceSlice") => dra::slice(&req.kind.version, object, Some(old), c),
                 ("resource.k8s.io", "ResourceClaim" | "ResourceClaimTemplate" | "DeviceClass") => {
                     dra::update(req, object, old, c);
                 }
                 ("apiregistration.k8s.io", _) if status => apiservice::status(object, c),
-                ("apiregistration.k8s.io", _) => apiservice::rules(object, c),
+                ("apiregistration.k8s.io", _) => apiservice::whole(req.kind, object, c),
                 ("", "Secret") => secret::update(object, old, c),
                 ("", "ConfigMap") => {
                     plain::immutable(object, old, &["data", "binaryData"], c);

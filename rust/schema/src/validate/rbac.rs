@@ -26,7 +26,8 @@ pub(crate) fn rules(req: &Request<'_>, object: &Value, causes: &mut Causes) {
                 let before = causes.len();
                 selector::label_selector(one, &at.index(i), causes);
                 if causes.len() > before {
-                    causes.invalid(&at.index(i), one, "invalid label selector");
+                    // Upstream shows what it made of the selector: nothing.
+                    causes.invalid(&at.index(i), &Value::Null, "invalid label selector.");
                 }
             }
         }

@@ -104,10 +104,10 @@ pub(crate) fn runtime_class(object: &Value, causes: &mut Causes) {
 }
 
 pub(crate) fn runtime_class_update(object: &Value, old: &Value, causes: &mut Causes) {
+    runtime_class(object, causes);
     if object.s("handler") != old.s("handler") {
         causes.invalid_str(&Path::new("handler"), object.s("handler"), IMMUTABLE);
     }
-    runtime_class(object, causes);
 }
 
 /// `ValidatePodDisruptionBudgetSpec`.

@@ -8,7 +8,8 @@ use super::format::{label, name};
 use super::pod::csi_driver_name;
 use super::{resource, selector};
 use crate::Request;
-use crate::read::{Read, same, same_field};
+use crate::internal::InternalCauses;
+use crate::read::{Read, Write, same_field};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -75,7 +76,8 @@ fn class(object: &Value, causes: &mut Causes) {
 /// `validateAllowedTopologies`.
 fn topologies(terms: &[Value], causes: &mut Causes) {
     let path = Path::new("allowedTopologies");
-    let mut seen: Vec<Vec<(String, Vec<String>)>> = Vec::new();
+    // Upstream begins with as many empty terms as there are terms, so an empty one is told for each.
+    let mut seen: Vec<Vec<(String, Vec<String>)>> = vec![Vec::new(); terms.len()];
     for (i, term) in terms.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("matchLabelExpressions");
@@ -105,7 +107,7 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
             set.push((key.to_owned(), list));
         }
         set.sort();
-        if seen.contains(&set) {
+        for _ in seen.iter().filter(|other| **other == set) {
             causes.duplicate_str(&at, "");
         }
         seen.push(set);
@@ -181,19 +183,16 @@ fn node(spec: &Value, causes: &mut Causes) {
             // Upstream reports keys under the driver itself.
             if text.is_empty() {
                 causes.need(&at);
-            } else {
-                causes.format(&at, text, label::key);
             }
             if keys[..j].contains(key) {
                 causes.duplicate_str(&at, text);
             }
+            causes.format(&at, text, label::key);
         }
     }
 }
 
 fn driver(object: &Value, causes: &mut Causes) {
-    let meta = Path::new("metadata");
-    csi_driver_name(object.sub("metadata").s("name"), &meta.child("name"), causes);
     let spec = object.sub("spec");
     for (key, shown) in [
         ("attachRequired", "attachedRequired"),
@@ -245,39 +244,33 @@ fn driver(object: &Value, causes: &mut Causes) {
 fn capacity(object: &Value, causes: &mut Causes) {
     let class = object.s("storageClassName");
     causes.format(&Path::new("storageClassName"), class, name::subdomain);
-    for key in ["capacity", "maximumVolumeSize"] {
-        if let Some(amount) = object.opt(key) {
-            resource::not_negative(amount, &Path::new(key), causes);
-        }
+    if let Some(amount) = object.opt("capacity") {
+        resource::not_negative(amount, &Path::new("capacity"), causes);
     }
     selector::label_selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), causes);
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    let fixed = |key: &'static str, causes: &mut Causes| {
-        if !same_field(object, old, key) || object.has(key) != old.has(key) {
-            causes.invalid(&Path::new(key), object.sub(key), IMMUTABLE);
-        }
+    let fixed = |key: &'static str, shape: &str, causes: &mut Causes| {
+        causes.immutable_internal(&Path::new(key), shape, object.sub(key), old.sub(key));
     };
     match req.kind.kind.as_str() {
         "StorageClass" => {
             class(object, causes);
-            for key in ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] {
-                fixed(key, causes);
+            for (key, shape) in
+                [("parameters", "{}s"), ("provisioner", "s"), ("reclaimPolicy", "*s"), ("volumeBindingMode", "*s")]
+            {
+                fixed(key, shape, causes);
             }
         }
         "CSIStorageCapacity" => {
             capacity(object, causes);
-            fixed("nodeTopology", causes);
-            if object.s("storageClassName") != old.s("storageClassName") {
-                causes.invalid_str(&Path::new("storageClassName"), object.s("storageClassName"), IMMUTABLE);
-            }
+            fixed("nodeTopology", "*meta.LabelSelector", causes);
+            fixed("storageClassName", "s", causes);
         }
         "VolumeAttachment" => {
             attachment(object, causes);
-            if !same_field(object, old, "spec") {
-                causes.invalid(&SPEC, object.sub("spec"), IMMUTABLE);
-            }
+            causes.immutable_internal(&SPEC, "storage.VolumeAttachmentSpec", object.sub("spec"), old.sub("spec"));
         }
         "VolumeAttributesClass" => {
             if object.s("driverName") != old.s("driverName") {
@@ -286,6 +279,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
             if !same_field(object, old, "parameters") {
                 causes.forbidden(&Path::new("parameters"), "updates to parameters are forbidden.");
             }
+            rules(req, object, causes);
         }
         "CSINode" => node_update(object, old, causes),
         "CSIDriver" => {
@@ -311,12 +305,10 @@ fn node_update(object: &Value, old: &Value, causes: &mut Causes) {
             if driver.s("name") != before.s("name") {
                 continue;
             }
-            let same_driver = driver.s("nodeID") == before.s("nodeID")
-                && same(driver.sub("topologyKeys"), before.sub("topologyKeys"))
-                && (same(driver.sub("allocatable"), before.sub("allocatable")) || driver.has("allocatable"));
-            if !same_driver {
-                causes.invalid(&SPEC.child("drivers"), driver, IMMUTABLE);
-            }
+            let (mut now, mut then) = (driver.clone(), before.clone());
+            now.drop("allocatable");
+            then.drop("allocatable");
+            causes.immutable_internal(&SPEC.child("drivers"), "storage.CSINodeDriver", &now, &then);
         }
     }
 }

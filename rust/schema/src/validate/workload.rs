@@ -1,11 +1,14 @@
 //! What workloads share: selectors of templates, counts and percentages.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::check::Check;
 use super::format::text;
 use super::{pod, selector};
+use crate::internal::{self, InternalCauses};
 use crate::read::Read;
+
+const SELECTOR: &str = "*meta.LabelSelector";
 
 /// Whether a label selector, taken to be right, selects labels; an absent one selects nothing.
 pub(crate) fn matches(selector: &Value, labels: &Value) -> bool {
@@ -38,32 +41,42 @@ pub(crate) struct Words {
 
 /// The selector and the template of a spec, as most workloads check them.
 pub(crate) fn selected_template(spec: &Value, words: &Words, path: &Path<'_>, causes: &mut Causes) {
-    let at = path.child("selector");
-    let before = causes.len();
-    match spec.opt("selector") {
-        None => causes.need(&at),
-        Some(s) => {
-            selector::label_selector(s, &at, causes);
-            if causes.len() > before {
-                return causes.invalid(&at, s, words.invalid);
-            }
-            if is_empty(s) {
-                causes.invalid(&at, s, words.empty);
-            }
-        }
+    if selector(spec, words, path, causes) {
+        let at = path.child("template");
+        selected(spec.sub("template"), spec.sub("selector"), &at, causes);
+        pod::template(spec.sub("template"), &at, causes);
+        always(spec.sub("template"), words.noun, &at, causes);
     }
-    template(spec.sub("template"), spec.sub("selector"), words.noun, &path.child("template"), causes);
 }
 
-/// A template that runs forever and has the labels its selector asks for.
-pub(crate) fn template(template: &Value, selector: &Value, noun: &str, path: &Path<'_>, causes: &mut Causes) {
+/// The selector of a spec; false when it is no selector at all.
+pub(crate) fn selector(spec: &Value, words: &Words, path: &Path<'_>, causes: &mut Causes) -> bool {
+    let at = path.child("selector");
+    let before = causes.len();
+    let Some(s) = spec.opt("selector") else {
+        causes.need(&at);
+        return true;
+    };
+    selector::label_selector(s, &at, causes);
+    let valid = causes.len() == before;
+    if is_empty(s) {
+        causes.invalid_internal(&at, SELECTOR, s, words.empty);
+    }
+    if !valid {
+        let detail = if words.invalid.is_empty() { String::new() } else { format!(": {}", words.invalid) };
+        let message = format!("Invalid value: {}{detail}", internal::json(SELECTOR, s));
+        causes.push(&at, CauseReason::Invalid, message);
+    }
+    valid
+}
+
+/// A template has the labels that its selector asks for.
+pub(crate) fn selected(template: &Value, selector: &Value, path: &Path<'_>, causes: &mut Causes) {
     let labels = template.sub("metadata").sub("labels");
     let open = !matches!(selector, Value::Null) && is_empty(selector);
     if !open && !matches(selector, labels) {
         mismatch(labels, path, causes);
     }
-    pod::template(template, path, causes);
-    always(template, noun, path, causes);
 }
 
 pub(crate) fn mismatch(labels: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -119,7 +132,5 @@ pub(crate) fn at_most_all(value: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 /// A selector may not change.
 pub(crate) fn same_selector(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    if !crate::read::same(new.sub("selector"), old.sub("selector")) || new.has("selector") != old.has("selector") {
-        causes.invalid(&path.child("selector"), new.sub("selector"), super::check::IMMUTABLE);
-    }
+    causes.immutable_internal(&path.child("selector"), SELECTOR, new.sub("selector"), old.sub("selector"));
 }

@@ -62,8 +62,6 @@ pub(crate) fn volume(object: &Value, out: &mut Vec<String>) {
         ("storageos", "deprecated in v1.22, non-functional in v1.25+"),
         ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
         ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
-        ("flocker", "deprecated in v1.22, non-functional in v1.25+"),
-        ("quobyte", "deprecated in v1.22, non-functional in v1.25+"),
     ] {
         if spec.has(key) {
             // The path is upstream's spelling, not the field's.
@@ -164,7 +162,8 @@ pub(crate) fn service_account(object: &Value, out: &mut Vec<String>) {
 
 /// The class of ingresses by annotation.
 pub(crate) fn ingress(object: &Value, out: &mut Vec<String>) {
-    if object.sub("metadata").sub("annotations").has("kubernetes.io/ingress.class") {
+    let annotated = object.sub("metadata").sub("annotations").has("kubernetes.io/ingress.class");
+    if annotated && !object.sub("spec").has("ingressClassName") {
         out.push(
             "annotation \"kubernetes.io/ingress.class\" is deprecated, please use 'spec.ingressClassName' instead"
                 .into(),

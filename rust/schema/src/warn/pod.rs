@@ -184,7 +184,8 @@ fn volumes(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
         }
     }
     for volume in list {
-        if volume.opt("projected").is_some_and(|p| p.list("sources").is_empty()) {
+        let sources = volume.sub("projected").list("sources");
+        for _ in sources.iter().filter(|s| s.is_zero()) {
             out.push(format!("volume {} (Projected) has no sources provided", go_quoted(volume.s("name"))));
         }
     }

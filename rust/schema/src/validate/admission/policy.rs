@@ -88,16 +88,13 @@ fn param_kind(kind: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn variables(spec: &Value, causes: &mut Causes) {
     let path = SPEC.child("variables");
-    let list = spec.list("variables");
-    for (i, variable) in list.iter().enumerate() {
+    for (i, variable) in spec.list("variables").iter().enumerate() {
         let at = path.index(i);
         let own = variable.s("name");
         if own.is_empty() {
             causes.required(&at.child("name"), "name is not specified");
         } else if !rules::is_identifier(own) {
             causes.invalid_str(&at.child("name"), own, "must be a valid CEL identifier");
-        } else if list[..i].iter().any(|v| v.s("name") == own) {
-            causes.duplicate_str(&at.child("name"), own);
         }
         if variable.s("expression").trim().is_empty() {
             causes.required(&at.child("expression"), "expression is not specified");

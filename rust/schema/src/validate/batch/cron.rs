@@ -23,7 +23,6 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource.is_empty() {
         spec(object.sub("spec"), Some(old.sub("spec")), causes);
     }

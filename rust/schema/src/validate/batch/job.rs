@@ -2,15 +2,17 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::{policy, status};
+use super::policy;
 use crate::Request;
-use crate::read::{Read, Write, same};
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::internal::InternalCauses;
+use crate::read::{Read, Write};
+use crate::validate::check::Check;
 use crate::validate::format::name;
 use crate::validate::workload::{self, counts};
 use crate::validate::{meta, pod, selector};
 
 const SPEC: Path<'static> = Path::new("spec");
+const SELECTOR: &str = "*meta.LabelSelector";
 const MANY: i64 = 100_000;
 const FEWER: i64 = 10_000;
 
@@ -19,7 +21,8 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     rules(object, causes);
 }
 
-fn rules(object: &Value, causes: &mut Causes) {
+/// `ValidateJob` without the metadata.
+pub(super) fn rules(object: &Value, causes: &mut Causes) {
     generated(object, causes);
     let spec = object.sub("spec");
     whole(spec, causes);
@@ -48,10 +51,10 @@ fn generated(object: &Value, causes: &mut Causes) {
     let at = at.child("metadata");
     let at = at.child("labels");
     let expected = [
-        ("batch.kubernetes.io/controller-uid", uid),
-        ("batch.kubernetes.io/job-name", own),
         ("controller-uid", uid),
         ("job-name", own),
+        ("batch.kubernetes.io/controller-uid", uid),
+        ("batch.kubernetes.io/job-name", own),
     ];
     let mut wanted = Value::object();
     for (key, value) in expected {
@@ -63,7 +66,8 @@ fn generated(object: &Value, causes: &mut Causes) {
         }
     }
     if valid(spec.sub("selector")) && !workload::matches(spec.sub("selector"), &wanted) {
-        causes.invalid(&SPEC.child("selector"), spec.sub("selector"), "`selector` not auto-generated");
+        let detail = "`selector` not auto-generated";
+        causes.invalid_internal(&SPEC.child("selector"), SELECTOR, spec.sub("selector"), detail);
     }
 }
 
@@ -74,7 +78,7 @@ fn valid(value: &Value) -> bool {
 }
 
 /// `ValidateJobSpec`.
-fn whole(spec: &Value, causes: &mut Causes) {
+pub(super) fn whole(spec: &Value, causes: &mut Causes) {
     inner(spec, &SPEC, causes);
     let at = SPEC.child("selector");
     match spec.opt("selector") {
@@ -92,7 +96,7 @@ pub(super) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
     let (spec, at) = (template.sub("spec"), path.child("spec"));
     inner(spec, &at, causes);
     if let Some(s) = spec.opt("selector") {
-        causes.invalid(&at.child("selector"), s, "`selector` will be auto-generated");
+        causes.invalid_internal(&at.child("selector"), SELECTOR, s, "`selector` will be auto-generated");
     }
     if spec.b("manualSelector") {
         let message = "Unsupported value: true: supported values: \"nil\", \"false\"";
@@ -131,7 +135,7 @@ fn inner(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
         if spec.s("completionMode") == "Indexed" {
             policy::success(spec, success, &at, causes);
         } else {
-            causes.invalid(&at, success, "requires indexed completion mode");
+            causes.invalid_internal(&at, "batch.SuccessPolicy", success, "requires indexed completion mode");
         }
     }
     if let Some(replacement) = spec.opt("podReplacementPolicy") {
@@ -161,12 +165,14 @@ fn modes(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     if spec.has("completionMode") {
         causes.one_of(&path.child("completionMode"), mode, &["NonIndexed", "Indexed"]);
     }
-    if mode != "Indexed" {
+    if matches!(mode, "" | "NonIndexed") {
         for key in ["backoffLimitPerIndex", "maxFailedIndexes"] {
             if let Some(n) = spec.oi(key) {
                 causes.invalid_int(&path.child(key), n, "requires indexed completion mode");
             }
         }
+    }
+    if mode != "Indexed" {
         return;
     }
     let (completions, parallelism) = (spec.oi("completions"), spec.oi("parallelism"));
@@ -215,69 +221,5 @@ pub(crate) fn domain_path(value: &str, at: &Path<'_>, causes: &mut Causes) {
     if !rest.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&b)) {
         let detail = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
         causes.invalid_str(at, rest, detail);
-    }
-}
-
-/// `ValidateJobUpdate`.
-pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
-    if req.subresource == "status" {
-        return status::update(object, old, causes);
-    }
-    rules(object, causes);
-    let (new, before) = (object.sub("spec"), old.sub("spec"));
-    completions(object, old, causes);
-    let fixed = |key: &str, causes: &mut Causes| {
-        if !same(new.sub(key), before.sub(key)) || new.has(key) != before.has(key) {
-            causes.invalid(&SPEC.child(key), new.sub(key), IMMUTABLE);
-        }
-    };
-    fixed("selector", causes);
-    template_update(object, old, causes);
-    for key in ["completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"] {
-        fixed(key, causes);
-    }
-}
-
-fn completions(object: &Value, old: &Value, causes: &mut Causes) {
-    let (new, before) = (object.sub("spec"), old.sub("spec"));
-    if new.oi("completions") == before.oi("completions") {
-        return;
-    }
-    let at = SPEC.child("completions");
-    if before.s("completionMode") != "Indexed" || !(new.has("completions") && before.has("completions")) {
-        return causes.invalid(&at, new.sub("completions"), IMMUTABLE);
-    }
-    if new.oi("completions") != new.oi("parallelism") {
-        causes.invalid(&at, new.sub("completions"), "can only be modified in tandem with spec.parallelism");
-    }
-}
-
-/// The template may change its scheduling directives while the job is suspended and unstarted.
-fn template_update(object: &Value, old: &Value, causes: &mut Causes) {
-    let (new, before) = (object.sub("spec").sub("template"), old.sub("spec").sub("template"));
-    let suspended = old.sub("spec").b("suspend");
-    let unstarted = suspended && !old.sub("status").has("startTime");
-    let mut munged = new.clone();
-    if unstarted {
-        for key in ["nodeSelector", "tolerations", "schedulingGates", "affinity"] {
-            munged.make("spec").copy_from(before.sub("spec"), key);
-        }
-        for key in ["annotations", "labels"] {
-            munged.make("metadata").copy_from(before.sub("metadata"), key);
-        }
-        for list in ["containers", "initContainers"] {
-            let prior = before.sub("spec").list(list);
-            let mut i = 0;
-            munged.make("spec").each(list, |c| {
-                if let Some(p) = prior.get(i) {
-                    c.copy_from(p, "resources");
-                }
-                i += 1;
-            });
-        }
-    }
-    if !same(&munged, before) {
-        causes.invalid(&SPEC.child("template"), new, IMMUTABLE);
     }
 }

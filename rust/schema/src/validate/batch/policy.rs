@@ -50,11 +50,10 @@ fn failure_rule(spec: &Value, rule: &Value, names: &[&str], path: &Path<'_>, cau
     }
     match (rule.has("onExitCodes"), patterns.is_empty()) {
         (true, false) => {
-            let detail = "specifying both OnExitCodes and OnPodConditions is not supported";
-            causes.invalid(path, &Value::Null, detail);
+            causes.invalid_omitted(path, "specifying both OnExitCodes and OnPodConditions is not supported");
         }
         (false, true) => {
-            causes.invalid(path, &Value::Null, "specifying one of OnExitCodes and OnPodConditions is required");
+            causes.invalid_omitted(path, "specifying one of OnExitCodes and OnPodConditions is required");
         }
         _ => {}
     }
@@ -186,4 +185,30 @@ pub(super) fn parse_indexes(text: &str, completions: i64) -> Result<i64, String>
         last = Some(end);
     }
     Ok(total)
+}
+
+/// `validateFailedIndexesNotOverlapCompleted`: the first index that two lists share; malformed intervals are skipped.
+pub(super) fn overlap(completed: &str, failed: &str, completions: i64) -> Option<i64> {
+    let intervals = |text: &str| -> Vec<(i64, i64)> {
+        text.split(',')
+            .filter(|part| parse_indexes(part, completions).is_ok_and(|count| count > 0))
+            .filter_map(|part| {
+                let (from, to) = part.split_once('-').unwrap_or((part, part));
+                Some((from.parse().ok()?, to.parse().ok()?))
+            })
+            .collect()
+    };
+    let (completed, failed) = (intervals(completed), intervals(failed));
+    let (mut i, mut j) = (0, 0);
+    while let (Some(c), Some(f)) = (completed.get(i), failed.get(j)) {
+        if c.0 <= f.1 && f.0 <= c.1 {
+            return Some(c.0.max(f.0));
+        }
+        if c.0 <= f.0 {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    None
 }

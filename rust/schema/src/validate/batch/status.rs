@@ -1,44 +1,87 @@
-//! The status of a job (`ValidateJobStatus` and the transitions of the strategy).
+//! The status of a job (`ValidateJobUpdateStatus`).
+//!
+//! A rule holds only where its field changes (`getStatusValidationOptions` of the strategy), so that a status that
+//! breaks it already can be mended in steps.
 
 use hydrofoil_types::{Causes, Path, Timestamp, Value};
 
-use super::policy::parse_indexes;
-use crate::read::Read;
-use crate::validate::check::Check;
+use super::policy::{overlap, parse_indexes};
+use crate::read::{Read, same_field};
+use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::workload::counts;
 
 const STATUS: Path<'static> = Path::new("status");
 
-fn is_true(status: &Value, kind: &str) -> bool {
-    status.list("conditions").iter().any(|c| c.s("type") == kind && c.s("status") == "True")
+/// The status of a job, before or after.
+struct State<'a> {
+    status: &'a Value,
+}
+
+impl<'a> State<'a> {
+    fn of(job: &'a Value) -> Self {
+        Self { status: job.sub("status") }
+    }
+
+    fn complete(&self) -> bool {
+        has_condition(self.status, "Complete", "True")
+    }
+
+    fn failed(&self) -> bool {
+        has_condition(self.status, "Failed", "True")
+    }
+
+    fn target(&self) -> bool {
+        has_condition(self.status, "FailureTarget", "True")
+    }
+
+    fn met(&self) -> bool {
+        has_condition(self.status, "SuccessCriteriaMet", "True")
+    }
+
+    fn finished(&self) -> bool {
+        self.complete() || self.failed()
+    }
+
+    fn time(&self, key: &str) -> Option<Timestamp> {
+        Timestamp::parse(self.status.s(key))
+    }
+}
+
+fn has_condition(status: &Value, kind: &str, value: &str) -> bool {
+    status.list("conditions").iter().any(|c| c.s("type") == kind && c.s("status") == value)
 }
 
 pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
-    let (new, before) = (object.sub("status"), old.sub("status"));
+    let (new, before) = (State::of(object), State::of(old));
     let spec = object.sub("spec");
-    counts(new, &["active", "succeeded", "failed", "terminating", "ready"], &STATUS, causes);
-    uncounted(new, causes);
-    let (complete, failed) = (is_true(new, "Complete"), is_true(new, "Failed"));
-    let finished = complete || failed;
-    for key in ["succeeded", "failed"] {
-        if new.i(key) < before.i(key) {
-            causes.invalid_int(&STATUS.child(key), new.i(key), &format!("cannot decrease the {key} counter"));
-        }
+    counts(new.status, &["active", "succeeded", "failed", "ready", "terminating"], &STATUS, causes);
+    uncounted(new.status, causes);
+    conditions(&new, &before, causes);
+    completion_time(&new, &before, causes);
+    outcome(&new, &before, causes);
+    finished(&new, &before, spec, causes);
+    indexes(&new, &before, spec, causes);
+    let status = new.status;
+    if new.finished()
+        && status.i("terminating") > 0
+        && (new.finished() != before.finished() || changed(&new, &before, "terminating"))
+    {
+        let detail = "terminating>0 is invalid for finished job";
+        causes.invalid_int(&STATUS.child("terminating"), status.i("terminating"), detail);
     }
-    if new.i("ready") > new.i("active") {
-        causes.invalid_int(&STATUS.child("ready"), new.i("ready"), "cannot set more ready pods than active");
+    if status.has("ready")
+        && status.i("ready") > status.i("active")
+        && (changed(&new, &before, "ready") || changed(&new, &before, "active"))
+    {
+        causes.invalid_int(&STATUS.child("ready"), status.i("ready"), "cannot set more ready pods than active");
     }
-    if finished {
-        if !new.has("startTime") {
-            causes.required(&STATUS.child("startTime"), "startTime is required for finished job");
-        }
-        if new.i("active") > 0 {
-            causes.invalid_int(&STATUS.child("active"), new.i("active"), "active>0 is invalid for finished job");
-        }
-    }
-    conditions(new, complete, failed, causes);
-    times(new, before, spec, complete, causes);
-    indexes(new, spec, causes);
+    successes(&new, spec, causes);
+    transitions(&new, &before, spec, causes);
+}
+
+/// Whether a field differs; a pointer to zero is not nil.
+fn changed(new: &State<'_>, before: &State<'_>, key: &str) -> bool {
+    !same_field(new.status, before.status, key) || new.status.has(key) != before.status.has(key)
 }
 
 fn uncounted(status: &Value, causes: &mut Causes) {
@@ -60,67 +103,145 @@ fn uncounted(status: &Value, causes: &mut Causes) {
     }
 }
 
-fn conditions(status: &Value, complete: bool, failed: bool, causes: &mut Causes) {
+fn conditions(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
     let at = STATUS.child("conditions");
-    let (met, target) = (is_true(status, "SuccessCriteriaMet"), is_true(status, "FailureTarget"));
-    let mut bad = |detail: &str| {
-        // The value is the path, and so nothing is shown but the detail.
-        causes.push(&at, hydrofoil_types::CauseReason::Invalid, format!("Invalid value: {detail}"));
-    };
-    if complete && failed {
-        bad("cannot set Complete=True and Failed=true conditions");
+    let ended = new.complete() != before.complete();
+    if new.complete() && new.failed() && (ended || new.failed() != before.failed()) {
+        causes.invalid_omitted(&at, "cannot set Complete=True and Failed=true conditions");
     }
-    if complete && target {
-        bad("cannot set Complete=True and FailureTarget=true conditions");
-    }
-    if met && target {
-        bad("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions");
-    }
-    if met && failed {
-        bad("cannot set SuccessCriteriaMet=True and Failed=true conditions");
-    }
-    if complete && !met {
-        bad("cannot set Complete=True condition without the SuccessCriteriaMet=true condition");
-    }
-    if failed && !target {
-        bad("cannot set Failed=True condition without the FailureTarget=true condition");
+    if new.complete() && new.target() && (ended || new.target() != before.target()) {
+        causes.invalid_omitted(&at, "cannot set Complete=True and FailureTarget=true conditions");
     }
 }
 
-fn times(new: &Value, before: &Value, spec: &Value, complete: bool, causes: &mut Causes) {
+fn completion_time(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
     let at = STATUS.child("completionTime");
-    let (start, end) = (Timestamp::parse(new.s("startTime")), Timestamp::parse(new.s("completionTime")));
-    match (complete, end) {
-        (true, None) => causes.required(&at, "completionTime is required for Complete jobs"),
-        (false, Some(_)) => {
-            let detail = "cannot set completionTime when there is no Complete=True condition";
-            causes.invalid(&at, new.sub("completionTime"), detail);
+    let shown = new.status.sub("completionTime");
+    let (start, end) = (new.time("startTime"), new.time("completionTime"));
+    let (started, ended) = (start != before.time("startTime"), end != before.time("completionTime"));
+    if new.complete() != before.complete() || ended {
+        if end.is_some() && !new.complete() {
+            causes.invalid(&at, shown, "cannot set completionTime when there is no Complete=True condition");
         }
-        _ => {}
+        if end.is_none() && new.complete() {
+            causes.required(&at, "completionTime is required for Complete jobs");
+        }
     }
-    if let (Some(start), Some(end)) = (start, end)
-        && end < start
-    {
-        causes.invalid(&at, new.sub("completionTime"), "must be equal to or after `startTime`");
-    }
-    if before.has("startTime") && !spec.b("suspend") && Timestamp::parse(before.s("startTime")) != start {
-        let detail = "field is immutable for unsuspended job once set";
-        causes.invalid(&STATUS.child("startTime"), new.sub("startTime"), detail);
+    if (started || ended) && start.zip(end).is_some_and(|(start, end)| end < start) {
+        causes.invalid(&at, shown, "must be equal to or after `startTime`");
     }
 }
 
-fn indexes(status: &Value, spec: &Value, causes: &mut Causes) {
-    let indexed = spec.s("completionMode") == "Indexed";
-    for key in ["completedIndexes", "failedIndexes"] {
-        let at = STATUS.child(key);
-        let text = status.s(key);
-        if key == "completedIndexes" && !text.is_empty() && !indexed {
-            let detail = "cannot set non-empty completedIndexes when non-indexed completion mode";
-            causes.invalid_str(&at, text, detail);
-        } else if key == "failedIndexes" && status.has(key) && !spec.has("backoffLimitPerIndex") {
-            causes.invalid_str(&at, text, "cannot set non-null failedIndexes when backoffLimitPerIndex is null");
-        } else if let Err(problem) = parse_indexes(text, spec.i("completions")) {
-            causes.invalid_str(&at, text, &format!("error parsing {key}: {problem}"));
+fn outcome(new: &State<'_>, before: &State<'_>, causes: &mut Causes) {
+    let at = STATUS.child("conditions");
+    if new.failed() && !new.target() && (new.failed() != before.failed() || changed(new, before, "failedIndexes")) {
+        causes.invalid_omitted(&at, "cannot set Failed=True condition without the FailureTarget=true condition");
+    }
+    if new.complete() && !new.met() && (new.complete() != before.complete() || new.met() != before.met()) {
+        causes.invalid_omitted(&at, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition");
+    }
+}
+
+fn finished(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Causes) {
+    if !new.finished() {
+        return;
+    }
+    let (status, turned) = (new.status, !before.finished());
+    if status.i("active") > 0 && (turned || changed(new, before, "active")) {
+        causes.invalid_int(&STATUS.child("active"), status.i("active"), "active>0 is invalid for finished job");
+    }
+    let nothing_to_do = spec.b("suspend") && spec.oi("completions") == Some(0);
+    if !status.has("startTime") && (turned || before.status.has("startTime")) && !nothing_to_do {
+        causes.required(&STATUS.child("startTime"), "startTime is required for finished job");
+    }
+    let pods = status.sub("uncountedTerminatedPods");
+    let some = !pods.list("failed").is_empty() || !pods.list("succeeded").is_empty();
+    if some && (turned || changed(new, before, "uncountedTerminatedPods")) {
+        let list = |key: &str| if pods.has(key) { pods.sub(key).to_json() } else { "null".to_owned() };
+        let shown = format!("{{\"Succeeded\":{},\"Failed\":{}}}", list("succeeded"), list("failed"));
+        let message = format!("Invalid value: {shown}: must be empty for finished job");
+        causes.push(&STATUS.child("uncountedTerminatedPods"), hydrofoil_types::CauseReason::Invalid, message);
+    }
+}
+
+fn indexes(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Causes) {
+    let (complete, failed) = (new.status.s("completedIndexes"), new.status.opt("failedIndexes"));
+    let (completed_at, failed_at) = (STATUS.child("completedIndexes"), STATUS.child("failedIndexes"));
+    let moved = (changed(new, before, "completedIndexes"), changed(new, before, "failedIndexes"));
+    let completions = spec.oi("completions");
+    let text = failed.and_then(Value::as_str).unwrap_or("");
+    if let (true, Some(count)) = (moved.0, completions)
+        && let Err(problem) = parse_indexes(complete, count)
+    {
+        causes.invalid_str(&completed_at, complete, &format!("error parsing completedIndexes: {problem}"));
+    }
+    if let (true, Some(count)) = (moved.1 && failed.is_some() && spec.has("backoffLimitPerIndex"), completions)
+        && let Err(problem) = parse_indexes(text, count)
+    {
+        causes.invalid_str(&failed_at, text, &format!("error parsing failedIndexes: {problem}"));
+    }
+    if moved.0 && !complete.is_empty() && spec.s("completionMode") != "Indexed" {
+        let detail = "cannot set non-empty completedIndexes when non-indexed completion mode";
+        causes.invalid_str(&completed_at, complete, detail);
+    }
+    if moved.1 && failed.is_some() && !spec.has("backoffLimitPerIndex") {
+        let detail = "cannot set non-null failedIndexes when backoffLimitPerIndex is null";
+        causes.invalid_str(&failed_at, text, detail);
+    }
+    if let (true, Some(count)) = ((moved.0 || moved.1) && failed.is_some(), completions)
+        && let Some(index) = overlap(complete, text, count)
+    {
+        let detail = format!("failedIndexes and completedIndexes overlap at index: {index}");
+        causes.invalid_str(&failed_at, text, &detail);
+    }
+}
+
+fn successes(new: &State<'_>, spec: &Value, causes: &mut Causes) {
+    let at = STATUS.child("conditions");
+    if new.met() && new.failed() {
+        causes.invalid_omitted(&at, "cannot set SuccessCriteriaMet=True and Failed=true conditions");
+    }
+    if new.met() && new.target() {
+        causes.invalid_omitted(&at, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions");
+    }
+    if spec.has("successPolicy") && !new.met() && new.complete() {
+        let detail = "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True";
+        causes.invalid_omitted(&at, detail);
+    }
+}
+
+/// What a status may not turn back on.
+fn transitions(new: &State<'_>, before: &State<'_>, spec: &Value, causes: &mut Causes) {
+    let at = STATUS.child("conditions");
+    for (kind, was, is) in [
+        ("Failed", before.failed(), new.failed()),
+        ("Complete", before.complete(), new.complete()),
+        ("FailureTarget", before.target(), new.target()),
+    ] {
+        if was && !is {
+            causes.invalid_omitted(&at, &format!("cannot disable the terminal {kind}=True condition"));
         }
+    }
+    let scaled = spec.s("completionMode") == "Indexed" && spec.oi("completions") == spec.oi("parallelism");
+    for key in ["failed", "succeeded"] {
+        if new.status.i(key) < before.status.i(key) && !(key == "succeeded" && scaled) {
+            causes.invalid_int(&STATUS.child(key), new.status.i(key), &format!("cannot decrease the {key} counter"));
+        }
+    }
+    let (end, ended) = (new.time("completionTime"), before.time("completionTime"));
+    if end.is_some() && ended.is_some() && end != ended {
+        causes.invalid(&STATUS.child("completionTime"), new.status.sub("completionTime"), IMMUTABLE);
+    }
+    let started = before.time("startTime");
+    let resumes = has_condition(before.status, "Suspended", "True") && has_condition(new.status, "Suspended", "False");
+    if started.is_some() && started != new.time("startTime") && !resumes && !spec.b("suspend") {
+        let detail = "field is immutable for unsuspended job once set";
+        causes.invalid(&STATUS.child("startTime"), new.status.sub("startTime"), detail);
+    }
+    if before.met() && !new.met() {
+        causes.invalid_omitted(&at, "cannot disable the SuccessCriteriaMet=True condition");
+    }
+    if before.complete() && !before.met() && new.met() {
+        causes.invalid_omitted(&at, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions");
     }
 }

@@ -2,11 +2,11 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use crate::Request;
-use crate::read::{Read, Write, same};
+use crate::read::{Read, Write};
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::{label, name};
-use crate::validate::{meta, resource, selector};
+use crate::validate::{resource, selector};
+use crate::{Request, internal};
 
 const MODES: [&str; 4] = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 
@@ -39,7 +39,7 @@ pub(crate) fn spec(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     if !reference.zero("namespace") {
         if spec.has("dataSource") {
             let detail = "may not be specified when dataSourceRef.namespace is specified";
-            causes.invalid(&path.child("dataSource"), spec.sub("dataSource"), detail);
+            causes.invalid(path, &Value::object(), detail);
         }
     } else if spec.has("dataSource") && spec.has("dataSourceRef") {
         let (a, b) = (spec.sub("dataSource"), reference);
@@ -88,11 +88,12 @@ fn source(spec: &Value, key: &str, path: &Path<'_>, causes: &mut Causes) {
 }
 
 const SPEC: Path<'static> = Path::new("spec");
+const INTERNAL: &str = "core.PersistentVolumeClaimSpec";
+const BETA_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const CLASS: &str = "volumeAttributesClassName";
 
 /// `ValidatePersistentVolumeClaimUpdate` and that of the status.
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         return status(object, causes);
     }
@@ -103,25 +104,20 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     if before.zero("volumeName") {
         kept.copy_from(new, "volumeName");
     }
-    if !before.has("storageClassName") && new.has("storageClassName") {
-        let beta = old.sub("metadata").sub("annotations").opt("volume.beta.kubernetes.io/storage-class");
-        if beta.is_none_or(|b| b == new.sub("storageClassName")) {
-            munged.drop("storageClassName");
-        }
-    }
+    class_change(object, old, &mut munged, causes);
     if object.sub("status").s("phase") == "Bound" {
         let size = before.sub("resources").sub("requests").opt("storage").cloned();
-        munged.within("resources", |r| {
-            r.within("requests", |m| match size {
-                Some(size) => m.put("storage", size),
-                None => m.drop("storage"),
-            });
-        });
+        // Go's zero quantity, where the old claim had none.
+        let size = size.unwrap_or_else(|| Value::from("0"));
+        munged.within("resources", |r| r.within("requests", |m| m.put("storage", size)));
         munged.copy_from(before, CLASS);
     }
-    if !same(&munged, &kept) {
-        let detail = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
-        causes.forbidden(&SPEC, detail);
+    if !internal::same(INTERNAL, &munged, &kept) {
+        let changed = internal::diff(INTERNAL, &kept, &munged);
+        let detail = format!(
+            "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n{changed}"
+        );
+        causes.forbidden(&SPEC, &detail);
     }
     let size = |s: &Value| resource::quantity(s.sub("resources").sub("requests").sub("storage")).nano();
     let held = resource::quantity(old.sub("status").sub("capacity").sub("storage")).nano();
@@ -141,6 +137,23 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
             Some(class) if class.is_zero() => causes.forbidden(&at, &format!("update to empty string {tail}")),
             Some(_) => {}
         }
+    }
+}
+
+/// A class may move from the annotation to the field, or be set where there was none; the annotation stays.
+fn class_change(object: &Value, old: &Value, munged: &mut Value, causes: &mut Causes) {
+    let annotation = |o: &Value| o.sub("metadata").sub("annotations").opt(BETA_CLASS).cloned();
+    let (now, before) = (annotation(object), annotation(old));
+    let gained = object.sub("spec").opt("storageClassName").filter(|_| !old.sub("spec").has("storageClassName"));
+    let moved = before.is_some() && gained == before.as_ref() && (now.is_none() || now == before);
+    if !moved && now.as_ref().and_then(Value::as_str) != before.as_ref().and_then(Value::as_str) {
+        let at = Path::new("metadata");
+        let at = at.child("annotations");
+        let shown = now.unwrap_or_else(|| Value::from(""));
+        causes.invalid(&at.key(BETA_CLASS), &shown, IMMUTABLE);
+    }
+    if moved || (gained.is_some() && (before.is_none() || gained == before.as_ref())) {
+        munged.drop("storageClassName");
     }
 }
 

@@ -37,7 +37,6 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
 
 fn address_of(address: &Value, _old: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let text = address.s("ip");
-    let before = causes.len();
     causes.format(&path.child("ip"), text, ip::ip_legacy);
     if !address.zero("hostname") {
         causes.format(&path.child("hostname"), address.s("hostname"), name::label);
@@ -45,9 +44,8 @@ fn address_of(address: &Value, _old: Option<&Value>, path: &Path<'_>, causes: &m
     if let Some(node) = address.opt("nodeName") {
         causes.format(&path.child("nodeName"), node.as_str().unwrap_or(""), name::subdomain);
     }
-    if causes.len() == before {
-        usable(text, &path.child("ip"), causes);
-    }
+    // A text that is no address at all is told twice, as upstream does.
+    usable(text, &path.child("ip"), causes);
 }
 
 /// `ValidateEndpointIP`: no address that means this machine or this link.

@@ -3,8 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
+use crate::internal::InternalCauses;
 use crate::read::{Read, same_field};
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::check::Check;
 use crate::validate::format::{label, name};
 use crate::validate::meta;
 
@@ -29,7 +30,7 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     if req.kind.group.is_empty() {
         // Only BeforeCreate itself looks at the whole metadata, and it comes after the strategy.
         if causes.is_empty() {
-            meta::create(req.kind, object, causes);
+            meta::common_create(req.kind, object, causes);
         }
         return;
     }
@@ -40,7 +41,7 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
         causes.need(&Path::new("eventTime"));
     }
     if !matches!(object.s("type"), "Normal" | "Warning") {
-        causes.invalid_str(&Path::new("type"), "", "has invalid value: ");
+        causes.invalid_str(&Path::new("type"), "", &format!("has invalid value: {}", object.s("type")));
     }
     for (key, shown) in [("deprecatedFirstTimestamp", "firstTimestamp"), ("deprecatedLastTimestamp", "lastTimestamp")] {
         if object.has(key) {
@@ -110,41 +111,29 @@ fn legacy(object: &Value, names: &Names, causes: &mut Causes) {
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let names = names(req);
     legacy(object, &names, causes);
-    meta::update(req.kind, object, old, causes);
     if req.kind.group.is_empty() {
         return;
     }
     if !same_field(object, old, "series") {
         series(object, causes);
     }
-    for (key, shown) in [
-        ("regarding", "involvedObject"),
-        ("reason", "reason"),
-        ("note", "message"),
-        ("deprecatedSource", "source"),
-        ("deprecatedFirstTimestamp", "firstTimestamp"),
-        ("deprecatedLastTimestamp", "lastTimestamp"),
-        ("deprecatedCount", "count"),
-        ("type", "type"),
-        ("eventTime", "eventTime"),
-        ("action", "action"),
-        ("related", "related"),
-        ("reportingController", "reportingController"),
-        ("reportingInstance", "reportingInstance"),
+    for (key, shown, shape) in [
+        ("regarding", "involvedObject", "core.ObjectReference"),
+        ("reason", "reason", "s"),
+        ("note", "message", "s"),
+        ("deprecatedSource", "source", "core.EventSource"),
+        ("deprecatedFirstTimestamp", "firstTimestamp", "t"),
+        ("deprecatedLastTimestamp", "lastTimestamp", "t"),
+        ("deprecatedCount", "count", "i"),
+        // Upstream looks at the reason twice.
+        ("reason", "reason", "s"),
+        ("type", "type", "s"),
+        ("eventTime", "eventTime", "t"),
+        ("action", "action", "s"),
+        ("related", "related", "*core.ObjectReference"),
+        ("reportingController", "reportingController", "s"),
+        ("reportingInstance", "reportingInstance", "s"),
     ] {
-        if !same_field(object, old, key) {
-            let shown_value = match object.opt(key) {
-                Some(v) => v.clone(),
-                None if matches!(
-                    key,
-                    "related" | "deprecatedFirstTimestamp" | "deprecatedLastTimestamp" | "eventTime"
-                ) =>
-                {
-                    Value::Null
-                }
-                None => Value::from(""),
-            };
-            causes.invalid(&Path::new(shown), &shown_value, IMMUTABLE);
-        }
+        causes.immutable_internal(&Path::new(shown), shape, object.sub(key), old.sub(key));
     }
 }

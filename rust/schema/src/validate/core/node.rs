@@ -2,12 +2,12 @@
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
-use crate::Request;
+use crate::internal;
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{ip, label};
 use crate::validate::pod::taint_effect;
-use crate::validate::{meta, resource};
+use crate::validate::resource;
 
 const SPEC: Path<'static> = Path::new("spec");
 const STATUS: Path<'static> = Path::new("status");
@@ -54,10 +54,9 @@ fn taints(object: &Value, causes: &mut Causes) {
         }
         taint_effect(taint.s("effect"), false, &at.child("effect"), causes);
         if list[..i].iter().any(|t| t.s("key") == taint.s("key") && t.s("effect") == taint.s("effect")) {
-            let mut one = Causes::new();
-            one.duplicate(&at, taint);
-            let text = one.as_slice().first().map_or("", |c| c.message.as_str()).to_owned();
-            causes.push(&at, CauseReason::Duplicate, format!("{text}: taints must be unique by key and effect pair"));
+            let shown = internal::json("core.Taint", taint);
+            let message = format!("Duplicate value: {shown}: taints must be unique by key and effect pair");
+            causes.push(&at, CauseReason::Duplicate, message);
         }
     }
 }
@@ -79,7 +78,7 @@ fn declared(object: &Value, causes: &mut Causes) {
         let text = feature.as_str().unwrap_or("");
         if !is_feature(text) {
             let detail = format!(
-                "invalid feature name \"{text}\": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature)"
+                "invalid feature name \"{text}\": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
             );
             causes.invalid_str(&path.index(i), text, &detail);
         }
@@ -103,10 +102,10 @@ fn is_feature(text: &str) -> bool {
     })
 }
 
-pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     const CIDR: &str = "node updates may not change podCIDR except from \"\" to valid";
-    meta::update(req.kind, object, old, causes);
     resources(object, causes);
+    declared(object, causes);
     let at = STATUS.child("addresses");
     let addresses = object.sub("status").list("addresses");
     for (i, address) in addresses.iter().enumerate() {
@@ -132,5 +131,4 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
         causes.forbidden(&SPEC.child("providerID"), detail);
     }
     taints(object, causes);
-    declared(object, causes);
 }

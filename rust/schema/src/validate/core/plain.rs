@@ -6,7 +6,7 @@ use crate::Request;
 use crate::read::{Read, same_field};
 use crate::validate::check::Check;
 use crate::validate::format::{label, name};
-use crate::validate::{meta, pod};
+use crate::validate::pod;
 
 const MAX_DATA: usize = 1024 * 1024;
 
@@ -67,8 +67,7 @@ pub(crate) fn namespace(object: &Value, causes: &mut Causes) {
     }
 }
 
-pub(crate) fn namespace_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
+pub(crate) fn namespace_update(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     match req.subresource {
         "status" => {
             let path = Path::new("status");

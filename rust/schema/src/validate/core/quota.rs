@@ -3,9 +3,10 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
+use crate::internal::InternalCauses;
 use crate::read::Read;
 use crate::validate::check::IMMUTABLE;
-use crate::validate::{meta, resource};
+use crate::validate::resource;
 
 const SCOPES: [&str; 7] = [
     "Terminating",
@@ -98,7 +99,7 @@ fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut
             causes.invalid_str(&at.child("scopeName"), scope, "unsupported scope");
         }
         for _ in hard.iter().filter(|name| !fits(scope, name)) {
-            causes.invalid(&at, selector, "unsupported scope applied to resource");
+            causes.invalid_internal(&at, "*core.ScopeSelector", selector, "unsupported scope applied to resource");
         }
         let plain = matches!(
             scope,
@@ -129,7 +130,6 @@ fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         let path = Path::new("status");
         amounts(object.sub("status"), "hard", &path, causes);

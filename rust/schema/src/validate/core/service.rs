@@ -4,7 +4,8 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::endpoints;
 use crate::Request;
-use crate::read::Read;
+use crate::internal::InternalCauses;
+use crate::read::{Read, Write};
 use crate::validate::check::Check;
 use crate::validate::format::{ip, label, name};
 use crate::validate::{meta, pod};
@@ -18,7 +19,6 @@ fn headless(spec: &Value) -> bool {
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         return balancer_status(object, old, causes);
     }
@@ -37,34 +37,49 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     }
 }
 
-/// `validateUpgradeDowngradeClusterIPs`: the first address stays as long as there is one.
+/// `validateUpgradeDowngradeClusterIPs` and that of the families: the first stays, and the second while it is wanted.
 fn address_changes(new: &Value, old: &Value, causes: &mut Causes) {
-    const FIXED: &str = "may not change once set";
     if new.s("type") == "ExternalName" || old.s("type") == "ExternalName" {
         return;
     }
-    let at = SPEC.child("clusterIPs");
-    let (now, before) = (new.list("clusterIPs"), old.list("clusterIPs"));
-    match (now.first(), before.first()) {
-        (_, None) => {}
-        (None, Some(_)) => causes.invalid(&at.index(0), &Value::Null, "primary clusterIP can not be unset"),
-        (Some(a), Some(b)) => {
-            if a != b {
-                causes.invalid(&at.index(0), a, FIXED);
-            }
-            if let (Some(a), Some(b)) = (now.get(1), before.get(1))
-                && a != b
-            {
-                causes.invalid(&at.index(1), a, FIXED);
-            }
-        }
+    let both = headless(new) && headless(old);
+    if !both {
+        changes(new, old, &Listed { key: "clusterIPs", one: "clusterIP", fixed_at_first: false }, causes);
     }
-    let at = SPEC.child("ipFamilies");
-    let (now, before) = (new.list("ipFamilies"), old.list("ipFamilies"));
-    match (now.first(), before.first()) {
-        (None, Some(_)) => causes.invalid(&at.index(0), &Value::Null, "primary ipFamily can not be unset"),
-        (Some(a), Some(b)) if a != b => causes.invalid(&at.index(0), a, FIXED),
-        _ => {}
+    if !headless(new) && !headless(old) {
+        changes(new, old, &Listed { key: "ipFamilies", one: "ipFamily", fixed_at_first: true }, causes);
+    }
+}
+
+/// A list that changes by its second item only.
+struct Listed {
+    key: &'static str,
+    one: &'static str,
+    /// Whether every change is told of the first item.
+    fixed_at_first: bool,
+}
+
+fn changes(new: &Value, old: &Value, listed: &Listed, causes: &mut Causes) {
+    const FIXED: &str = "may not change once set";
+    let at = SPEC.child(listed.key);
+    let (now, before) = (new.list(listed.key), old.list(listed.key));
+    let shown = new.sub(listed.key);
+    if now.len() == before.len() {
+        for (i, _) in now.iter().zip(before).enumerate().filter(|(_, (a, b))| a != b) {
+            causes.invalid(&at.index(if listed.fixed_at_first { 0 } else { i }), shown, FIXED);
+        }
+        return;
+    }
+    if now.is_empty() {
+        let detail = format!("primary {} can not be unset", listed.one);
+        return causes.invalid(&at.index(0), shown, &detail);
+    }
+    if before.first().is_some_and(|b| now.first() != Some(b)) {
+        causes.invalid(&at.index(0), shown, FIXED);
+    }
+    if now.len() < before.len() && now.len() == 1 && new.s("ipFamilyPolicy") != "SingleStack" {
+        let detail = format!("must be set to 'SingleStack' when releasing the secondary {}", listed.one);
+        causes.invalid(&SPEC.child("ipFamilyPolicy"), new.sub("ipFamilyPolicy"), &detail);
     }
 }
 
@@ -207,7 +222,7 @@ fn affinity(spec: &Value, causes: &mut Causes) {
 }
 
 /// `ValidateServiceClusterIPsRelatedFields`.
-fn addresses(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
+pub(crate) fn addresses(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     if spec.s("type") == "ExternalName" {
         return;
     }
@@ -259,7 +274,7 @@ fn addresses(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
         return;
     }
     let v6 = |v: &Value| v.as_str().is_some_and(|t| t.contains(':'));
-    if list.len() > 1 && list.iter().all(v6) | !list.iter().any(v6) {
+    if list.len() > 1 && (list.iter().all(v6) || !list.iter().any(v6)) {
         causes.invalid(&at, whole, "may specify no more than one IP for each IP family");
     }
     if !headless(spec) {
@@ -284,15 +299,11 @@ fn repeated(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
     for (i, port) in ports.iter().enumerate() {
         let same = |p: &Value| p.i("port") == port.i("port") && p.s("protocol") == port.s("protocol");
         if ports[..i].iter().any(same) {
-            let shown = hydrofoil_types::Map::from_unique(vec![
-                ("Name".into(), Value::from("")),
-                ("Protocol".into(), Value::from(port.s("protocol"))),
-                ("AppProtocol".into(), Value::Null),
-                ("Port".into(), Value::Int(port.i("port"))),
-                ("TargetPort".into(), Value::Int(0)),
-                ("NodePort".into(), Value::Int(0)),
-            ]);
-            causes.duplicate(&path.index(i), &shown.into());
+            // Upstream compares, and so shows, nothing but these two.
+            let mut shown = Value::object();
+            shown.put("protocol", port.s("protocol"));
+            shown.put("port", port.i("port"));
+            causes.duplicate_internal(&path.index(i), "core.ServicePort", &shown);
         }
     }
 }

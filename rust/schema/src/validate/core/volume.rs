@@ -4,11 +4,15 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::claim;
 use crate::Request;
-use crate::read::{Read, Write, same, same_field};
+use crate::internal::{self, InternalCauses};
+use crate::read::{Read, Write};
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::name;
 use crate::validate::pod::persistent;
 use crate::validate::{meta, resource, selector};
+
+/// The source as the internal type.
+const SOURCE: &str = "core.PersistentVolumeSource";
 
 /// The sources in upstream's order, and the path under which each is reported.
 const SOURCES: [(&str, &str); 22] = [
@@ -198,29 +202,57 @@ fn classes(spec: &Value, inline: bool, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
+/// `validatePvNodeAffinity`: labels may move from their beta names to the general ones.
+fn node_affinity(new: &Value, old: &Value, causes: &mut Causes) {
+    const SHAPE: &str = "*core.VolumeNodeAffinity";
+    const MOVED: [(&str, &str); 4] = [
+        ("beta.kubernetes.io/os", "kubernetes.io/os"),
+        ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+        ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
+        ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
+    ];
+    let mut moved = old.clone();
+    moved.within("required", |required| {
+        required.each("nodeSelectorTerms", |term| {
+            for list in ["matchExpressions", "matchFields"] {
+                term.each(list, |requirement| {
+                    if let Some((_, now)) = MOVED.iter().find(|(was, _)| *was == requirement.s("key")) {
+                        requirement.put("key", *now);
+                    }
+                });
+            }
+        });
+    });
+    if !internal::same(SHAPE, new, old) && !internal::same(SHAPE, new, &moved) {
+        let detail = "field is immutable, except for updating from beta label to GA";
+        causes.invalid_internal(&Path::new("nodeAffinity"), SHAPE, new, detail);
+    }
+}
+
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     if req.subresource == "status" {
-        return meta::update(req.kind, object, old, causes);
+        return;
     }
-    // rest.BeforeUpdate checks the metadata for every kind.
-    meta::update(req.kind, object, old, causes);
+    // The strategy validates the object, and so does ValidatePersistentVolumeUpdate.
     rules(object, causes);
+    meta::create(req.kind, object, causes);
+    spec(object.sub("spec"), object.sub("metadata").s("name"), false, &Path::new("spec"), causes);
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     let mut munged = new.clone();
     let gained = |s: &Value| s.sub("csi").has("controllerExpandSecretRef");
     if before.has("csi") && !gained(before) && gained(new) {
         munged.within("csi", |c| c.drop("controllerExpandSecretRef"));
     }
-    if SOURCES.iter().any(|(key, _)| !same_field(&munged, before, key) || munged.has(key) != before.has(key)) {
-        let detail = "spec.persistentvolumesource is immutable after creation\n";
-        causes.forbidden(&Path::new("spec").child("persistentvolumesource"), detail);
+    if !internal::same(SOURCE, &munged, before) {
+        let changed = internal::diff(SOURCE, before, &munged);
+        let detail = format!("spec.persistentvolumesource is immutable after creation\n{changed}");
+        causes.forbidden(&Path::new("spec").child("persistentvolumesource"), &detail);
     }
     if new.s("volumeMode") != before.s("volumeMode") {
         causes.invalid(&Path::new("volumeMode"), new.sub("volumeMode"), IMMUTABLE);
     }
-    if before.has("nodeAffinity") && !same(new.sub("nodeAffinity"), before.sub("nodeAffinity")) {
-        let detail = "field is immutable, except for updating from beta label to GA";
-        causes.invalid(&Path::new("nodeAffinity"), new.sub("nodeAffinity"), detail);
+    if before.has("nodeAffinity") {
+        node_affinity(new.sub("nodeAffinity"), before.sub("nodeAffinity"), causes);
     }
     let class = "volumeAttributesClassName";
     if before.has(class) && !new.has(class) {

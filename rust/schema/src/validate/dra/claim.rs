@@ -4,8 +4,9 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::status;
 use crate::Request;
-use crate::read::{Read, same_field};
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::internal::InternalCauses;
+use crate::read::Read;
+use crate::validate::check::Check;
 use crate::validate::format::{label, name};
 use crate::validate::meta;
 
@@ -37,9 +38,7 @@ pub(crate) fn claim(version: &str, object: &Value, causes: &mut Causes) {
 
 pub(crate) fn template(version: &str, object: &Value, causes: &mut Causes) {
     let spec = object.sub("spec");
-    let path = SPEC.child("metadata");
-    meta::annotations(spec.sub("metadata"), &path.child("annotations"), causes);
-    meta::labels(spec.sub("metadata").get("labels"), &path.child("labels"), causes);
+    meta::template(spec.sub("metadata"), &SPEC.child("metadata"), causes);
     let at = SPEC.child("spec");
     devices(version, spec.sub("spec").sub("devices"), &at.child("devices"), causes);
 }
@@ -48,15 +47,12 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     let kind = req.kind.kind.as_str();
     match (kind, req.subresource) {
         ("ResourceClaim", "status") => status::update(object, old, causes),
-        ("ResourceClaim" | "ResourceClaimTemplate", _) => {
-            if !same_field(object, old, "spec") {
-                causes.invalid(&SPEC, object.sub("spec"), IMMUTABLE);
-            }
-            if kind == "ResourceClaim" {
-                claim(&req.kind.version, object, causes);
-            } else {
-                template(&req.kind.version, object, causes);
-            }
+        ("ResourceClaim", _) => {
+            causes.immutable_internal(&SPEC, "resource.ResourceClaimSpec", object.sub("spec"), old.sub("spec"));
+        }
+        ("ResourceClaimTemplate", _) => {
+            template(&req.kind.version, object, causes);
+            causes.immutable_internal(&SPEC, "resource.ResourceClaimTemplateSpec", object.sub("spec"), old.sub("spec"));
         }
         _ => class(object, causes),
     }
@@ -150,13 +146,7 @@ fn constraint(constraint: &Value, names: &[String], path: &Path<'_>, causes: &mu
             path,
             "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set",
         ),
-        (Some(_), Some(_)) => {
-            causes.required(
-                path,
-                "exactly one of \"matchAttribute\" or \"distinctAttribute\" is required, but multiple fields are set",
-            );
-        }
-        (Some(value), None) => {
+        (Some(value), _) => {
             super::fully_qualified(value.as_str().unwrap_or(""), &path.child("matchAttribute"), causes);
         }
         (None, Some(value)) => {
@@ -176,6 +166,9 @@ fn request(version: &str, request: &Value, path: &Path<'_>, causes: &mut Causes)
         }
         (false, true) => causes.required(path, "exactly one of `exactly` or `firstAvailable` is required"),
         _ => {}
+    }
+    if exact && !choices.is_empty() {
+        return;
     }
     if !choices.is_empty() {
         let at = path.child("firstAvailable");
@@ -229,12 +222,6 @@ fn exact_request(request: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
     for (i, toleration) in tolerations.iter().enumerate() {
         toleration_of(toleration, &at.index(i), causes);
-    }
-    let at = path.child("capacity");
-    let at = at.child("requests");
-    for (key, amount) in request.sub("capacity").entries("requests") {
-        super::qualified(key, &at.key(key), causes);
-        crate::validate::resource::not_negative(amount, &at.key(key), causes);
     }
 }
 

@@ -7,7 +7,7 @@ mod slice;
 mod status;
 
 pub(crate) use claim::{claim, class, template, update};
-pub(crate) use slice::{slice, slice_update};
+pub(crate) use slice::slice;
 
 use hydrofoil_types::{Causes, Path, Value};
 
@@ -41,25 +41,15 @@ pub(super) fn pool(pool: &str, at: &Path<'_>, causes: &mut Causes) {
 
 /// `validateQualifiedName` of attributes and capacities.
 pub(super) fn qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
-    if text_.is_empty() {
-        return causes.required(at, "name required");
+    let Some((domain, own)) = text_.split_once('/') else { return identifier(text_, at, causes) };
+    if own.contains('/') {
+        // Upstream takes names of more than two parts as they are.
+        return;
     }
-    let (domain, own) = match text_.split_once('/') {
-        None => (None, text_),
-        Some((domain, rest)) if !rest.contains('/') => (Some(domain), rest),
-        Some(_) => {
-            return causes.invalid_str(at, text_, "a qualified name must consist of an optional domain and a name");
-        }
-    };
-    if let Some(domain) = domain {
-        if domain.is_empty() {
-            causes.invalid_str(at, "", "the domain must not be empty");
-        } else {
-            if domain.len() > 63 {
-                causes.too_long(at, 63);
-            }
-            causes.format(at, domain, name::subdomain);
-        }
+    if domain.is_empty() {
+        causes.invalid_str(at, "", "the domain must not be empty");
+    } else {
+        driver(domain, at, causes);
     }
     if own.is_empty() {
         causes.invalid_str(at, "", "the name must not be empty");
@@ -78,7 +68,7 @@ fn identifier(own: &str, at: &Path<'_>, causes: &mut Causes) {
 /// `validateFullyQualifiedName`.
 pub(super) fn fully_qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
     qualified(text_, at, causes);
-    if !text_.is_empty() && !text_.contains('/') {
+    if !text_.contains('/') {
         causes.invalid_str(at, text_, "a fully qualified name must be a domain and a name separated by a slash");
     }
 }

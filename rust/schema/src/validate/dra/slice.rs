@@ -2,8 +2,9 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use crate::internal::InternalCauses;
 use crate::read::Read;
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::validate::check::Check;
 use crate::validate::format::{label, name};
 use crate::validate::resource::quantity;
 use crate::validate::{resource, selector};
@@ -12,7 +13,7 @@ const SPEC: Path<'static> = Path::new("spec");
 const WHERE: &str = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
 
 /// `validateResourceSliceSpec`.
-pub(crate) fn slice(version: &str, object: &Value, causes: &mut Causes) {
+pub(crate) fn slice(version: &str, object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let spec = object.sub("spec");
     super::driver(spec.s("driver"), &SPEC.child("driver"), causes);
     let at = SPEC.child("pool");
@@ -23,7 +24,11 @@ pub(crate) fn slice(version: &str, object: &Value, causes: &mut Causes) {
         causes.invalid_int(&at.child("resourceSliceCount"), count, "must be greater than zero");
     }
     if pool.i("generation") < 0 {
-        causes.not_negative(&at.child("generation"), pool.i("generation"));
+        let detail = "must be greater than or equal to zero";
+        causes.invalid_int(&at.child("generation"), pool.i("generation"), detail);
+    }
+    if let Some(old) = old {
+        fixed(spec, old.sub("spec"), causes);
     }
     placement(spec, causes);
     let devices = spec.list("devices");
@@ -96,13 +101,19 @@ fn placement(spec: &Value, causes: &mut Causes) {
 
 fn node_selector(nodes: &Value, at: &Path<'_>, causes: &mut Causes) {
     selector::node_selector(nodes, at, causes);
-    if nodes.list("nodeSelectorTerms").len() > 1 {
-        let shown = nodes.sub("nodeSelectorTerms");
-        causes.invalid(&at.child("nodeSelectorTerms"), shown, "must have exactly one node selector term");
+    if nodes.list("nodeSelectorTerms").len() != 1 {
+        let (at, shown) = (at.child("nodeSelectorTerms"), nodes.sub("nodeSelectorTerms"));
+        let detail = "must have exactly one node selector term";
+        causes.invalid_internal(&at, "[]core.NodeSelectorTerm", shown, detail);
     }
 }
 
 fn device(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
+    let total = device.entries("attributes").len() + device.entries("capacity").len();
+    if total > 32 {
+        let detail = "the total number of attributes and capacities must not exceed 32";
+        causes.invalid_int(path, total as i64, detail);
+    }
     let at = path.child("attributes");
     for (key, value) in device.entries("attributes") {
         super::qualified(key, &at, causes);
@@ -113,11 +124,6 @@ fn device(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
     for (key, value) in device.entries("capacity") {
         super::qualified(key, &at, causes);
         capacity(value, many, &at.key(key), causes);
-    }
-    let total = device.entries("attributes").len() + device.entries("capacity").len();
-    if total > 32 {
-        let detail = "the total number of attributes and capacities must not exceed 32";
-        causes.invalid_int(path, total as i64, detail);
     }
     let at = path.child("taints");
     for (i, taint) in device.list("taints").iter().enumerate() {
@@ -140,7 +146,8 @@ fn device(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
 }
 
 fn attribute(value: &Value, at: &Path<'_>, causes: &mut Causes) {
-    let count = ["int", "bool", "string", "version"].iter().filter(|k| value.has(k)).count();
+    let kinds = ["int", "bool", "string", "version", "bools", "ints", "strings", "versions"];
+    let count = kinds.iter().filter(|k| value.has(k)).count();
     if let Some(text) = value.opt("string").map(|s| s.as_str().unwrap_or(""))
         && text.len() > 64
     {
@@ -160,7 +167,7 @@ fn attribute(value: &Value, at: &Path<'_>, causes: &mut Causes) {
         if count == 0 {
             causes.invalid_str(at, "", detail);
         } else {
-            causes.invalid(at, value, detail);
+            causes.invalid_internal(at, "resource.DeviceAttribute", value, detail);
         }
     }
 }
@@ -231,8 +238,8 @@ fn capacity(value: &Value, many: bool, path: &Path<'_>, causes: &mut Causes) {
         let (s, m) = (quantity(step).nano(), quantity(min).nano());
         let at = range_at.child("step");
         if m.saturating_add(s) > most {
-            let detail =
-                format!("one step {} is larger than capacity value: {}", shown(step), shown(value.sub("value")));
+            let one = quantity(step).with_nano(m.saturating_add(s));
+            let detail = format!("one step {one} is larger than capacity value: {}", shown(value.sub("value")));
             causes.invalid(&at, step, &detail);
         }
         if let Some(d) = default
@@ -281,7 +288,7 @@ fn own_placement(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Cau
         causes.format(&path.child("nodeName"), node.as_str().unwrap_or(""), name::subdomain);
     }
     if let Some(nodes) = device.opt("nodeSelector") {
-        node_selector(nodes, &path.child("nodeSelector"), causes);
+        selector::node_selector(nodes, &path.child("nodeSelector"), causes);
     }
     if device.get("allNodes").and_then(Value::as_bool) == Some(false) {
         causes.invalid(&path.child("allNodes"), &Value::Bool(false), "must be either unset or set to true");
@@ -314,19 +321,11 @@ fn bindings(device: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-/// The driver, the pool and the node of a slice stay.
-pub(crate) fn slice_update(version: &str, object: &Value, old: &Value, causes: &mut Causes) {
-    slice(version, object, causes);
-    let (new, before) = (object.sub("spec"), old.sub("spec"));
-    if new.s("driver") != before.s("driver") {
-        causes.invalid_str(&SPEC.child("driver"), new.s("driver"), IMMUTABLE);
-    }
-    if new.sub("pool").s("name") != before.sub("pool").s("name") {
-        causes.invalid_str(&SPEC.child("pool").child("name"), new.sub("pool").s("name"), IMMUTABLE);
-    }
-    for key in ["nodeName", "allNodes"] {
-        if new.sub(key) != before.sub(key) {
-            causes.invalid(&SPEC.child(key), new.sub(key), IMMUTABLE);
-        }
-    }
+/// The pool, the driver and the node of a slice stay.
+fn fixed(new: &Value, before: &Value, causes: &mut Causes) {
+    let pool = SPEC.child("pool");
+    let text = ("s", "*s");
+    causes.immutable_internal(&pool.child("name"), text.0, new.sub("pool").sub("name"), before.sub("pool").sub("name"));
+    causes.immutable_internal(&SPEC.child("driver"), text.0, new.sub("driver"), before.sub("driver"));
+    causes.immutable_internal(&SPEC.child("nodeName"), text.1, new.sub("nodeName"), before.sub("nodeName"));
 }

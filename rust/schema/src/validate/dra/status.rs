@@ -3,8 +3,9 @@
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use super::claim::{names, request_name};
-use crate::read::{Read, same_field};
-use crate::validate::check::{Check, IMMUTABLE};
+use crate::internal::InternalCauses;
+use crate::read::Read;
+use crate::validate::check::Check;
 use crate::validate::format::{ip, name};
 use crate::validate::{selector, small};
 
@@ -14,35 +15,46 @@ const STATUS: Path<'static> = Path::new("status");
 pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     let (new, before) = (object.sub("status"), old.sub("status"));
     let names = names(object.sub("spec").sub("devices"));
-    reserved(new, before, &STATUS.child("reservedFor"), causes);
+    reserved(new, &STATUS.child("reservedFor"), causes);
     let allocation = new.opt("allocation");
     devices(new, allocation, &STATUS.child("devices"), causes);
-    if let (Some(now), Some(_)) = (allocation, before.opt("allocation"))
-        && !same_field(new, before, "allocation")
-    {
-        causes.invalid(&STATUS.child("allocation"), now, IMMUTABLE);
-    }
-    if let Some(allocation) = allocation.filter(|_| !same_field(new, before, "allocation")) {
-        allocated(allocation, &names, &STATUS.child("allocation"), causes);
-    }
-    if !new.list("reservedFor").is_empty() && allocation.is_none() {
-        let detail = "may not be specified when `allocated` is not set";
-        causes.forbidden(&STATUS.child("reservedFor"), detail);
+    reservations(object, before, causes);
+    let at = STATUS.child("allocation");
+    match (allocation, before.opt("allocation")) {
+        (Some(now), Some(was)) => causes.immutable_internal(&at, "*resource.AllocationResult", now, was),
+        (Some(now), None) => allocated(now, &names, &at, causes),
+        _ => {}
     }
 }
 
-fn reserved(new: &Value, before: &Value, path: &Path<'_>, causes: &mut Causes) {
+/// What is reserved is allocated, and not about to go.
+fn reservations(object: &Value, before: &Value, causes: &mut Causes) {
+    let status = object.sub("status");
+    let list = status.list("reservedFor");
+    let at = STATUS.child("reservedFor");
+    if list.is_empty() {
+        return;
+    }
+    if !status.has("allocation") {
+        return causes.forbidden(&at, "may not be specified when `allocated` is not set");
+    }
+    let added = list.iter().any(|user| !before.list("reservedFor").contains(user));
+    if added && object.sub("metadata").has("deletionTimestamp") {
+        let detail = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set";
+        causes.forbidden(&at, detail);
+    }
+}
+
+fn reserved(new: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = new.list("reservedFor");
     if list.len() > 256 {
         causes.too_many(path, list.len(), 256);
     }
     for (i, user) in list.iter().enumerate() {
         let at = path.index(i);
-        if !before.list("reservedFor").contains(user) {
-            for key in ["resource", "name", "uid"] {
-                if user.zero(key) {
-                    causes.need(&at.child(key));
-                }
+        for key in ["resource", "name", "uid"] {
+            if user.zero(key) {
+                causes.need(&at.child(key));
             }
         }
         if list[..i].iter().any(|u| u.s("uid") == user.s("uid")) {
@@ -140,10 +152,5 @@ fn allocated(allocation: &Value, names: &[String], path: &Path<'_>, causes: &mut
     if let Some(nodes) = allocation.opt("nodeSelector") {
         let at = path.child("nodeSelector");
         selector::node_selector(nodes, &at, causes);
-        let count = nodes.list("nodeSelectorTerms").len();
-        if count > 1 {
-            let detail = "must have exactly one node selector term";
-            causes.invalid(&at.child("nodeSelectorTerms"), nodes.sub("nodeSelectorTerms"), detail);
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const UNDERSCORE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9_]([-_a-z0-9]*[a-z0-9_])?(\\.[a-z0-9_]([-_a-z0-9]*[a-z0-9_])?)*')";
+const UNDERSCORE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 const KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
@@ -47,14 +47,20 @@ pub(crate) fn subdomain(text: &str, bad: &mut dyn FnMut(&str)) {
     }
 }
 
+/// `validate.LongName`: a subdomain whose length is told in bytes.
+pub(crate) fn long(text: &str, bad: &mut dyn FnMut(&str)) {
+    subdomain(text, &mut |detail| bad(if detail == LONG_253 { "must be no more than 253 bytes" } else { detail }));
+}
+
 /// `IsDNS1123SubdomainWithUnderscore`.
 pub(crate) fn subdomain_underscore(text: &str, bad: &mut dyn FnMut(&str)) {
     if text.len() > 253 {
         bad(LONG_253);
     }
-    let word = |b: u8| alnum(b) || b == b'_';
     let ok = text.as_bytes().split(|b| *b == b'.').all(|part| {
-        !part.is_empty() && word(part[0]) && word(part[part.len() - 1]) && part.iter().all(|b| word(*b) || *b == b'-')
+        let rest = part.strip_prefix(b"_").unwrap_or(part);
+        let (Some(first), Some(last)) = (rest.first(), rest.last()) else { return false };
+        alnum(*first) && alnum(*last) && rest.iter().all(|b| alnum(*b) || matches!(b, b'-' | b'_'))
     });
     if !ok {
         bad(UNDERSCORE);

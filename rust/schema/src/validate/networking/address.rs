@@ -3,7 +3,8 @@
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use crate::Kind;
-use crate::read::{Read, same_field};
+use crate::internal::InternalCauses;
+use crate::read::Read;
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::{ip, name};
 use crate::validate::meta;
@@ -13,7 +14,6 @@ const SPEC: Path<'static> = Path::new("spec");
 /// `ValidateIPAddress`: the name is the address.
 pub(crate) fn ip_address(kind: &Kind, object: &Value, causes: &mut Causes) {
     meta::named(kind, object, &Path::new("metadata"), ip::ip, causes);
-    meta::kube_finalizers(kind, object, causes);
     parent(object, causes);
 }
 
@@ -36,21 +36,9 @@ fn parent(object: &Value, causes: &mut Causes) {
 }
 
 pub(crate) fn ip_address_update(object: &Value, old: &Value, causes: &mut Causes) {
-    if !same_field(object.sub("spec"), old.sub("spec"), "parentRef") {
-        let parent = object.sub("spec").sub("parentRef");
-        let shown = if matches!(parent, Value::Null) {
-            Value::Null
-        } else {
-            Map::from_unique(vec![
-                ("Group".into(), Value::from(parent.s("group"))),
-                ("Resource".into(), Value::from(parent.s("resource"))),
-                ("Namespace".into(), Value::from(parent.s("namespace"))),
-                ("Name".into(), Value::from(parent.s("name"))),
-            ])
-            .into()
-        };
-        causes.invalid(&SPEC.child("parentRef"), &shown, IMMUTABLE);
-    }
+    parent(object, causes);
+    let (now, before) = (object.sub("spec").sub("parentRef"), old.sub("spec").sub("parentRef"));
+    causes.immutable_internal(&SPEC.child("parentRef"), "*networking.ParentReference", now, before);
 }
 
 /// `ValidateServiceCIDR`.
@@ -64,6 +52,9 @@ pub(crate) fn service_cidr(object: &Value, causes: &mut Causes) {
         let shown = Map::from_unique(vec![("CIDRs".into(), object.sub("spec").sub("cidrs").clone())]);
         return causes.invalid(&at, &shown.into(), "may only hold up to 2 values");
     }
+    for (i, cidr) in cidrs.iter().enumerate() {
+        causes.format(&at.index(i), cidr.as_str().unwrap_or(""), ip::cidr);
+    }
     if let [a, b] = cidrs {
         let family = |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, _)| a.is_ipv4());
         if let (Some(a), Some(b)) = (family(a), family(b))
@@ -72,9 +63,6 @@ pub(crate) fn service_cidr(object: &Value, causes: &mut Causes) {
             let detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
             causes.invalid(&at, object.sub("spec").sub("cidrs"), detail);
         }
-    }
-    for (i, cidr) in cidrs.iter().enumerate() {
-        causes.format(&at.index(i), cidr.as_str().unwrap_or(""), ip::cidr);
     }
 }
 

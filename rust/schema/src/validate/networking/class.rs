@@ -55,5 +55,5 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     if new.s("controller") != before.s("controller") {
         causes.invalid_str(&SPEC.child("controller"), new.s("controller"), IMMUTABLE);
     }
-    parameters(new, causes);
+    rules(object, causes);
 }

@@ -7,7 +7,6 @@ use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::core::service;
 use crate::validate::format::{ip, name, text};
-use crate::validate::meta;
 
 const SPEC: Path<'static> = Path::new("spec");
 const CLASS: &str = "kubernetes.io/ingress.class";
@@ -24,7 +23,6 @@ pub(crate) fn create(object: &Value, causes: &mut Causes) {
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     if req.subresource == "status" {
         let path = Path::new("status");
         let (new, before) = (object.sub("status").sub("loadBalancer"), old.sub("status").sub("loadBalancer"));
@@ -133,7 +131,7 @@ fn backend(backend: &Value, path: &Path<'_>, causes: &mut Causes) {
             if service.zero("name") {
                 causes.need(&at.child("name"));
             } else {
-                causes.format(&at.child("name"), service.s("name"), name::label_1035);
+                causes.format(&at.child("name"), service.s("name"), name::label);
             }
             let port = service.sub("port");
             let (named, number) = (!port.zero("name"), port.i("number") != 0);

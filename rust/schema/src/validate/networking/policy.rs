@@ -53,7 +53,8 @@ fn port_of(port: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.port(&path.child("port"), number);
             if let Some(end) = end {
                 if end < number {
-                    causes.invalid_int(&at, end, "must be greater than or equal to `port`");
+                    // Upstream shows the port.
+                    causes.invalid_int(&at, number, "must be greater than or equal to `port`");
                 }
                 causes.port(&at, end);
             }

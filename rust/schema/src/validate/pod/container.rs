@@ -212,7 +212,7 @@ fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut 
         causes.one_of_required(path, resource, &["cpu", "memory"]);
         causes.one_of_required(path, restart, &["NotRequired", "RestartContainer"]);
         if spec.spec.s("restartPolicy") == "Never" && restart != "NotRequired" {
-            let detail = "must be 'NotRequired' when `restartPolicy` is 'Never'";
+            let detail = "must be 'NotRequired' when pod `restartPolicy` is 'Never'";
             causes.invalid_str(path, restart, detail);
         }
     }

@@ -3,6 +3,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::affinity;
+use crate::internal::InternalCauses;
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{label, name};
@@ -46,6 +47,8 @@ pub(crate) fn tolerations(list: &[Value], path: &Path<'_>, causes: &mut Causes) 
                     causes.invalid_str(&at.child("operator"), value, "value must be empty when `operator` is 'Exists'");
                 }
             }
+            // TaintTolerationComparisonOperators is off.
+            "Lt" | "Gt" => causes.unsupported(&at.child("operator"), operator, &["Equal", "Exists", "Lt", "Gt"]),
             other => causes.unsupported(&at.child("operator"), other, &["Equal", "Exists"]),
         }
         if !effect.is_empty() {
@@ -124,11 +127,11 @@ pub(super) fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, 
         match (claim.opt("resourceClaimName"), claim.opt("resourceClaimTemplateName")) {
             (Some(_), Some(_)) => {
                 let detail = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified";
-                causes.invalid(&at, claim, detail);
+                causes.invalid_internal(&at, "core.PodResourceClaim", claim, detail);
             }
             (None, None) => {
                 let detail = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`";
-                causes.invalid(&at, claim, detail);
+                causes.invalid_internal(&at, "core.PodResourceClaim", claim, detail);
             }
             _ => {}
         }

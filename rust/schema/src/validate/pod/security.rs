@@ -3,6 +3,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::{Checked, path, windows};
+use crate::internal::InternalCauses;
 use crate::read::Read;
 use crate::validate::check::Check;
 
@@ -42,7 +43,7 @@ pub(super) fn pod(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     windows::options(context, &path, causes);
     app_armor(context, &path, causes);
     one_of("supplementalGroupsPolicy", &["Merge", "Strict"], causes);
-    one_of("seLinuxChangePolicy", &["MountOption", "Recursive"], causes);
+    one_of("seLinuxChangePolicy", &["Recursive"], causes);
 }
 
 fn sysctls(pod: &Value, context: &Value, path: &Path<'_>, causes: &mut Causes) {
@@ -96,13 +97,9 @@ fn seccomp(context: &Value, path: &Path<'_>, causes: &mut Causes) {
     match (profile.s("type") == "Localhost", profile.opt("localhostProfile")) {
         (true, None) => causes.required(&at, "must be set when seccomp type is Localhost"),
         (true, Some(local)) => path::descending(local.as_str().unwrap_or(""), &at, causes),
-        (false, Some(local)) => {
-            // Upstream shows the whole internal struct.
-            let shown = hydrofoil_types::Map::from_unique(vec![
-                ("Type".into(), Value::from(profile.s("type"))),
-                ("LocalhostProfile".into(), local.clone()),
-            ]);
-            causes.invalid(&at, &shown.into(), "can only be set when seccomp type is Localhost");
+        (false, Some(_)) => {
+            let detail = "can only be set when seccomp type is Localhost";
+            causes.invalid_internal(&at, "core.SeccompProfile", profile, detail);
         }
         (false, None) => {}
     }
@@ -155,46 +152,17 @@ pub(super) fn container(context: &Value, host_users: bool, path: &Path<'_>, caus
     if context.get("allowPrivilegeEscalation").and_then(Value::as_bool) == Some(false) {
         if context.b("privileged") {
             let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-            causes.invalid(path, &shown(context), detail);
+            causes.invalid_internal(path, "core.SecurityContext", context, detail);
         }
         for capability in context.sub("capabilities").list("add") {
             if capability.as_str() == Some("CAP_SYS_ADMIN") {
                 let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-                causes.invalid(path, &shown(context), detail);
+                causes.invalid_internal(path, "core.SecurityContext", context, detail);
             }
         }
     }
     windows::options(context, path, causes);
     app_armor(context, path, causes);
-}
-
-/// The internal struct of a container's security context, as upstream's message has it.
-fn shown(context: &Value) -> Value {
-    let mut out = hydrofoil_types::Map::new();
-    let capabilities = context.opt("capabilities").map_or(Value::Null, |c| {
-        let mut inner = hydrofoil_types::Map::new();
-        for (name, key) in [("Add", "add"), ("Drop", "drop")] {
-            inner.push(name, c.opt(key).cloned().unwrap_or(Value::Null));
-        }
-        inner.into()
-    });
-    out.push("Capabilities", capabilities);
-    for (name, key) in [
-        ("Privileged", "privileged"),
-        ("SELinuxOptions", "seLinuxOptions"),
-        ("WindowsOptions", "windowsOptions"),
-        ("RunAsUser", "runAsUser"),
-        ("RunAsGroup", "runAsGroup"),
-        ("RunAsNonRoot", "runAsNonRoot"),
-        ("ReadOnlyRootFilesystem", "readOnlyRootFilesystem"),
-        ("AllowPrivilegeEscalation", "allowPrivilegeEscalation"),
-        ("ProcMount", "procMount"),
-        ("SeccompProfile", "seccompProfile"),
-        ("AppArmorProfile", "appArmorProfile"),
-    ] {
-        out.push(name, context.opt(key).cloned().unwrap_or(Value::Null));
-    }
-    out.into()
 }
 
 /// `validateHostUsers`.

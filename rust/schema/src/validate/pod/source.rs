@@ -8,7 +8,8 @@ use crate::validate::check::Check;
 use crate::validate::format::name;
 
 pub(super) const ISCSI_TOO_LONG: &str = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
-const PARTITION: &str = "must be between 0 and 255, inclusive";
+/// As upstream words it, though 0 is fine.
+const PARTITION: &str = "must be between 1 and 255, inclusive";
 
 /// The fields that must be set, by source.
 fn required(key: &str) -> &'static [&'static str] {

@@ -3,18 +3,17 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::status;
-use crate::Request;
 use crate::read::{Read, Write, same, same_field};
 use crate::validate::check::Check;
-use crate::validate::meta;
+use crate::{Request, internal};
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
+const EPHEMERAL: &str = "core.EphemeralContainer";
 const NODE_AFFINITY: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 /// `ValidatePodUpdate` and those of the subresources.
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    meta::update(req.kind, object, old, causes);
     let path = Path::new("spec");
     match req.subresource {
         "status" => status::update(object, old, causes),
@@ -61,7 +60,7 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
             return causes.invalid_int(&at, seconds, "must be less than or equal to previous value");
         }
         (None, Some(_)) => {
-            return causes.invalid(&at, &Value::Null, "must not update from a positive integer to nil value");
+            causes.invalid(&at, &Value::Null, "must not update from a positive integer to nil value");
         }
         _ => {}
     }
@@ -85,8 +84,8 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if !old.list("schedulingGates").is_empty() {
         gated(&mut munged, old, path, causes);
     }
-    if !same(&munged, old) {
-        causes.forbidden(path, FIXED);
+    if !internal::same("core.PodSpec", &munged, old) {
+        causes.forbidden(path, &format!("{FIXED}{}", internal::diff("core.PodSpec", old, &munged)));
     }
 }
 
@@ -173,8 +172,10 @@ fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) 
         let name = before.s("name");
         match containers.iter().rev().find(|c| c.s("name") == name) {
             None => causes.forbidden(path, &format!("existing ephemeral containers \"{name}\" may not be removed\n")),
-            Some(now) if !same(now, before) => {
-                causes.forbidden(path, &format!("existing ephemeral containers \"{name}\" may not be changed\n"));
+            Some(now) if !internal::same(EPHEMERAL, before, now) => {
+                let changed = internal::diff(EPHEMERAL, before, now);
+                let detail = format!("existing ephemeral containers \"{name}\" may not be changed\n{changed}");
+                causes.forbidden(path, &detail);
             }
             Some(_) => {}
         }

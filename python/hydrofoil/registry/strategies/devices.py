@@ -1,0 +1,45 @@
+"""Claims of devices: administrators' access is for namespaces that say so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from hydrofoil.registry.strategies.base import Strategy
+
+if TYPE_CHECKING:
+    from hydrofoil.apis.catalog import Resource
+    from hydrofoil.engine import Draft
+    from hydrofoil.errors import Cause
+
+LABEL = "resource.kubernetes.io/admin-access"
+
+
+class DeviceClaimStrategy(Strategy):
+    """`AuthorizedForAdmin` of `pkg/registry/resource`."""
+
+    path: tuple[str, ...] = ("spec", "devices", "requests")
+
+    def extra_causes(self, resource: Resource, namespace: str, draft: Draft) -> list[Cause]:
+        requests: list[dict[str, Any]] = orjson.loads(draft.get(list(self.path)) or b"[]")
+        asked = (i for i, r in enumerate(requests) if r.get("exactly", r).get("adminAccess"))
+        first = next(asked, None)
+        if first is None or self._trusted(namespace):
+            return []
+        text = f"Forbidden: admin access to devices requires the `{LABEL}: true` label on the containing namespace"
+        return [("FieldValueForbidden", text, f"spec.devices.requests[{first}].adminAccess")]
+
+    def _trusted(self, namespace: str) -> bool:
+        namespaces = self.registry.catalog.find("", "v1", "namespaces")
+        found = namespaces and self.registry.collection(namespaces).get(namespaces.native, "", namespace)
+        if not found:
+            return False
+        labels: dict[str, str] = orjson.loads(found.json)["metadata"].get("labels", {})
+        return labels.get(LABEL) == "true"
+
+
+class DeviceTemplateStrategy(DeviceClaimStrategy):
+    """The same for claims to be; upstream names the same path."""
+
+    path = ("spec", "spec", "devices", "requests")

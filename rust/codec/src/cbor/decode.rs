@@ -1,0 +1,304 @@
+//! From CBOR to JSON text. The work is bounded by the bytes that are there, whatever lengths they claim; nesting costs
+//! no stack.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hydrofoil_types::{SmolStr, Timestamp, Value};
+use rustc_hash::FxHashSet;
+
+use super::broken;
+use crate::{DecodeError, json};
+
+/// As deep as upstream's decoder goes.
+const MAX_DEPTH: usize = 10_000;
+
+/// A container that is being read.
+struct Frame {
+    map: bool,
+    /// The items that are still to come; `None` until a break.
+    left: Option<u64>,
+    /// How many values it has got.
+    count: usize,
+    /// The keys so far.
+    keys: FxHashSet<SmolStr>,
+    /// Whether a key was read whose value is next.
+    keyed: bool,
+}
+
+/// What a tag asks of the bytes after it.
+#[derive(Clone, Copy, PartialEq)]
+enum Later {
+    Text,
+    Base64,
+    Base64Url,
+    Base16,
+    Time,
+}
+
+/// An item of CBOR as JSON text; null as an empty object, as a decoder into a struct leaves it.
+pub fn to_json(data: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let mut reader = Reader { data, at: 0, out: Vec::with_capacity(data.len() * 2), stack: Vec::new() };
+    reader.run()?;
+    if reader.out == b"null" {
+        return Ok(b"{}".to_vec());
+    }
+    Ok(reader.out)
+}
+
+/// What upstream's strict reader says of the first unknown field: its place among the members of its object.
+pub fn unknown_field(value: &Value, path: &str) -> String {
+    let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let parent = parent.split('.').filter(|part| !part.is_empty()).try_fold(value, |value, part| {
+        let (name, index) = part.split_once('[').map_or((part, None), |(name, rest)| (name, Some(rest)));
+        let value = value.get(name)?;
+        match index {
+            Some(rest) => value.as_array()?.get(rest.trim_end_matches(']').parse::<usize>().ok()?),
+            None => Some(value),
+        }
+    });
+    let place = parent.and_then(Value::as_object).and_then(|o| o.iter().position(|(key, _)| key == name));
+    format!("cbor: found unknown field at map element index {}", place.unwrap_or_default())
+}
+
+struct Reader<'a> {
+    data: &'a [u8],
+    at: usize,
+    out: Vec<u8>,
+    stack: Vec<Frame>,
+}
+
+impl<'a> Reader<'a> {
+    fn run(&mut self) -> Result<(), DecodeError> {
+        loop {
+            self.item()?;
+            loop {
+                let Some(frame) = self.stack.last() else {
+                    if self.at < self.data.len() {
+                        return Err(broken(&format!("{} bytes of extraneous data", self.data.len() - self.at)));
+                    }
+                    return Ok(());
+                };
+                let ended = match frame.left {
+                    Some(left) => left == 0,
+                    None => !frame.keyed && self.data.get(self.at) == Some(&0xff),
+                };
+                if !ended || frame.keyed {
+                    break;
+                }
+                self.at += usize::from(frame.left.is_none());
+                self.out.push(if frame.map { b'}' } else { b']' });
+                self.stack.pop();
+            }
+        }
+    }
+
+    /// One item, or the beginning of one that contains others.
+    fn item(&mut self) -> Result<(), DecodeError> {
+        let is_key = self.stack.last().is_some_and(|f| f.map && !f.keyed);
+        if let Some(frame) = self.stack.last_mut() {
+            if frame.keyed {
+                frame.keyed = false;
+            } else if frame.count > 0 {
+                self.out.push(b',');
+            }
+            if !is_key || !frame.map {
+                frame.left = frame.left.map(|left| left - 1);
+                frame.count += 1;
+            }
+        }
+        let mut later = Later::Text;
+        loop {
+            let (major, info) = self.initial()?;
+            if is_key && major != 2 && major != 3 {
+                return Err(broken("map keys must be strings"));
+            }
+            match major {
+                6 => later = self.tag(info, later)?,
+                _ if later == Later::Time && major != 3 && major != 2 => return self.epoch(major, info),
+                2 | 3 => {
+                    let text = self.string(major, info, later)?;
+                    return if is_key { self.key(&text) } else { self.text(&text, later) };
+                }
+                4 | 5 => return self.open(major == 5, info),
+                0 => {
+                    let n = i64::try_from(self.argument(info)?).map_err(|_| broken("integer overflows int64"))?;
+                    self.out.extend_from_slice(n.to_string().as_bytes());
+                    return Ok(());
+                }
+                1 => {
+                    let n = i64::try_from(self.argument(info)?).map_err(|_| broken("integer overflows int64"))?;
+                    self.out.extend_from_slice((-1 - n).to_string().as_bytes());
+                    return Ok(());
+                }
+                _ => return self.simple(info),
+            }
+        }
+    }
+
+    fn key(&mut self, text: &str) -> Result<(), DecodeError> {
+        json::write_string(&mut self.out, text);
+        self.out.push(b':');
+        let frame = self.stack.last_mut().expect("a key stands in a map");
+        if !frame.keys.insert(SmolStr::new(text)) {
+            return Err(broken(&format!("found duplicate map key {text:?} at map element index {}", frame.count)));
+        }
+        frame.keyed = true;
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str, later: Later) -> Result<(), DecodeError> {
+        if later == Later::Time && Timestamp::parse(text).is_none() {
+            return Err(broken("cannot set a time from a text that is none"));
+        }
+        json::write_string(&mut self.out, text);
+        Ok(())
+    }
+
+    fn open(&mut self, map: bool, info: u8) -> Result<(), DecodeError> {
+        let left = if info == 31 { None } else { Some(self.argument(info)?) };
+        // An item has a byte at least, a member two.
+        let least = left.map_or(0, |n| if map { n.saturating_mul(2) } else { n });
+        if least > (self.data.len() - self.at) as u64 {
+            return Err(broken("unexpected EOF"));
+        }
+        if self.stack.len() >= MAX_DEPTH {
+            return Err(broken(&format!("exceeded max nested level {MAX_DEPTH}")));
+        }
+        self.out.push(if map { b'{' } else { b'[' });
+        self.stack.push(Frame { map, left, count: 0, keys: FxHashSet::default(), keyed: false });
+        Ok(())
+    }
+
+    fn tag(&mut self, info: u8, before: Later) -> Result<Later, DecodeError> {
+        Ok(match self.argument(info)? {
+            0 | 1 => Later::Time,
+            2 | 3 => return Err(broken("big numbers have no place in JSON")),
+            21 => Later::Base64Url,
+            22 => Later::Base64,
+            23 => Later::Base16,
+            _ => before,
+        })
+    }
+
+    /// Seconds since 1970 as a time.
+    fn epoch(&mut self, major: u8, info: u8) -> Result<(), DecodeError> {
+        let seconds = match major {
+            0 => i64::try_from(self.argument(info)?).ok(),
+            1 => i64::try_from(self.argument(info)?).ok().map(|n| -1 - n),
+            7 => Some(self.float(info)?.floor() as i64),
+            _ => None,
+        };
+        let seconds = seconds.ok_or_else(|| broken("a time is a text or a number"))?;
+        let time = Timestamp { seconds, nanos: 0 };
+        json::write_string(&mut self.out, &time.rfc3339());
+        Ok(())
+    }
+
+    fn simple(&mut self, info: u8) -> Result<(), DecodeError> {
+        match info {
+            20 => self.out.extend_from_slice(b"false"),
+            21 => self.out.extend_from_slice(b"true"),
+            22 => self.out.extend_from_slice(b"null"),
+            25..=27 => {
+                let n = self.float(info)?;
+                if !n.is_finite() {
+                    return Err(broken("floating-point NaN or infinity has no place in JSON"));
+                }
+                let text = json::encode_any(&Value::Float(n));
+                self.out.extend_from_slice(&text);
+                // It stays a number with a fraction, so that what wants a whole one refuses it.
+                if !text.iter().any(|b| matches!(b, b'.' | b'e')) {
+                    self.out.extend_from_slice(b".0");
+                }
+            }
+            31 => return Err(broken("unexpected \"break\" code")),
+            _ => return Err(broken("simple value is not recognized")),
+        }
+        Ok(())
+    }
+
+    fn float(&mut self, info: u8) -> Result<f64, DecodeError> {
+        Ok(match info {
+            25 => half(u16::from_be_bytes(self.array()?)),
+            26 => f64::from(f32::from_be_bytes(self.array()?)),
+            27 => f64::from_be_bytes(self.array()?),
+            _ => return Err(broken("a time is a text or a number")),
+        })
+    }
+
+    /// A text, or bytes in the encoding that a tag asks for; whole or in chunks.
+    fn string(&mut self, major: u8, info: u8, later: Later) -> Result<String, DecodeError> {
+        let mut whole = Vec::new();
+        if info == 31 {
+            loop {
+                if self.data.get(self.at) == Some(&0xff) {
+                    self.at += 1;
+                    break;
+                }
+                let (chunk, info) = self.initial()?;
+                if chunk != major || info == 31 {
+                    return Err(broken("wrong chunk in an indefinite-length string"));
+                }
+                let piece = self.bytes(info)?;
+                if major == 3 && std::str::from_utf8(piece).is_err() {
+                    return Err(broken("invalid UTF-8 string"));
+                }
+                whole.extend_from_slice(piece);
+            }
+        } else {
+            whole.extend_from_slice(self.bytes(info)?);
+        }
+        if major == 3 {
+            return String::from_utf8(whole).map_err(|_| broken("invalid UTF-8 string"));
+        }
+        Ok(match later {
+            Later::Base64 => STANDARD.encode(&whole),
+            Later::Base64Url => URL_SAFE_NO_PAD.encode(&whole),
+            Later::Base16 => whole.iter().map(|b| format!("{b:02x}")).collect(),
+            Later::Text | Later::Time => String::from_utf8_lossy(&whole).into_owned(),
+        })
+    }
+
+    fn bytes(&mut self, info: u8) -> Result<&'a [u8], DecodeError> {
+        let len = usize::try_from(self.argument(info)?).unwrap_or(usize::MAX);
+        let rest = &self.data[self.at..];
+        let piece = rest.get(..len).ok_or_else(|| broken("unexpected EOF"))?;
+        self.at += len;
+        Ok(piece)
+    }
+
+    fn initial(&mut self) -> Result<(u8, u8), DecodeError> {
+        let byte = *self.data.get(self.at).ok_or_else(|| broken("unexpected EOF"))?;
+        self.at += 1;
+        Ok((byte >> 5, byte & 31))
+    }
+
+    fn argument(&mut self, info: u8) -> Result<u64, DecodeError> {
+        Ok(match info {
+            0..=23 => u64::from(info),
+            24 => u64::from(u8::from_be_bytes(self.array()?)),
+            25 => u64::from(u16::from_be_bytes(self.array()?)),
+            26 => u64::from(u32::from_be_bytes(self.array()?)),
+            27 => u64::from_be_bytes(self.array()?),
+            _ => return Err(broken("invalid additional information")),
+        })
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], DecodeError> {
+        let piece = self.data[self.at..].first_chunk::<N>().ok_or_else(|| broken("unexpected EOF"))?;
+        self.at += N;
+        Ok(*piece)
+    }
+}
+
+/// A number of 16 bits.
+fn half(bits: u16) -> f64 {
+    let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let size = match exponent {
+        0 => mantissa * 2f64.powi(-24),
+        31 if mantissa == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (mantissa + 1024.0) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}

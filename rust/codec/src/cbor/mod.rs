@@ -1,0 +1,17 @@
+//! CBOR: read by way of JSON, written from values, with the choices of upstream (apimachinery
+//! `pkg/runtime/serializer/cbor/internal/modes`).
+
+mod decode;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+pub use decode::{to_json, unknown_field};
+pub use encode::{array_head, encode, event, map_head, tagged};
+
+/// The tag that says of itself that what follows is CBOR.
+pub const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
+
+fn broken(what: &str) -> crate::DecodeError {
+    crate::DecodeError::Syntax(format!("cbor: {what}"))
+}

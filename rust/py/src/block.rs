@@ -1,0 +1,158 @@
+//! What lists are put together from: the joined encoding of a leaf's versions, kept for the next list.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use hydrofoil_codec::gzip::{self, Sum};
+use hydrofoil_store::{Leaf, Part, Shard, Version};
+use hydrofoil_types::Timestamp;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rustc_hash::FxHasher;
+
+use crate::catalog::Typed;
+use crate::render::{Form, render};
+
+/// A piece of a list in its form, packed or not.
+pub(crate) struct Piece {
+    /// What is written.
+    pub(crate) bytes: Py<PyBytes>,
+    /// The length of the items, unpacked.
+    pub(crate) plain: u64,
+    /// The sum of the items; only of packed ones.
+    pub(crate) sum: Sum,
+    /// Where each item ends, unpacked.
+    ends: Box<[u32]>,
+    /// Until when ages in it hold, in seconds of Unix time.
+    until: i64,
+}
+
+/// Items before they become a Python object.
+struct Encoded {
+    bytes: Vec<u8>,
+    ends: Box<[u32]>,
+    until: i64,
+}
+
+/// How the pieces of one list are made.
+pub(crate) struct Maker {
+    pub(crate) typed: Arc<Typed>,
+    pub(crate) form: Form,
+    pub(crate) gzip: bool,
+    /// Where the leaves are from.
+    pub(crate) shard: Arc<Shard>,
+    /// Under which pieces of whole leaves are kept: as they are written, and unpacked.
+    key: u64,
+    plain: u64,
+}
+
+impl Maker {
+    pub(crate) fn new(typed: Arc<Typed>, form: Form, gzip: bool, shard: Arc<Shard>) -> Self {
+        let key = |gzip: bool| {
+            let mut hasher = FxHasher::default();
+            (typed.id, &form, gzip).hash(&mut hasher);
+            hasher.finish()
+        };
+        let (key, plain) = (key(gzip), key(false));
+        Self { typed, form, gzip, shard, key, plain }
+    }
+
+    /// The kept piece of a whole leaf, if there is one that still holds.
+    pub(crate) fn kept(&self, leaf: &Leaf) -> Option<Arc<Piece>> {
+        held(leaf, self.key)
+    }
+
+    /// Whether the piece of a part can be had without encoding or packing.
+    pub(crate) fn is_cheap(&self, part: &Part) -> bool {
+        let key = if part.is_whole() { self.key } else { self.plain };
+        (part.is_whole() || !self.gzip) && held(part.leaf(), key).is_some()
+    }
+
+    /// The piece of a part. Those of whole leaves are kept; parts of them are cut out of these.
+    pub(crate) fn piece(&self, py: Python<'_>, part: &Part) -> PyResult<Arc<Piece>> {
+        let leaf = part.leaf();
+        if part.is_whole() {
+            return match self.kept(leaf) {
+                Some(piece) => Ok(piece),
+                None => self.whole(py, leaf, self.key, self.gzip),
+            };
+        }
+        let mut plain = held(leaf, self.plain);
+        // A good part of a leaf is worth to encode all of it: the next page takes up where this one ends.
+        if plain.is_none() && part.len() * 4 >= leaf.versions().len() {
+            plain = Some(self.whole(py, leaf, self.plain, false)?);
+        }
+        let encoded = match plain {
+            Some(whole) => cut(whole.bytes.bind(py).as_bytes(), &whole, part, self.form.is_text()),
+            None => py.detach(|| self.encode(part.versions()))?,
+        };
+        Ok(Arc::new(Piece::new(py, encoded, self.gzip)))
+    }
+
+    /// Makes and keeps the piece of a whole leaf, without Python's lock.
+    fn whole(&self, py: Python<'_>, leaf: &Leaf, key: u64, gzip: bool) -> PyResult<Arc<Piece>> {
+        py.detach(|| {
+            leaf.make(
+                |leaf| held(leaf, key).map(Ok),
+                || {
+                    let encoded = self.encode(leaf.versions().iter())?;
+                    let (piece, size) = Python::attach(|py| {
+                        let piece = Arc::new(Piece::new(py, encoded, gzip));
+                        let size = piece.bytes.bind(py).as_bytes().len() + piece.ends.len() * size_of::<u32>();
+                        (piece, size)
+                    });
+                    let made: Arc<Piece> = Arc::clone(&piece);
+                    leaf.keep(key, self.shard.keep(made, size));
+                    Ok(piece)
+                },
+            )
+        })
+    }
+
+    fn encode<'v>(&self, versions: impl Iterator<Item = &'v Arc<Version>>) -> PyResult<Encoded> {
+        let mut bytes = Vec::with_capacity(1 << 16);
+        let mut ends = Vec::new();
+        let mut until = i64::MAX;
+        for version in versions {
+            if !ends.is_empty() && self.form.is_text() {
+                bytes.push(b',');
+            }
+            until = until.min(render(&self.typed, &self.form, version, false, &mut bytes)?);
+            ends.push(bytes.len() as u32);
+        }
+        Ok(Encoded { bytes, ends: ends.into_boxed_slice(), until })
+    }
+}
+
+impl Piece {
+    fn new(py: Python<'_>, encoded: Encoded, gzip: bool) -> Self {
+        let Encoded { bytes, ends, until } = encoded;
+        let plain = bytes.len() as u64;
+        let (bytes, sum) =
+            py.detach(|| if gzip { (gzip::deflate(&bytes), Sum::of(&bytes)) } else { (bytes, Sum::default()) });
+        Self { bytes: PyBytes::new(py, &bytes).unbind(), plain, sum, ends, until }
+    }
+}
+
+fn held(leaf: &Leaf, key: u64) -> Option<Arc<Piece>> {
+    let piece = leaf.block(key)?.get()?.downcast::<Piece>().ok()?;
+    (piece.until > Timestamp::now().seconds).then_some(piece)
+}
+
+/// The items of a part, out of the bytes of its whole leaf.
+fn cut(bytes: &[u8], whole: &Piece, part: &Part, commas: bool) -> Encoded {
+    let mut out = Vec::new();
+    let mut ends = Vec::with_capacity(part.len());
+    for place in part.places() {
+        let start = match place.checked_sub(1) {
+            Some(before) => whole.ends[before] as usize + usize::from(commas),
+            None => 0,
+        };
+        if commas && !ends.is_empty() {
+            out.push(b',');
+        }
+        out.extend_from_slice(&bytes[start..whole.ends[place] as usize]);
+        ends.push(out.len() as u32);
+    }
+    Encoded { bytes: out, ends: ends.into_boxed_slice(), until: whole.until }
+}

@@ -1,0 +1,141 @@
+//! Encodings that are kept for the next reader, bounded in bytes, the least used going first.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+/// What is made of a leaf: opaque to the store, shared by readers.
+pub type Made = Arc<dyn Any + Send + Sync>;
+
+/// One kept encoding. What it weighs and tells stays known when its bytes have been evicted.
+#[derive(Debug)]
+pub struct Block {
+    made: Mutex<Option<Made>>,
+    size: usize,
+    used: AtomicBool,
+    total: Arc<AtomicUsize>,
+}
+
+impl Block {
+    /// What is kept, unless it was evicted.
+    pub fn get(&self) -> Option<Made> {
+        self.used.store(true, Ordering::Relaxed);
+        self.made.lock().clone()
+    }
+
+    /// Whether it still keeps its bytes.
+    pub fn is_held(&self) -> bool {
+        self.made.lock().is_some()
+    }
+
+    fn evict(&self) {
+        if self.made.lock().take().is_some() {
+            self.total.fetch_sub(self.size, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.evict();
+    }
+}
+
+/// The kept encodings of a whole store.
+///
+/// A clock: a block that was used since the hand last passed gets another round.
+#[derive(Debug)]
+pub struct Cache {
+    total: Arc<AtomicUsize>,
+    clock: Mutex<VecDeque<Weak<Block>>>,
+    limit: AtomicUsize,
+}
+
+impl Cache {
+    /// A cache of at most `limit` bytes.
+    pub fn new(limit: usize) -> Self {
+        Self { total: Arc::default(), clock: Mutex::default(), limit: AtomicUsize::new(limit) }
+    }
+
+    /// Changes the bound. It holds from the next block on.
+    pub fn set_limit(&self, limit: usize) {
+        self.limit.store(limit, Ordering::Relaxed);
+    }
+
+    /// The bytes that are kept.
+    pub fn bytes(&self) -> usize {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// Keeps what was made, of a size in bytes, and evicts others for it.
+    pub fn add(&self, made: Made, size: usize) -> Arc<Block> {
+        let block = Arc::new(Block {
+            made: Mutex::new(Some(made)),
+            size,
+            used: AtomicBool::new(false),
+            total: Arc::clone(&self.total),
+        });
+        let total = self.total.fetch_add(size, Ordering::Relaxed) + size;
+        let mut clock = self.clock.lock();
+        clock.push_back(Arc::downgrade(&block));
+        let limit = self.limit.load(Ordering::Relaxed);
+        if total > limit {
+            sweep(&mut clock, &self.total, limit);
+        }
+        block
+    }
+}
+
+/// Moves the hand until the bound holds: twice around at most, since the first round may only take marks away.
+fn sweep(clock: &mut VecDeque<Weak<Block>>, total: &AtomicUsize, limit: usize) {
+    for _ in 0..2 * clock.len() {
+        if total.load(Ordering::Relaxed) <= limit {
+            return;
+        }
+        let Some(entry) = clock.pop_front() else { return };
+        let Some(block) = entry.upgrade() else { continue };
+        if block.used.swap(false, Ordering::Relaxed) {
+            clock.push_back(entry);
+        } else {
+            block.evict();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn add(cache: &Cache, size: usize) -> Arc<Block> {
+        cache.add(Arc::new(size), size)
+    }
+
+    #[test]
+    fn the_bound_holds_and_what_is_used_stays() {
+        let cache = Cache::new(100);
+        let (first, second) = (add(&cache, 40), add(&cache, 40));
+        assert!(first.get().is_some());
+        let third = add(&cache, 40);
+        assert!(first.is_held() && third.is_held() && !second.is_held());
+        assert_eq!(cache.bytes(), 80);
+    }
+
+    #[test]
+    fn a_dropped_block_weighs_nothing() {
+        let cache = Cache::new(100);
+        drop(add(&cache, 90));
+        assert_eq!(cache.bytes(), 0);
+        let kept = add(&cache, 90);
+        assert!(kept.is_held());
+    }
+
+    #[test]
+    fn what_is_larger_than_the_bound_is_not_kept() {
+        let cache = Cache::new(10);
+        assert!(!add(&cache, 11).is_held());
+        assert_eq!(cache.bytes(), 0);
+    }
+}

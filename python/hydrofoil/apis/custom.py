@@ -50,7 +50,7 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
     # What the published documents are made of; nothing is published before a definition is established.
     digest = b""
     if holds(definition, "Established"):
-        parts = [names, spec["scope"], spec.get("preserveUnknownFields"), version]
+        parts = [names, spec["scope"], spec.get("preserveUnknownFields"), version["name"], native.form, sorted(given)]
         digest = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
     subresources: dict[str, Subresource] = {}
     if "status" in given:

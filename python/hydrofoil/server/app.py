@@ -86,6 +86,7 @@ class App:
         self.hub = Hub(self.backend)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
+        self._definitions = definitions
         definitions.swapped = self._swapped
         definitions.services = config.service_endpoints
         self.listeners: list[Callable[[], None]] = []
@@ -102,6 +103,10 @@ class App:
         self.open_requests = 0
         self.idle = asyncio.Event()
         self.idle.set()
+
+    async def close(self) -> None:
+        """Ends what goes on beside requests."""
+        await self._definitions.close()
 
     def _swapped(self, shard: tuple[str, str]) -> None:
         self.hub.cut(shard)

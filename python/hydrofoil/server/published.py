@@ -80,11 +80,15 @@ class Published:
         version: dict[str, Any] = next((v for v in spec["versions"] if v["name"] == r.version), {})
         schema = version.get("schema", {}).get("openAPIV3Schema")
         preserve = spec.get("preserveUnknownFields", False)
+        try:
+            model = resource(schema, r.group, r.version, r.kind, v2=v2, preserve=preserve)
+            orjson.dumps(model)
+        except (orjson.JSONEncodeError, RecursionError):
+            # Deeper than any document can be written: the kind is published without what it holds.
+            model = resource(None, r.group, r.version, r.kind, v2=v2)
         many = resource_list(r.group, r.version, r.kind, r.list_kind, r.plural, v2=v2)
         return {
-            model_name(r.group, r.version, r.kind): resource(
-                schema, r.group, r.version, r.kind, v2=v2, preserve=preserve
-            ),
+            model_name(r.group, r.version, r.kind): model,
             model_name(r.group, r.version, r.list_kind): many,
         }
 

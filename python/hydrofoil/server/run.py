@@ -109,6 +109,7 @@ class Server:
         self.app.health.shutting_down = True
         for controller in self.controllers:
             await controller.stop()
+        await self.app.close()
         if self._server is not None:
             self._server.close()
         self.app.hub.close()

@@ -169,6 +169,12 @@ impl ResourceType {
         &self.typed.kind.kind
     }
 
+    /// Equal for types whose objects have the same schema; 0 for built-in kinds.
+    #[getter]
+    fn form(&self) -> u64 {
+        self.typed.form()
+    }
+
     #[getter]
     fn api_version(&self) -> &str {
         &self.typed.api_version
@@ -347,7 +353,7 @@ impl Typed {
         let (value, form) = match &self.custom {
             Some(custom) => {
                 stored = custom.to_storage(value);
-                (&*stored, custom.storage().fingerprint)
+                (&*stored, custom.stored_form())
             }
             None => (value, 0),
         };

@@ -15,6 +15,9 @@ use pyo3::prelude::*;
 use crate::catalog::{Typed, next_id};
 use crate::error::{conversion_error, decode_error};
 
+/// The form of stored bytes that no version shows as they are.
+const WITHOUT_DEFAULTS: u64 = u64::MAX;
+
 /// One version of a definition.
 #[derive(Debug)]
 pub(crate) struct Custom {
@@ -187,21 +190,18 @@ impl Custom {
         value
     }
 
+    /// The form of what this type stores. What was written in another version is without the defaults of the stored
+    /// one, which reading fills.
+    pub(crate) fn stored_form(&self) -> u64 {
+        if self.at == self.definition.storage { self.storage().fingerprint } else { WITHOUT_DEFAULTS }
+    }
+
     /// A value of this type in the form that is stored.
     pub(crate) fn to_storage<'a>(&self, value: &'a Value) -> Cow<'a, Value> {
         if value.str_at(&["apiVersion"]) == self.storage().api_version {
             return Cow::Borrowed(value);
         }
         Cow::Owned(self.swapped(value.clone(), self.storage()))
-    }
-
-    /// The metadata of an object as `PartialObjectMetadata` has it: in Go's order.
-    pub(crate) fn metadata(&self, json: &[u8]) -> PyResult<Vec<u8>> {
-        let whole = json::parse(json).map_err(|e| decode_error(&e))?.value;
-        let schema = self.builtin.metadata();
-        let metadata = json::encode_any(whole.get("metadata").unwrap_or(&Value::object()));
-        let metadata = json::decode(&schema, &metadata).map_err(|e| decode_error(&e))?.value;
-        Ok(json::encode(&schema, &metadata))
     }
 
     /// The target of a field label, or the text that it has none.

@@ -214,15 +214,48 @@ fn partial(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<u
     Ok(())
 }
 
-/// The metadata as it stands in the stored JSON, or as Go writes it where that is in another order.
+/// The metadata as it stands in the stored JSON.
 fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> {
-    if let Some(custom) = &typed.custom {
-        return custom.metadata(&typed.json(version).unwrap_or(Cow::Borrowed(version.json()))).map(Cow::Owned);
+    let none = || PyValueError::new_err("a stored object has metadata");
+    if typed.custom.is_some() {
+        // Only labels and annotations can be others than the stored ones, once a webhook has converted the object.
+        let whole = typed.json(version).unwrap_or(Cow::Borrowed(version.json()));
+        let item = member(&whole, br#""metadata""#).ok_or_else(none)?;
+        return Ok(Cow::Owned(item[..value_end(item).ok_or_else(none)?].to_vec()));
     }
-    let start = r#""metadata":"#.len();
-    let item = &version.item()[start..];
-    let end = value_end(item).ok_or_else(|| PyValueError::new_err("a stored object begins with its metadata"))?;
-    Ok(Cow::Borrowed(&item[..end]))
+    let item = version.item().get(r#""metadata":"#.len()..).ok_or_else(none)?;
+    Ok(Cow::Borrowed(&item[..value_end(item).ok_or_else(none)?]))
+}
+
+/// What follows the colon of a member of the object that `text` is; the name comes in its quotes.
+fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let (mut depth, mut at) = (0usize, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                let end = at + string_end(&text[at..])?;
+                if depth == 1 && text[at..end] == *name && text.get(end) == Some(&b':') {
+                    return text.get(end + 1..);
+                }
+                at = end;
+                continue;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the string that `text` begins with ends.
+fn string_end(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    while *text.get(at)? != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    Some(at + 1)
 }
 
 /// Where the object or list that `text` begins with ends.
@@ -232,10 +265,8 @@ pub(crate) fn value_end(text: &[u8]) -> Option<usize> {
     while let Some(byte) = text.get(at) {
         match byte {
             b'"' => {
-                at += 1;
-                while *text.get(at)? != b'"' {
-                    at += if text[at] == b'\\' { 2 } else { 1 };
-                }
+                at += string_end(&text[at..])?;
+                continue;
             }
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {

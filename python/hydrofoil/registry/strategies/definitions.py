@@ -65,6 +65,15 @@ class DefinitionStrategy(Strategy):
         """Definitions that do not hold all names they want."""
         self._cleaners: dict[str, asyncio.Task[None]] = {}
 
+    async def close(self) -> None:
+        """Stops cleaning up, and lets the connections to webhooks go."""
+        tasks = list(self._cleaners.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for webhook in self.registry.webhooks.values():
+            await webhook.close()
+
     async def after_create(self, resource: Resource, stored: Stored) -> None:
         await self._settle(resource, stored.name)
 
@@ -111,12 +120,11 @@ class DefinitionStrategy(Strategy):
                 definition = orjson.loads(stored.json)
                 self._hold(name, definition)
                 await self._settle_others(resource, definition["spec"]["group"], name)
-        for compute in (naming.established, naming.approval):
-            if (change := compute(definition)) is not None:
-                stored = await self._write(resource, name, change)
-                if stored is None:
-                    return
-                definition = orjson.loads(stored.json)
+        if (change := naming.approval(definition)) is not None:
+            stored = await self._write(resource, name, change)
+            if stored is None:
+                return
+            definition = orjson.loads(stored.json)
         self._publish(definition, stored)
         if "deletionTimestamp" in definition["metadata"] and FINALIZER in definition["metadata"].get("finalizers", ()):
             self._clean(resource, name)
@@ -172,8 +180,9 @@ class DefinitionStrategy(Strategy):
             return
         spec, status = definition["spec"], definition["status"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
-        parts = [spec, status["acceptedNames"], conditions]
-        state = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
+        # Not from the decoded spec: a schema may be deeper than what can be written again here.
+        parts = stored.thaw().get(["spec"]) or b"", orjson.dumps([status["acceptedNames"], conditions])
+        state = hashlib.sha256(b"".join(parts)).digest()
         known = self._known.get(name)
         if known is not None and known[0] == state:
             return

@@ -82,17 +82,10 @@ def names(definition: Definition, taken: Taken) -> Change | None:
         if told is None and refused:
             put(draft, ("Established", "False", "NotAccepted", "not all names are accepted"))
         elif not refused and not holds(definition, "Established"):
-            put(draft, ("Established", "False", "Installing", "the initial names have been accepted"))
+            # Upstream writes that it is being installed first, and that it is established next.
+            put(draft, ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"))
 
     return change
-
-
-def established(definition: Definition) -> Change | None:
-    """A definition whose names are accepted is served for good (`establishing_controller.go`)."""
-    if not holds(definition, "NamesAccepted") or holds(definition, "Established"):
-        return None
-    why = "the initial names have been accepted"
-    return lambda draft: put(draft, ("Established", "True", "InitialNamesAccepted", why))
 
 
 def approval(definition: Definition) -> Change | None:

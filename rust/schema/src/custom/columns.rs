@@ -29,10 +29,10 @@ impl Columns {
             return Self(
                 path.map(|path| Column {
                     path,
-                    name: "Age".into(),
-                    kind: "date".into(),
+                    name: SmolStr::new_static("Age"),
+                    kind: SmolStr::new_static("date"),
                     format: SmolStr::default(),
-                    description: CREATED.into(),
+                    description: SmolStr::new_static(CREATED),
                     priority: 0,
                 })
                 .into_iter()

@@ -20,6 +20,7 @@ pub use embedded::ReadMeta;
 pub use scale::{Scale, nested};
 pub use strategy::{begin_create, begin_update, create, decode, prune, update, warnings};
 pub use structural::Node;
+pub(crate) use validate::StringFormat;
 
 use hydrofoil_types::{Causes, Path, Value};
 

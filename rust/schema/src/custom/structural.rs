@@ -4,7 +4,7 @@
 use hydrofoil_types::{Map, SmolStr, Value};
 
 use super::pattern::Pattern;
-use super::validate::format::StringFormat;
+use super::validate::StringFormat;
 use crate::read::Read;
 
 /// One node of a structural schema, or of the value validations below a junctor.

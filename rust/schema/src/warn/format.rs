@@ -2,38 +2,9 @@
 
 use hydrofoil_types::Value;
 
+use crate::custom::StringFormat;
 use crate::read::Read;
 use crate::validate::check::go_quoted;
-
-const KNOWN: [&str; 27] = [
-    "bsonobjectid",
-    "uri",
-    "email",
-    "hostname",
-    "ipv4",
-    "ipv6",
-    "cidr",
-    "mac",
-    "uuid",
-    "uuid3",
-    "uuid4",
-    "uuid5",
-    "isbn",
-    "isbn10",
-    "isbn13",
-    "creditcard",
-    "ssn",
-    "hexcolor",
-    "rgbcolor",
-    "byte",
-    "password",
-    "date",
-    "duration",
-    "datetime",
-    "date-time",
-    "k8s-short-name",
-    "k8s-long-name",
-];
 
 /// Of each version's schema.
 pub(crate) fn definition(object: &Value, out: &mut Vec<String>) {
@@ -44,9 +15,7 @@ pub(crate) fn definition(object: &Value, out: &mut Vec<String>) {
 
 fn schema(node: &Value, out: &mut Vec<String>) {
     let format = node.s("format");
-    // The names are compared without their dashes.
-    let known = KNOWN.contains(&format) || KNOWN.contains(&format.replace('-', "").as_str());
-    if node.s("type") == "string" && !format.is_empty() && !known {
+    if node.s("type") == "string" && !format.is_empty() && StringFormat::parse(format).is_none() {
         let told = format!("unrecognized format {}", go_quoted(format));
         if !out.contains(&told) {
             out.push(told);

@@ -1,6 +1,6 @@
 //! Validation of values by a schema (kube-openapi `pkg/validation/validate`), with its texts and its quirks.
 
-pub(super) mod format;
+mod format;
 mod junction;
 mod number;
 mod result;
@@ -12,6 +12,7 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::structural::{Additional, Kind, Node, Rules};
 use crate::read::same;
 
+pub(crate) use self::format::StringFormat;
 use self::result::{Problem, Result};
 
 /// A value together with what it was before, where the two can be told to be the same part of an object.
@@ -88,7 +89,7 @@ impl Walk {
             }
         }
         match value {
-            Value::Array(items) => self.items(value, items, old, schema, &mut result),
+            Value::Array(items) => self.items(items, old, schema, &mut result),
             Value::Object(map) => self.members(map, old, schema, &mut result),
             _ => {}
         }
@@ -170,11 +171,11 @@ impl Walk {
         result.add(Problem::not_supported(&self.path, value, &rules.enums));
     }
 
-    fn items(&mut self, whole: &Value, items: &[Value], old: Old<'_>, schema: &Node, result: &mut Result) {
-        let before = old.and_then(Value::as_array);
+    fn items(&mut self, items: &[Value], old: Old<'_>, schema: &Node, result: &mut Result) {
+        let before = old.and_then(Value::as_array).map(|before| super::lists::counterparts(items, before, schema));
         if let Some(inner) = schema.items.as_deref() {
             for (i, item) in items.iter().enumerate() {
-                let old = before.and_then(|before| super::lists::counterpart(item, before, schema));
+                let old = before.as_ref().and_then(|before| before[i]);
                 let found = self.within(
                     |path| {
                         let _ = write!(path, "[{i}]");
@@ -193,7 +194,6 @@ impl Walk {
         if let Some(max) = rules.max_items.filter(|max| size > *max) {
             result.add(Problem::too_many(path, size, max, "items"));
         }
-        debug_assert!(whole.as_array().is_some());
         result.matches += 1;
     }
 
@@ -268,10 +268,10 @@ fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
             }
             let inner = schema.items.as_deref();
             new.len() == before.len()
-                && new.iter().all(|item| {
-                    let other = super::lists::counterpart(item, before, schema);
-                    other.zip(inner).is_some_and(|(other, inner)| correlates(item, other, inner))
-                })
+                && new
+                    .iter()
+                    .zip(super::lists::counterparts(new, before, schema))
+                    .all(|(item, other)| other.zip(inner).is_some_and(|(other, inner)| correlates(item, other, inner)))
         }
         (Value::Object(new), Value::Object(before)) => {
             new.len() == before.len()

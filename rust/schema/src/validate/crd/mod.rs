@@ -1,9 +1,10 @@
 //! Custom resource definitions (apiextensions `pkg/apis/apiextensions/validation/validation.go`).
 //!
-//! Neither the compilation and cost of CEL rules nor defaults against their own schema are told here.
+//! Rules in CEL (`x-kubernetes-validations`) are checked for their form only: neither their types nor their cost.
 
 mod defaults;
 mod fields;
+mod internal;
 mod names;
 mod schema;
 mod structural;
@@ -196,12 +197,12 @@ fn version_list(spec: &Value, versions: &[Value], path: &Path<'_>, causes: &mut 
         fields::columns(version.list("additionalPrinterColumns"), &at.child("additionalPrinterColumns"), causes);
         fields::selectable(version, "schema", &at, causes);
     }
-    let shown = if spec.has("versions") { spec.sub("versions") } else { &Value::Null };
+    let shown = || internal::versions(spec);
     if !unique {
-        causes.invalid(path, shown, "must contain unique version names");
+        causes.invalid(path, &shown(), "must contain unique version names");
     }
     if versions.iter().filter(|v| v.b("storage")).count() != 1 {
-        causes.invalid(path, shown, "must have exactly one version marked as storage version");
+        causes.invalid(path, &shown(), "must have exactly one version marked as storage version");
     }
     let first = spec.s("version");
     if !first.is_empty() {

@@ -3,6 +3,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::fields::find;
+use super::internal;
 use crate::read::Read;
 use crate::validate::check::Check;
 
@@ -50,7 +51,7 @@ pub(super) fn root_with_status(props: &Value, path: &Path<'_>, causes: &mut Caus
     let detail =
         format!("only {ALLOWED} fields are allowed at the root of the schema if the status subresource is enabled");
     if BEFORE.iter().any(&set) {
-        return causes.invalid(&path.child("openAPIV3Schema"), props, &detail);
+        return causes.invalid(&path.child("openAPIV3Schema"), &internal::schema(props), &detail);
     }
     let kind = props.s("type");
     if !kind.is_empty() && kind != "object" {
@@ -59,7 +60,7 @@ pub(super) fn root_with_status(props: &Value, path: &Path<'_>, causes: &mut Caus
         return causes.invalid_str(&path.child("openAPIV3Schema.type"), kind, detail);
     }
     if AFTER.iter().any(set) {
-        causes.invalid(&path.child("openAPIV3Schema"), props, &detail);
+        causes.invalid(&path.child("openAPIV3Schema"), &internal::schema(props), &detail);
     }
 }
 

@@ -1,0 +1,191 @@
+"""Conversion by webhook over TLS (CRD-28 to CRD-48)."""
+
+from __future__ import annotations
+
+import base64
+import ssl
+import subprocess
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from hydrofoil.server.config import Config
+from hydrofoil.server.run import Server
+from tests.api.test_custom import CRDS, OPEN, THINGS, Object, call, definition, thing, version
+
+NEW = THINGS.replace("v1", "v2")
+
+
+@dataclass(slots=True)
+class Hook:
+    """A webhook: `hostPort` of v1 is `host` and `port` of v2."""
+
+    calls: list[Object] = field(default_factory=list)
+    mode: str = ""
+    port: int = 0
+
+    async def handle(self, request: web.Request) -> web.Response:
+        """Converts, or misbehaves as it is told."""
+        review: Object = await request.json()
+        asked = review["request"]
+        self.calls.append(asked)
+        objects = [self._converted(o, asked["desiredAPIVersion"]) for o in asked["objects"]]
+        result: Object = {"status": "Success"}
+        match self.mode:
+            case "fail":
+                result, objects = {"status": "Failed", "message": "no port here"}, []
+            case "short":
+                objects = objects[1:]
+            case "rename":
+                objects[0]["metadata"]["name"] = "other"
+            case "labels":
+                objects[0]["metadata"] |= {"labels": {"l": "1"}, "finalizers": ["x.y/z"]}
+        response = {"uid": asked["uid"], "result": result, "convertedObjects": objects}
+        return web.json_response({**review, "request": None, "response": response})
+
+    @staticmethod
+    def _converted(o: Object, to: str) -> Object:
+        spec = o.get("spec", {})
+        if to.endswith("v2"):
+            host, _, port = spec["hostPort"].partition(":")
+            spec = {"host": host, "port": port}
+        else:
+            spec = {"hostPort": f"{spec['host']}:{spec['port']}"}
+        return {**o, "apiVersion": to, "spec": spec}
+
+
+Certificate = tuple[Path, Path, str]
+"""The files of a certificate and its key, and the first as a caBundle."""
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    folder = tmp_path_factory.mktemp("hook")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    line = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=hook"]
+    line += ["-addext", "subjectAltName=DNS:hook.system.svc,IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(line, check=True, capture_output=True)
+    return cert, key, base64.b64encode(cert.read_bytes()).decode()
+
+
+@pytest.fixture
+async def hook(certificate: Certificate) -> AsyncIterator[Hook]:
+    """A listening webhook."""
+    found = Hook()
+    app = web.Application()
+    app.router.add_post("/convert", found.handle)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*certificate[:2])
+    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
+    await site.start()
+    assert site._server is not None
+    found.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+    yield found
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def client(hook: Hook) -> AsyncIterator[aiohttp.ClientSession]:
+    """A client of a server that reaches the webhook as a service."""
+    server = Server(Config(port=0, service_endpoints={"system/hook": f"127.0.0.1:{hook.port}"}))
+    await server.start()
+    async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
+        yield session
+    await server.stop()
+
+
+def hooked(certificate: Certificate, **client: Any) -> Object:
+    """A definition whose versions are converted by webhook, v1 stored."""
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": {"caBundle": certificate[2], **client}}
+    conversion = {"strategy": "Webhook", "webhook": webhook}
+    return definition(version("v1", storage=True), version("v2"), conversion=conversion)
+
+
+pytestmark = pytest.mark.program("openssl")
+
+
+async def test_a_list_is_converted_in_one_call_and_kept(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    made = hooked(certificate, service={"namespace": "system", "name": "hook", "path": "/convert"})
+    assert (await call(client, "POST", CRDS, made))[0] == 201
+    names = [f"t{i}" for i in range(10)]
+    for name in names:
+        assert (await call(client, "POST", THINGS, thing(name, spec={"hostPort": f"{name}:80"})))[0] == 201
+    assert hook.calls == []
+    _, listed = await call(client, "GET", NEW)
+    assert [o["spec"] for o in listed["items"]] == [{"host": name, "port": "80"} for name in names]
+    assert [len(c["objects"]) for c in hook.calls] == [10]
+    await call(client, "GET", NEW)
+    assert len(hook.calls) == 1
+    async with client.get(f"{NEW}?watch=1&timeoutSeconds=1") as stream:
+        assert (await stream.text()).count('"port":"80"') == 10
+    assert len(hook.calls) == 1
+
+
+async def test_writes_go_to_the_store_in_its_version(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    await call(client, "POST", CRDS, hooked(certificate, url=f"https://127.0.0.1:{hook.port}/convert"))
+    async with client.get(f"{NEW}?watch=1&timeoutSeconds=2") as stream:
+        new = thing("a", "e.com/v2", spec={"host": "h", "port": "1"})
+        status, shown = await call(client, "POST", NEW, new)
+        assert (status, shown["spec"], shown["apiVersion"]) == (201, {"host": "h", "port": "1"}, "e.com/v2")
+        assert (await call(client, "GET", f"{THINGS}/a"))[1]["spec"] == {"hostPort": "h:1"}
+        media = {"Content-Type": "application/merge-patch+json"}
+        _, patched = await call(client, "PATCH", f"{NEW}/a", {"spec": {"port": "2"}}, **media)
+        assert patched["spec"] == {"host": "h", "port": "2"}
+        text = await stream.text()
+    assert [line.count('"port":"') for line in text.splitlines()] == [1, 1]
+    dry = thing("dry", "e.com/v2", spec={"host": "h", "port": "1"})
+    _, shown = await call(client, "POST", f"{NEW}?dryRun=All", dry)
+    assert shown["spec"] == {"host": "h", "port": "1"}
+    assert (await call(client, "DELETE", f"{NEW}/a"))[0] == 200
+
+
+async def test_wrong_answers_fail_the_request_and_nothing_else(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    await call(client, "POST", CRDS, hooked(certificate, url=f"https://127.0.0.1:{hook.port}/convert"))
+    await call(client, "POST", THINGS, thing("a", spec={"hostPort": "h:1"}))
+    head = "conversion webhook for e.com/v1, Kind=Thing"
+    texts = {
+        "fail": f"{head} failed: no port here",
+        "short": f"{head} returned 0 objects, expected 1",
+        "rename": f"{head} returned invalid object: must have the same name: a != other",
+    }
+    for hook.mode, expected in texts.items():
+        status, refused = await call(client, "GET", f"{NEW}/a")
+        assert (status, refused["message"]) == (500, expected)
+        assert (await call(client, "GET", f"{THINGS}/a"))[0] == 200
+    hook.mode = "labels"
+    _, shown = await call(client, "GET", f"{NEW}/a")
+    assert shown["metadata"]["labels"] == {"l": "1"}
+    assert "finalizers" not in shown["metadata"]
+
+
+async def test_a_webhook_that_is_not_trusted_is_not_asked(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    other = hooked(certificate, url=f"https://127.0.0.1:{hook.port}/convert")
+    del other["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"]
+    await call(client, "POST", CRDS, other)
+    await call(client, "POST", THINGS, thing("a", spec={"hostPort": "h:1"}))
+    status, refused = await call(client, "GET", f"{NEW}/a")
+    assert status == 500
+    assert refused["message"].startswith("conversion webhook for e.com/v1, Kind=Thing failed: Post ")
+    assert hook.calls == []
+
+
+async def test_none_changes_the_version_only(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True), version("v2", schema=OPEN)))
+    _, old = await call(api, "POST", THINGS, thing("a", x={"deep": [1, None]}))
+    _, new = await call(api, "GET", f"{NEW}/a")
+    assert {**old, "apiVersion": "e.com/v2"} == new

@@ -1,0 +1,222 @@
+"""Custom resources over HTTP (CRD-01 to CRD-27)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import aiohttp
+import orjson
+
+Object = dict[str, Any]
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+THINGS = "/apis/e.com/v1/namespaces/default/things"
+OPEN: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+def version(name: str, *, storage: bool = False, served: bool = True, **more: Any) -> Object:
+    """A version of a definition."""
+    schema = more.pop("schema", OPEN)
+    return {"name": name, "served": served, "storage": storage, "schema": {"openAPIV3Schema": schema}, **more}
+
+
+def definition(*versions: Object, plural: str = "things", kind: str = "Thing", **spec: Any) -> Object:
+    """A definition of the group e.com."""
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.e.com"},
+        "spec": {
+            "group": "e.com",
+            "scope": "Namespaced",
+            "names": {"plural": plural, "kind": kind},
+            "versions": list(versions),
+            **spec,
+        },
+    }
+
+
+def thing(name: str, api_version: str = "e.com/v1", **more: Any) -> Object:
+    """An object of it."""
+    return {"apiVersion": api_version, "kind": "Thing", "metadata": {"name": name}, **more}
+
+
+async def call(api: aiohttp.ClientSession, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:
+    """Status and decoded body."""
+    data = None if body is None else orjson.dumps(body)
+    async with api.request(method, path, data=data, headers=headers) as r:
+        raw = await r.read()
+        return r.status, orjson.loads(raw) if raw.startswith(b"{") else raw.decode()
+
+
+async def until(look: Callable[[], Awaitable[bool]]) -> None:
+    """Waits for a state."""
+    async with asyncio.timeout(5):
+        while not await look():
+            await asyncio.sleep(0)
+
+
+async def test_a_definition_is_served_once_its_write_is_answered(api: aiohttp.ClientSession) -> None:
+    created, shown = await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    assert (created, shown["status"]["storedVersions"]) == (201, ["v1"])
+    assert (await call(api, "POST", THINGS, thing("a", any={"b": [1]})))[0] == 201
+    _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+    conditions = {c["type"]: (c["status"], c["reason"]) for c in found["status"]["conditions"]}
+    assert conditions == {"NamesAccepted": ("True", "NoConflicts"), "Established": ("True", "InitialNamesAccepted")}
+    assert (await call(api, "GET", "/apis/e.com/v1"))[1]["resources"][0]["name"] == "things"
+    _, listed = await call(api, "GET", THINGS)
+    assert listed["metadata"]["continue"] == ""
+    assert listed["items"][0]["any"] == {"b": [1]}
+
+
+async def test_names_are_held_until_they_are_free(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    rival = definition(version("v1", storage=True), plural="rivals")
+    await call(api, "POST", CRDS, rival)
+    path = "/apis/e.com/v1/namespaces/default/rivals"
+    assert await call(api, "GET", path) == (404, "404 page not found\n")
+    _, found = await call(api, "GET", f"{CRDS}/rivals.e.com")
+    reasons = [(c["reason"], c["message"]) for c in found["status"]["conditions"]]
+    assert reasons[0] == ("ListKindConflict", '"ThingList" is already in use')
+    await call(api, "DELETE", f"{CRDS}/things.e.com")
+
+    async def served() -> bool:
+        return (await call(api, "GET", path))[0] == 200
+
+    await until(served)
+
+
+async def test_instances_go_before_their_definition(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    held = thing("held")
+    held["metadata"]["finalizers"] = ["a.b/c"]
+    await call(api, "POST", THINGS, held)
+    await call(api, "POST", THINGS, thing("free"))
+    status, going = await call(api, "DELETE", f"{CRDS}/things.e.com")
+    assert (status, going["metadata"]["finalizers"]) == (200, ["customresourcecleanup.apiextensions.k8s.io"])
+
+    async def only_held() -> bool:
+        _, listed = await call(api, "GET", THINGS)
+        return [o["metadata"]["name"] for o in listed["items"]] == ["held"]
+
+    await until(only_held)
+    status, refused = await call(api, "POST", THINGS, thing("late"))
+    assert (status, refused["reason"]) == (403, "Forbidden")
+    release = {"metadata": {"finalizers": None}}
+    await call(api, "PATCH", f"{THINGS}/held", release, **{"Content-Type": "application/merge-patch+json"})
+
+    async def gone() -> bool:
+        return (await call(api, "GET", f"{CRDS}/things.e.com"))[0] == 404
+
+    await until(gone)
+    assert (await call(api, "GET", THINGS))[0] == 404
+
+
+async def test_a_new_schema_holds_for_what_is_stored(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    await call(api, "POST", THINGS, thing("a", old=1, spec={"gone": True, "kept": "x"}))
+    spec = {"type": "object", "properties": {"kept": {"type": "string"}, "new": {"type": "integer", "default": 7}}}
+    schema = {"type": "object", "properties": {"spec": spec}}
+    patch = [{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema", "value": schema}]
+    media = {"Content-Type": "application/json-patch+json"}
+    assert (await call(api, "PATCH", f"{CRDS}/things.e.com", patch, **media))[0] == 200
+    _, before = await call(api, "GET", f"{THINGS}/a")
+    assert "old" not in before
+    assert before["spec"] == {"kept": "x", "new": 7}
+    _, listed = await call(api, "GET", THINGS)
+    assert listed["items"][0]["spec"] == before["spec"]
+    assert listed["items"][0]["metadata"]["resourceVersion"] == before["metadata"]["resourceVersion"]
+
+
+async def test_a_watch_ends_when_its_definition_changes(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    async with api.get(f"{THINGS}?watch=1") as stream:
+        await call(api, "POST", THINGS, thing("a"))
+        assert orjson.loads(await stream.content.readline())["type"] == "ADDED"
+        two = definition(version("v1", storage=True), version("v2"))
+        _, old = await call(api, "GET", f"{CRDS}/things.e.com")
+        two["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+        assert (await call(api, "PUT", f"{CRDS}/things.e.com", two))[0] == 200
+        async with asyncio.timeout(5):
+            assert await stream.content.readline() == b""
+    assert (await call(api, "GET", THINGS.replace("v1", "v2") + "/a"))[1]["apiVersion"] == "e.com/v2"
+
+
+async def test_selectable_fields_of_what_was_there_before(api: aiohttp.ClientSession) -> None:
+    schema = {"type": "object", "properties": {"color": {"type": "string"}, "size": {"type": "integer"}}}
+    first = version("v1", storage=True, schema=schema, selectableFields=[{"jsonPath": ".color"}])
+    await call(api, "POST", CRDS, definition(first))
+    for name, color, size in (("a", "red", 1), ("b", "blue", 2)):
+        await call(api, "POST", THINGS, thing(name, color=color, size=size))
+
+    async def named(selector: str) -> list[str]:
+        _, listed = await call(api, "GET", f"{THINGS}?fieldSelector={selector}")
+        return [o["metadata"]["name"] for o in listed["items"]]
+
+    assert await named("color%3Dred") == ["a"]
+    patch = [{"op": "add", "path": "/spec/versions/0/selectableFields/-", "value": {"jsonPath": ".size"}}]
+    media = {"Content-Type": "application/json-patch+json"}
+    assert (await call(api, "PATCH", f"{CRDS}/things.e.com", patch, **media))[0] == 200
+    assert await named("size%3D2") == ["b"]
+    assert await named("color!%3Dred") == ["b"]
+
+
+async def test_what_is_published_changes_with_its_definition_alone(api: aiohttp.ClientSession) -> None:
+    schema = {"type": "object", "description": "A thing.", "properties": {"n": {"x-kubernetes-int-or-string": True}}}
+    await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=schema)))
+    _, index = await call(api, "GET", "/openapi/v3")
+    status, document = await call(api, "GET", index["paths"]["apis/e.com/v1"]["serverRelativeURL"])
+    model = document["components"]["schemas"]["com.e.v1.Thing"]
+    assert (status, model["description"]) == (200, "A thing.")
+    assert model["properties"]["n"]["anyOf"] == [{"type": "integer"}, {"type": "string"}]
+    patched = document["paths"]["/apis/e.com/v1/namespaces/{namespace}/things/{name}"]["patch"]
+    assert patched["operationId"] == "patchEComV1NamespacedThing"
+    assert "fieldValidation" in [p["name"] for p in patched["parameters"]]
+    await call(api, "POST", CRDS, definition(version("v1", storage=True), plural="others", kind="Other"))
+    _, later = await call(api, "GET", "/openapi/v3")
+    changed = [name for name, entry in later["paths"].items() if index["paths"].get(name) != entry]
+    assert changed == ["apis/e.com/v1"]
+    _, swagger = await call(api, "GET", "/openapi/v2")
+    assert {"com.e.v1.Thing", "com.e.v1.OtherList"} <= swagger["definitions"].keys()
+    assert "/apis/e.com/v1/others" in swagger["paths"]
+    assert "/api/v1/pods" in swagger["paths"]
+
+
+async def test_owners_of_custom_resources_are_collected(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    _, owner = await call(api, "POST", THINGS, thing("owner"))
+    reference = {"apiVersion": "e.com/v1", "kind": "Thing", "name": "owner", "uid": owner["metadata"]["uid"]}
+    owned = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owned", "ownerReferences": [reference]}}
+    await call(api, "POST", "/api/v1/namespaces/default/configmaps", owned)
+    await call(api, "DELETE", f"{THINGS}/owner")
+
+    async def collected() -> bool:
+        return (await call(api, "GET", "/api/v1/namespaces/default/configmaps/owned"))[0] == 404
+
+    await until(collected)
+
+
+async def test_a_namespace_takes_its_custom_resources_along(api: aiohttp.ClientSession) -> None:
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    await call(api, "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}})
+    await call(api, "POST", "/apis/e.com/v1/namespaces/n/things", thing("a"))
+    await call(api, "DELETE", "/api/v1/namespaces/n")
+
+    async def gone() -> bool:
+        return (await call(api, "GET", "/api/v1/namespaces/n"))[0] == 404
+
+    await until(gone)
+    assert (await call(api, "GET", "/apis/e.com/v1/things"))[1]["items"] == []
+
+
+async def test_what_was_written_in_another_version_has_the_defaults_of_the_stored_one(
+    api: aiohttp.ClientSession,
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer", "default": 1}, "s": {"type": "string"}}}
+    await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=schema), version("v2")))
+    await call(api, "POST", THINGS.replace("v1", "v2"), thing("a", "e.com/v2", s="x"))
+    assert (await call(api, "GET", f"{THINGS}/a"))[1]["n"] == 1
+    media = {"Content-Type": "application/merge-patch+json"}
+    _, same = await call(api, "PATCH", f"{THINGS}/a", {"s": "x"}, **media)
+    assert same["metadata"]["generation"] == 1

@@ -80,6 +80,14 @@ def not_found(group: str, resource: str, name: str) -> ApiError:
     )
 
 
+def strict_text(found: list[str]) -> str:
+    """What a strict decoder objects to, in one line but for what the YAML reader found, which has a line each."""
+    lines = [text for text in found if text.startswith("line ")]
+    rest = [text for text in found if not text.startswith("line ")]
+    yaml = ["yaml: unmarshal errors:\n  " + "\n  ".join(lines)] if lines else []
+    return ", ".join(yaml + rest)
+
+
 def no_such_resource() -> ApiError:
     """404 of a path under a known group."""
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
+import orjson
+
 from hydrofoil import engine
 from hydrofoil.errors import Cause, bad_request, invalid, quoted
 
@@ -12,10 +14,12 @@ Params = dict[str, str]
 
 
 def parse(query: str) -> Params:
-    """The first value of each parameter."""
+    """The first value of each parameter; of `dryRun`, which is a list, all, with commas between them."""
     out: Params = {}
     if query:
         for key, value in parse_qsl(query, keep_blank_values=True):
+            if key == "dryRun" and key in out:
+                out[key] += f",{value}"
             out.setdefault(key, value)
     return out
 
@@ -156,11 +160,11 @@ _LEVELS = ("", "Ignore", "Strict", "Warn")
 def write_options(params: Params, kind: str) -> WriteOptions:
     """Reads and checks Create-, Update- or PatchOptions (DRY-06, DRY-07, FV-10)."""
     causes: list[Cause] = []
-    dry_run = params.get("dryRun", "")
-    if dry_run not in ("", "All"):
-        causes.append(
-            ("FieldValueNotSupported", f'Unsupported value: ["{dry_run}"]: supported values: "All"', "dryRun")
-        )
+    given = params.get("dryRun", "")
+    dry_run = set(given.split(",")) if given else set()
+    if dry_run - {"All"}:
+        shown = orjson.dumps(given.split(",")).decode()
+        causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
     manager = params.get("fieldManager", "")
     if len(manager.encode()) > 128:
         causes.append(("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
@@ -175,7 +179,7 @@ def write_options(params: Params, kind: str) -> WriteOptions:
         causes.append(("FieldValueNotSupported", text, "fieldValidation"))
     if causes:
         raise invalid("meta.k8s.io", kind, "", causes)
-    return WriteOptions(dry_run == "All", manager, level or "Warn")
+    return WriteOptions(bool(dry_run), manager, level or "Warn")
 
 
 def timeout(params: Params) -> float | None:

@@ -205,7 +205,9 @@ impl Typed {
             body
         };
         let mut decoded = if media == "yaml" {
-            let generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
+            let mut generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
+            // Upstream's way to JSON is by maps, whose members stand in order.
+            generic.value.sort_members();
             let text = json::encode_any(&generic.value);
             let mut decoded = json::decode(&self.schema, &text).map_err(|e| decode_error(&e))?;
             decoded.strict.splice(0..0, generic.strict);

@@ -42,7 +42,8 @@ impl Draft {
         if manager.is_empty() {
             return;
         }
-        let now = Timestamp::now().rfc3339();
+        // Upstream's entries of scale have no time (`managedfields/internal/scalehandler.go`).
+        let now = if subresource == "scale" { String::new() } else { Timestamp::now().rfc3339() };
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
         track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
@@ -165,9 +166,10 @@ impl Draft {
 
     /// Takes over what an update may not change.
     ///
-    /// `manager` comes to own what the body changes; empty: nobody does.
-    #[pyo3(signature = (old, subresource, manager=""))]
-    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
+    /// `manager` comes to own what the body changes, `through` another subresource than the one that is written; empty:
+    /// nobody does.
+    #[pyo3(signature = (old, subresource, manager="", through=None))]
+    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str, through: Option<&str>) -> PyResult<()> {
         if self.typed.custom.is_none() {
             self.set_type();
         }
@@ -202,7 +204,7 @@ impl Draft {
             // What the endpoint puts back is owned by nobody new.
             custom::begin_update(c.version(), subresource, &mut value, &old);
         }
-        self.track(Some(&old), &mut value, manager, subresource);
+        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
         Ok(())
     }
 

@@ -37,6 +37,18 @@ impl Value {
         Self::Object(Map::new())
     }
 
+    /// Puts the members of every object in the order of their names.
+    pub fn sort_members(&mut self) {
+        match self {
+            Self::Array(items) => items.iter_mut().for_each(Self::sort_members),
+            Self::Object(map) => {
+                map.0.sort_by(|a, b| a.0.cmp(&b.0));
+                map.0.iter_mut().for_each(|(_, value)| value.sort_members());
+            }
+            _ => {}
+        }
+    }
+
     /// The text, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {

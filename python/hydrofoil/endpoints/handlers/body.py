@@ -36,7 +36,7 @@ def decode(
         check_type(scope, native, draft)
     if strict and level == "Strict":
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
-        raise errors.bad_request(f"{head}: strict decoding error: {', '.join(strict)}")
+        raise errors.bad_request(f"{head}: strict decoding error: {errors.strict_text(strict)}")
     if level == "Warn":
         scope.warnings += strict
     return draft

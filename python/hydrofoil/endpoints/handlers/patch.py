@@ -108,7 +108,8 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
                 raise errors.ApiError(500, "", text) from None
             raise errors.bad_request(text) from None
         if strict and options.field_validation == "Strict":
-            raise errors.bad_request(f"error strict decoding patch: {', '.join(strict)}")
+            why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
+            raise errors.bad_request(f"error strict decoding YAML: {why}")
         if options.field_validation == "Warn":
             scope.warnings += [w for w in strict if w not in scope.warnings]
         if not resource.custom:

@@ -133,6 +133,7 @@ async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
         change,
         dry_run=options.dry_run,
         manager=scope.manager(),
+        through="scale",
         warnings=scope.warnings,
     )
     return answer(scope, stored)

@@ -8,6 +8,11 @@ use super::lex::{Lexer, MAX_DEPTH, Number};
 use super::special;
 use crate::{DecodeError, Decoded};
 
+/// A text as Go's `%q` shows it, as far as names of fields go.
+fn go_quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// How many strict errors are told (upstream's limit).
 const MAX_STRICT: usize = 100;
 
@@ -386,7 +391,7 @@ impl<'a> Decoder<'a> {
     /// Notes a strict error about the field the path leads to.
     fn note(&mut self, what: &str) {
         if self.strict.len() < MAX_STRICT {
-            let text = format!("{what} field \"{}\"", self.dotted());
+            let text = format!("{what} field {}", go_quoted(&self.dotted()));
             if !self.strict.contains(&text) {
                 self.strict.push(text);
             }

@@ -214,6 +214,10 @@ UNSTORED = {
     "Status": "io.k8s.apimachinery.pkg.apis.meta.v1.Status",
     "Scale": "io.k8s.api.autoscaling.v1.Scale",
     "TokenRequest": "io.k8s.api.authentication.v1.TokenRequest",
+    **{
+        kind: f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"
+        for kind in ("APIGroup", "APIGroupList", "APIResourceList", "APIVersions")
+    },
 }
 """Kinds of answers that are no resources."""
 

@@ -54,6 +54,7 @@ ITEM: dict[str, tuple[str, Handler]] = {
     "PATCH": ("patch", patch),
     "DELETE": ("delete", delete),
 }
+ITEM_VERBS = frozenset(verb for verb, _ in ITEM.values())
 SUBRESOURCE = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 
 
@@ -276,6 +277,9 @@ class App:
             if method != "GET" or "watch" not in resource.verbs:
                 raise errors.method_not_allowed()
             return "watch", watch
+        if info.name and ITEM_VERBS.isdisjoint(resource.verbs):
+            # Upstream has no route to single objects of reviews.
+            raise errors.no_such_resource()
         verb, handler = (ITEM if info.name else COLLECTION).get(method, ("", get))
         # Discovery hides what a definition that goes no longer allows; admission refuses it.
         if verb not in resource.verbs and not (resource.terminating and verb):

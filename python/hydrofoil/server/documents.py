@@ -125,6 +125,8 @@ class Documents:
                 return self.missing(request, common)
             raise no_such_resource()
         accepted = negotiate(plain_clauses(accept))
+        if accepted.protobuf:
+            return respond.answer(request, 200, self._catalog.protobuf(body), accepted.media, common)
         pretty = parse(query).get("pretty") in ("1", "true")
         return respond.answer(request, 200, respond.encode(body, accepted, pretty=pretty), accepted.media, common)
 

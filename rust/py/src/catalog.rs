@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hydrofoil_codec::{cbor, json, proto, yaml};
-use hydrofoil_merge::{FieldSet, ManagedRequest, apply};
+use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
 
 use crate::custom::Custom;
@@ -149,6 +149,7 @@ impl ResourceType {
         force: bool,
     ) -> PyResult<(Draft, Vec<String>)> {
         let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
+        self.check_configured(&config.value)?;
         let live = live.map(|l| l.value(&self.typed)).transpose()?;
         let now = types::Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
@@ -187,6 +188,19 @@ impl ResourceType {
         }
         let t = hydrofoil_schema::traits(&self.typed.kind);
         (t.allow_create_on_update, t.allow_unconditional_update, t.returns_deleted_object, t.graceful_delete)
+    }
+}
+
+impl ResourceType {
+    /// The type of a configuration must be this one (`managedfields/internal/versioncheck.go`).
+    fn check_configured(&self, config: &types::Value) -> PyResult<()> {
+        let (version, kind) = (config.str_at(&["apiVersion"]), config.str_at(&["kind"]));
+        if version == self.typed.api_version && kind == self.typed.kind.kind {
+            return Ok(());
+        }
+        let slash = if version.contains('/') { "" } else { "/" };
+        let text = format!("invalid object type: {slash}{version}, Kind={kind}");
+        Err(apply_error(&ApplyError::BadRequest(text)))
     }
 }
 

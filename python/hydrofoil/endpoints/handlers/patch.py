@@ -5,7 +5,6 @@ from __future__ import annotations
 import orjson
 
 from hydrofoil import engine, errors
-from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
@@ -92,9 +91,6 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
         raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
 
-    if resource.custom:
-        _check_configured(resource, data)
-
     def applied(live: Stored | None) -> Draft:
         try:
             draft, strict = resource.native.apply(live, data, options.field_manager, info.subresource, force)
@@ -112,8 +108,6 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
             raise errors.bad_request(f"error strict decoding YAML: {why}")
         if options.field_validation == "Warn":
             scope.warnings += [w for w in strict if w not in scope.warnings]
-        if not resource.custom:
-            body.check_type(scope, resource.native, draft)
         check_name(scope, draft)
         body.check_namespace(scope, draft)
         return draft
@@ -140,18 +134,6 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)
-
-
-def _check_configured(resource: Resource, data: bytes) -> None:
-    """The type of a configuration of a custom resource (`managedfields/internal/typeconverter`). Raises 400."""
-    try:
-        given = orjson.loads(engine.yaml_to_json(data))
-    except engine.DecodeError as e:
-        raise errors.bad_request(f"error decoding YAML: {e.args[1]}") from None
-    if isinstance(given, dict):
-        api_version, kind = given.get("apiVersion", ""), given.get("kind", "")
-        if (api_version, kind) != (resource.api_version, resource.kind):
-            raise errors.bad_request(f"invalid object type: {api_version}, Kind={kind}")
 
 
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:

@@ -2,6 +2,7 @@
 
 mod check;
 mod conflict;
+mod last_applied;
 mod merge;
 mod prune;
 
@@ -28,6 +29,18 @@ const BEFORE: &str = "before-first-apply";
 /// The answer is generic JSON with its `managedFields`, yet to be decoded and defaulted; it equals the
 /// live object but for them when nothing changed.
 pub fn apply(
+    schema: &Schema,
+    live: Option<&Value>,
+    config: &Value,
+    req: &ManagedRequest<'_>,
+    force: bool,
+    ignored: &FieldSet,
+) -> Result<Value, ApplyError> {
+    last_applied::apply(schema, live, config, req, force, ignored)
+}
+
+/// Applies once, without regard to who the manager is.
+fn once(
     schema: &Schema,
     live: Option<&Value>,
     config: &Value,

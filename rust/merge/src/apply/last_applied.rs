@@ -1,0 +1,72 @@
+//! The move from client-side to server-side apply: what kubectl noted as last applied is its own.
+
+use hydrofoil_types::{Schema, Value};
+
+use super::{ApplyError, Conflicts, FieldSet, ManagedRequest, once};
+use crate::compare::Comparison;
+use crate::notation;
+use crate::owned;
+use crate::place::Place;
+
+const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// Only this manager takes part; others opt out by their name.
+const KUBECTL: &str = "kubectl";
+
+/// Applies, by force where all conflicts are about fields that the annotation sets to what they are, and keeps the
+/// annotation up to date (`internal/lastappliedmanager.go`, `lastappliedupdater.go`).
+pub(super) fn apply(
+    schema: &Schema,
+    live: Option<&Value>,
+    config: &Value,
+    req: &ManagedRequest<'_>,
+    force: bool,
+    ignored: &FieldSet,
+) -> Result<Value, ApplyError> {
+    let applied = match once(schema, live, config, req, force, ignored) {
+        Err(ApplyError::Conflict(conflicts)) if req.manager == KUBECTL => {
+            if let Some(left) = unsettled(schema, live, req, conflicts) {
+                return Err(ApplyError::Conflict(left));
+            }
+            once(schema, live, config, req, true, ignored)
+        }
+        other => other,
+    };
+    let mut applied = applied?;
+    if req.manager == KUBECTL && !applied.str_at(&["metadata", "annotations", ANNOTATION]).is_empty() {
+        applied.object_at_mut(&["metadata", "annotations"]).set(ANNOTATION, note(config));
+    }
+    Ok(applied)
+}
+
+/// The conflicts that the annotation does not settle.
+fn unsettled(
+    schema: &Schema,
+    live: Option<&Value>,
+    req: &ManagedRequest<'_>,
+    conflicts: Conflicts,
+) -> Option<Conflicts> {
+    let Some(live) = live else { return Some(conflicts) };
+    let noted = notation::parse(live.str_at(&["metadata", "annotations", ANNOTATION]));
+    let Some(noted) = noted.filter(|noted| noted.str_at(&["apiVersion"]) == req.api_version) else {
+        return Some(conflicts);
+    };
+    let place = Place::root(schema);
+    let change = Comparison::of(place, &place.canonical(&noted), &place.canonical(live), &FieldSet::new());
+    let (written, removed) = change.split();
+    // What is different from the note by now was set by somebody else.
+    let own = owned::all(place, &noted).difference(&written).difference(&removed);
+    conflicts.outside(&own)
+}
+
+/// A configuration as the annotation holds it.
+fn note(config: &Value) -> String {
+    let mut config = config.clone();
+    if let Some(annotations) = config.get_mut("metadata").and_then(|m| m.get_mut("annotations")) {
+        annotations.as_object_mut().map(|map| map.remove(ANNOTATION));
+    }
+    config.sort_members();
+    let mut out = String::new();
+    notation::write(&mut out, &config);
+    out.push('\n');
+    out
+}

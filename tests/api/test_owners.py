@@ -1,0 +1,66 @@
+"""Managed fields: who owns what through which endpoint."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import aiohttp
+
+APPS = "/apis/apps/v1/namespaces/default/deployments"
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+def deployment() -> dict[str, Any]:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"a": "b"}}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}
+
+
+async def test_scale_owns_the_replicas(api: aiohttp.ClientSession) -> None:
+    """SSA-22: the entry of a scale names its subresource and has no time; the creator gives the field up."""
+    async with api.post(f"{APPS}?fieldManager=maker", json=deployment()) as r:
+        assert r.status == 201
+    merge = {"Content-Type": "application/merge-patch+json"}
+    async with api.patch(f"{APPS}/d/scale?fieldManager=hpa", json={"spec": {"replicas": 5}}, headers=merge) as r:
+        assert r.status == 200
+    async with api.get(f"{APPS}/d") as r:
+        entries = {e["manager"]: e for e in (await r.json())["metadata"]["managedFields"]}
+    assert "f:replicas" not in entries["maker"]["fieldsV1"]["f:spec"]
+    assert entries["hpa"]["subresource"] == "scale"
+    assert "time" not in entries["hpa"]
+    assert entries["hpa"]["fieldsV1"] == {"f:spec": {"f:replicas": {}}}
+
+
+async def test_kubectl_moves_from_client_side_apply(api: aiohttp.ClientSession) -> None:
+    """SSA: what the annotation set is no conflict for kubectl, and the annotation follows; for others it is one."""
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "csa"}, "data": {"k": "v"}}
+    noted = {**config, "metadata": {"name": "csa", "annotations": {LAST_APPLIED: json.dumps(config)}}}
+    async with api.post(f"{CONFIGMAPS}?fieldManager=kubectl-client-side-apply", json=noted) as r:
+        assert r.status == 201
+    changed = json.dumps({**config, "data": {"k": "changed"}})
+    async with api.patch(f"{CONFIGMAPS}/csa?fieldManager=other", data=changed, headers=APPLY) as r:
+        assert r.status == 409
+    async with api.patch(f"{CONFIGMAPS}/csa?fieldManager=kubectl", data=changed, headers=APPLY) as r:
+        assert r.status == 200
+        applied = await r.json()
+    assert applied["data"] == {"k": "changed"}
+    assert json.loads(applied["metadata"]["annotations"][LAST_APPLIED]) == json.loads(changed)
+
+
+async def test_a_patch_keeps_the_entries_that_it_does_not_touch(api: aiohttp.ClientSession) -> None:
+    """SSA: entries come through a patch as they were; one that names them may drop them."""
+    async with api.post(f"{APPS}?fieldManager=maker", json=deployment()) as r:
+        before = (await r.json())["metadata"]["managedFields"]
+    note = {"metadata": {"annotations": {"a": 'says "managedFields":[ and more'}}}
+    merge = {"Content-Type": "application/merge-patch+json"}
+    for _ in range(2):
+        async with api.patch(f"{APPS}/d?fieldManager=noter", json=note, headers=merge) as r:
+            assert r.status == 200
+            after = (await r.json())["metadata"]["managedFields"]
+        assert [e for e in after if e["manager"] == "maker"] == before
+        assert len(after) == 2
+    async with api.patch(f"{APPS}/d", json={"metadata": {"managedFields": [{}]}}, headers=merge) as r:
+        assert "managedFields" not in (await r.json())["metadata"]

@@ -135,7 +135,9 @@ impl Stored {
         };
         let mut value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
         if kind == "json" {
-            strict.iter_mut().for_each(|text| text.insert_str(0, "json patch "));
+            for text in &mut strict {
+                text.insert_str(0, "json patch ");
+            }
             strict.extend(merge::json_patch_unknown(&patch));
             merge::json_patch(&mut value, &patch).map_err(|e| patch_error(&e))?;
         } else {

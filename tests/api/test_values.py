@@ -141,3 +141,29 @@ async def test_a_review_with_metadata_shows_it_in_go_terms(api: aiohttp.ClientSe
     message = refused["details"]["causes"][0]["message"]
     assert message.startswith('Invalid value: {"name":"x","managedFields":[')
     assert message.endswith(": must be empty")
+
+
+async def test_a_namespace_refuses_pods_by_its_labels(api: aiohttp.ClientSession) -> None:
+    """The PodSecurity plug-in: pods are refused, workloads warned of, and raising the level tells of what is there."""
+    prefix = "pod-security.kubernetes.io"
+    meta = {"name": "strict", "labels": {f"{prefix}/enforce": "baseline"}}
+    async with api.post("/api/v1/namespaces", json={"metadata": meta}) as r:
+        assert r.status == 201
+    spec = {"hostPID": True, "containers": [{"name": "c", "image": "i"}]}
+    pods = "/api/v1/namespaces/strict/pods"
+    async with api.post(pods, json={"metadata": {"name": "p"}, "spec": spec}) as r:
+        assert r.status == 403
+        message = (await r.json())["message"]
+    assert message == 'pods "p" is forbidden: violates PodSecurity "baseline:latest": host namespaces (hostPID=true)'
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    body = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    async with api.post("/apis/apps/v1/namespaces/strict/deployments", json=body) as r:
+        assert r.status == 201
+        assert "would violate PodSecurity" in r.headers["Warning"]
+    async with api.post(pods, json={"metadata": {"name": "q"}, "spec": {**spec, "hostPID": False}}) as r:
+        assert r.status == 201
+    stricter = {"metadata": {"labels": {f"{prefix}/enforce": "restricted"}}}
+    headers = {"Content-Type": "application/merge-patch+json"}
+    async with api.patch("/api/v1/namespaces/strict", json=stricter, headers=headers) as r:
+        assert r.status == 200
+        assert any("q: allowPrivilegeEscalation" in w for w in r.headers.getall("Warning"))

@@ -13,6 +13,7 @@ from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.registry.conversion import Webhook
 from hydrofoil.registry.namespaces import Namespaces
+from hydrofoil.registry.security.admission import PodSecurity
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
 from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
 
@@ -53,6 +54,7 @@ class Registry:
         self._collections: dict[tuple[str, str], Collection] = {}
         self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
         self.namespaces = Namespaces(self)
+        self.security = PodSecurity(self)
         self.webhooks: dict[tuple[str, str], Webhook] = {}
         """The webhooks that convert custom resources, by shard."""
 
@@ -126,7 +128,7 @@ class Registry:
             try:
                 if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
                     raise errors.invalid(resource.storage[0], resource.kind, made, causes)
-                warnings += draft.warnings()
+                warnings += draft.warnings() + self.security.check(resource, draft, None, "")
                 if dry_run:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
                         raise Exists
@@ -197,6 +199,7 @@ class Registry:
                 if validate and (causes := draft.validate(old, subresource)):
                     raise errors.invalid(resource.storage[0], resource.kind, name, causes)
                 kind_warnings = draft.warnings(old, subresource)
+                kind_warnings += self.security.check(resource, draft, old, subresource)
                 if dry_run:
                     undo()
                     warnings += kind_warnings

@@ -26,10 +26,9 @@ def decode(
         if what == "type":
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
-        shown = data[:30].decode(errors="replace")
-        why = f"couldn't get version/kind; json parse error: {text}"
-        head = f"the object provided is unrecognized (must be of type {native.kind})"
-        raise errors.bad_request(f"{head}: {why} ({shown})") from None
+        raise unrecognized(native, data, f"couldn't get version/kind; json parse error: {text}") from None
+    if draft.head()[0].count("/") > 1:
+        raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.head()[0]}")
     if native is scope.resource.native and scope.resource.custom:
         check_custom(native, draft, data)
     elif not also or draft.head()[0] != also:
@@ -53,6 +52,15 @@ def registered(scope: Scope, api_version: str, kind: str) -> tuple[str, str, Res
 def no_kind(kind: str, api_version: str, scheme: str) -> str:
     """What Go's scheme says of a kind that no API has."""
     return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+
+
+def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError:
+    """400 of a body of which not even the type is known, with its beginning (`runtime.summarizeData`)."""
+    begin, more = data[:30], " ..." if len(data) > 30 else ""
+    shown = begin.decode(errors="replace") if data.startswith(b"{") else begin.hex() or "<empty>"
+    return errors.bad_request(
+        f"the object provided is unrecognized (must be of type {native.kind}): {why} ({shown}{more})"
+    )
 
 
 def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:

@@ -1,0 +1,1 @@
+"""The PodSecurity admission plug-in (k8s.io/pod-security-admission)."""

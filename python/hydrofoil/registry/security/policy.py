@@ -1,0 +1,74 @@
+"""What the labels of a namespace ask of its pods (`api/helpers.go`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from hydrofoil.errors import Cause, quoted
+
+LEVELS = ("privileged", "baseline", "restricted")
+"""From what allows everything to what allows least."""
+PREFIX = "pod-security.kubernetes.io/"
+LATEST = -1
+_VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
+
+
+@dataclass(slots=True, frozen=True)
+class Standard:
+    """A level at the minor version whose rules hold."""
+
+    level: str = "privileged"
+    minor: int = LATEST
+
+    def __str__(self) -> str:
+        return f"{self.level}:{'latest' if self.minor == LATEST else f'v1.{self.minor}'}"
+
+
+@dataclass(slots=True, frozen=True)
+class Policy:
+    """What is refused and what is warned of; what only audits would tell is left out."""
+
+    enforce: Standard = Standard()
+    warn: Standard = Standard()
+    causes: list[Cause] = field(default_factory=list)
+    """Why the labels are wrong; wrong ones mean the strictest level, at its latest version."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no pod is looked at."""
+        return self.enforce.level == self.warn.level == "privileged"
+
+
+def policy(labels: dict[str, str]) -> Policy:
+    """The policy of a namespace (`PolicyToEvaluate`)."""
+    causes: list[Cause] = []
+    found: dict[str, Standard] = {}
+    wrong: set[str] = set()
+    for mode in ("enforce", "audit", "warn"):
+        level, minor = "privileged", LATEST
+        given = labels.get(PREFIX + mode)
+        if given is not None:
+            level = given
+            if given not in LEVELS:
+                causes.append(_cause(mode, given, f"must be one of {', '.join(LEVELS)}"))
+                wrong.add(mode)
+                level = "restricted" if mode == "enforce" else "privileged"
+        version = labels.get(f"{PREFIX}{mode}-version")
+        if version is not None and version != "latest":
+            match = _VERSION.fullmatch(version)
+            if match:
+                minor = int(match[1])
+            else:
+                causes.append(_cause(f"{mode}-version", version, 'must be "latest" or "v1.x"'))
+        found[mode] = Standard(level, minor)
+    enforce, warn = found["enforce"], found["warn"]
+    explicit = PREFIX + "enforce" in labels and "enforce" not in wrong
+    if PREFIX + "warn" not in labels and explicit and LEVELS.index(enforce.level) > LEVELS.index(warn.level):
+        minor = warn.minor if f"{PREFIX}warn-version" in labels else enforce.minor
+        warn = Standard(enforce.level, minor)
+    return Policy(enforce, warn, causes)
+
+
+def _cause(label: str, value: str, why: str) -> Cause:
+    return ("FieldValueInvalid", f"Invalid value: {quoted(value)}: {why}", f"metadata.labels[{PREFIX}{label}]")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -78,6 +79,29 @@ async def test_lists_and_pages(gated: aiohttp.ClientSession) -> None:
     async with gated.get(SECRETS, headers={"Accept-Encoding": "gzip"}) as r:
         whole = load(await r.read())
     assert [item["metadata"]["name"] for item in whole["items"]] == names
+
+
+async def test_a_streamed_list_ends_once(gated: aiohttp.ClientSession) -> None:
+    """Two requests on one connection: what follows a large list is the next answer."""
+    for i in range(40):
+        async with gated.post(SECRETS, data=secret(f"big{i:02}", b"x" * 10_000)) as r:
+            assert r.status == 201
+    path = f"GET {SECRETS} HTTP/1.1\r\nHost: x\r\nAccept: {CBOR}\r\n\r\n".encode()
+    url = gated._base_url
+    assert url is not None
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    writer.write(path * 2)
+    for _ in range(2):
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200")
+        assert b"chunked" in head
+        body = b""
+        while size := int(await reader.readline(), 16):
+            body += await reader.readexactly(size)
+            await reader.readexactly(2)
+        assert await reader.readline() == b"\r\n"
+        assert len(load(body)["items"]) == 40
+    writer.close()
 
 
 async def test_a_watch_is_a_sequence(gated: aiohttp.ClientSession) -> None:

@@ -177,7 +177,11 @@ async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: byte
             return respond.Streamed(200, close=True)
         parts = await chunk(cursor)
     end = cursor.close(end)
-    transport.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(end), end) if chunked else end)
+    if not chunked:
+        transport.write(end)
+    else:
+        # An empty chunk is the end: what has nothing to say after its items says nothing.
+        transport.write((b"%x\r\n%s\r\n" % (len(end), end) if end else b"") + b"0\r\n\r\n")
     return respond.Streamed(200, close=close)
 
 

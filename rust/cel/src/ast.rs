@@ -19,7 +19,11 @@ pub(crate) enum Kind {
     Literal(Literal),
     Ident(SmolStr),
     /// `operand.field`; with `test` it is `has(operand.field)`.
-    Select { operand: Box<Expr>, field: SmolStr, test: bool },
+    Select {
+        operand: Box<Expr>,
+        field: SmolStr,
+        test: bool,
+    },
     Call(Call),
     /// Items, each with whether it is optional.
     List(Vec<(Expr, bool)>),
@@ -29,7 +33,12 @@ pub(crate) enum Kind {
     Message(SmolStr, Vec<Expr>),
     Fold(Box<Fold>),
     /// `optMap` and `optFlatMap`: the operand, the variable, and what becomes of the value.
-    Opt { operand: Box<Expr>, name: SmolStr, body: Box<Expr>, flat: bool },
+    Opt {
+        operand: Box<Expr>,
+        name: SmolStr,
+        body: Box<Expr>,
+        flat: bool,
+    },
     /// What could not be parsed.
     Bad,
 }

@@ -6,6 +6,7 @@ use crate::value::Val;
 /// How a call is charged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Charge {
+    None,
     One,
     /// The first argument is gone through so many times.
     Text(f64),
@@ -42,9 +43,9 @@ impl Charge {
     pub fn of(name: &str) -> Self {
         match name {
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Self::Deep,
-            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "ip" | "quantity"
-            | "isQuantity" | "semver" | "isSemver" | "startsWith" | "endsWith" | "bytes" | "strings.quote"
-            | "format" => Self::Text(TEXT),
+            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "ip"
+            | "quantity" | "isQuantity" | "semver" | "isSemver" | "startsWith" | "endsWith" | "bytes"
+            | "strings.quote" | "format" => Self::Text(TEXT),
             "replace" | "split" | "ip.isCanonical" => Self::Text(2.0 * TEXT),
             "join" => Self::Join,
             "find" | "findAll" | "matches" => Self::Pattern,
@@ -70,6 +71,7 @@ impl Charge {
         let size = |n: usize| args.get(n).map_or(1, Val::size);
         let made = |n: u64, factor: f64| (n as f64 * factor) as u64 + 1 + LIST;
         match self {
+            Self::None => 0,
             Self::One => 1,
             Self::Text(_) if matches!(args.first(), Some(Val::Cidr(_))) => 1,
             Self::Text(factor) => scaled(size(0), factor),

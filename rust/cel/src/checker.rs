@@ -6,6 +6,7 @@ use smol_str::SmolStr;
 
 use crate::ast::{Call, Expr, Fold, Kind, Literal, Step};
 use crate::functions::{self, Overload, Sig};
+use crate::literals;
 use crate::source::Issue;
 use crate::types::{Bindings, Type};
 
@@ -33,14 +34,13 @@ pub(crate) fn check(expr: &mut Expr, nodes: usize, variables: &[(&str, Type)]) -
         issues: Vec::new(),
     };
     checker.check(expr);
-    if checker.issues.is_empty() {
-        literals(expr, &mut checker.issues);
-    }
     if !checker.issues.is_empty() {
         return Err(checker.issues);
     }
     let types = checker.types.iter().map(|t| checker.bindings.resolve(t, true)).collect();
-    Ok(Checked { types, overloads: checker.overloads })
+    let checked = Checked { types, overloads: checker.overloads };
+    let issues = literals::check(expr, &checked);
+    if issues.is_empty() { Ok(checked) } else { Err(issues) }
 }
 
 struct Checker {
@@ -80,7 +80,7 @@ pub(crate) fn named_type(name: &str) -> Option<Type> {
         "map" => Type::map(Type::Dyn, Type::Dyn),
         "null_type" => Type::Null,
         "string" => Type::String,
-        "type" => Type::Type(None),
+        "type" => Type::Kind(None),
         "uint" => Type::Uint,
         "optional_type" => Type::optional(Type::Dyn),
         other => return LIBRARY.iter().find(|l| **l == other).map(|l| Type::Library(l)),
@@ -107,7 +107,7 @@ impl Checker {
 
     fn ident(&self, name: &str) -> Option<Type> {
         let variable = self.scope.iter().rev().find(|(n, _)| n == name).map(|(_, t)| t.clone());
-        variable.or_else(|| named_type(name).map(|t| Type::Type(Some(Rc::new(t)))))
+        variable.or_else(|| named_type(name).map(|t| Type::Kind(Some(Rc::new(t)))))
     }
 
     fn check(&mut self, expr: &mut Expr) {
@@ -152,10 +152,10 @@ impl Checker {
                             self.check(value);
                         }
                         let shown = match &t {
-                            Type::Type(Some(of)) => of.to_string(),
+                            Type::Kind(Some(of)) => of.to_string(),
                             other => other.to_string(),
                         };
-                        let what = if matches!(t, Type::Type(_)) { "message type" } else { "type" };
+                        let what = if matches!(t, Type::Kind(_)) { "message type" } else { "type" };
                         self.note(at, format!("'{shown}' is not a {what}"));
                         Type::Error
                     }
@@ -180,13 +180,13 @@ impl Checker {
         };
         let t = match &target {
             Type::Map(_, value) => (**value).clone(),
-            Type::Object(decl) => match decl.field(field) {
-                Some(field) => Type::of(&field.decl),
-                None => {
+            Type::Object(decl) => {
+                let declared = decl.field(field).map(|f| Type::of(&f.decl));
+                declared.unwrap_or_else(|| {
                     self.note(at, format!("undefined field '{field}'"));
                     Type::Error
-                }
-            },
+                })
+            }
             // Upstream has these as objects without fields, the others as opaque.
             Type::Library(name) if name.starts_with("kubernetes.") => {
                 self.note(at, format!("undefined field '{field}'"));
@@ -230,7 +230,7 @@ impl Checker {
         if matches!(call.name.as_str(), "_&&_" | "_||_") {
             return self.logic(id, call, &args, overloads);
         }
-        self.resolve(id, at, &call.name, call.target.is_some(), args, overloads)
+        self.resolve(id, at, &call.name, call.target.is_some(), &args, overloads)
     }
 
     /// `a.?b`.
@@ -263,7 +263,7 @@ impl Checker {
         at: usize,
         name: &str,
         member: bool,
-        args: Vec<Type>,
+        args: &[Type],
         overloads: &'static [Overload],
     ) -> Type {
         let mut result: Option<Type> = None;
@@ -272,7 +272,7 @@ impl Checker {
             let mut params = [const { None }; 3];
             let wanted: Vec<Type> = overload.args.iter().map(|s| self.instance(s, &mut params)).collect();
             let gives = self.instance(&overload.result, &mut params);
-            if !self.bindings.all_assignable(&args, &wanted) {
+            if !self.bindings.all_assignable(args, &wanted) {
                 continue;
             }
             found.push(overload.id);
@@ -315,20 +315,19 @@ impl Checker {
                     "list" => Type::list(first),
                     "optional" => Type::optional(first),
                     "map" => Type::map(first, inner.next().unwrap_or(Type::Dyn)),
-                    _ => Type::Type(Some(Rc::new(first))),
+                    _ => Type::Kind(Some(Rc::new(first))),
                 }
             }
         }
     }
 
     /// The type that items share, so far.
-    fn join(&mut self, at: usize, before: Option<Type>, next: Type) -> Type {
+    fn join(&mut self, before: Option<Type>, next: Type) -> Type {
         let Some(before) = before else { return next };
         if self.bindings.assignable(&before, &next) {
             return before.general(&next);
         }
-        self.mismatch(at, &before, &next);
-        Type::Error
+        Type::Dyn
     }
 
     fn unwrapped(&mut self, at: usize, t: Type, optional: bool) -> Type {
@@ -349,7 +348,7 @@ impl Checker {
             self.check(item);
             let t = self.get(item);
             let t = self.unwrapped(item.at, t, *optional);
-            of = Some(self.join(item.at, of, t));
+            of = Some(self.join(of, t));
         }
         let of = of.unwrap_or_else(|| self.bindings.fresh());
         Type::list(of)
@@ -359,11 +358,11 @@ impl Checker {
         let (mut keys, mut values) = (None, None);
         for (key, value, optional) in entries {
             self.check(key);
-            keys = Some(self.join(key.at, keys, self.get(key)));
+            keys = Some(self.join(keys, self.get(key)));
             self.check(value);
             let t = self.get(value);
             let t = self.unwrapped(value.at, t, *optional);
-            values = Some(self.join(value.at, values, t));
+            values = Some(self.join(values, t));
         }
         let key = keys.unwrap_or_else(|| self.bindings.fresh());
         let value = values.unwrap_or_else(|| self.bindings.fresh());
@@ -426,7 +425,9 @@ impl Checker {
                 let map = Type::map(key, value);
                 if !self.bindings.assignable(&body, &map) {
                     let shown = self.bindings.resolve(&body, true);
-                    let text = format!("found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {shown})'");
+                    let text = format!(
+                        "found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {shown})'"
+                    );
                     self.note(at, text);
                     return Type::Error;
                 }
@@ -470,32 +471,12 @@ impl Checker {
         let wanted = Type::optional(of);
         if !self.bindings.assignable(&t, &wanted) {
             let shown = self.bindings.resolve(&t, true);
-            let text = format!(
-                "found no matching overload for '_?_:_' applied to '(bool, {shown}, optional_type(dyn))'"
-            );
+            let text =
+                format!("found no matching overload for '_?_:_' applied to '(bool, {shown}, optional_type(dyn))'");
             self.note(at, text);
         }
         self.bindings.resolve(&wanted, false)
     }
-}
-
-/// Literals that can never be what they are given for (`cel/validator.go`).
-fn literals(expr: &Expr, issues: &mut Vec<Issue>) {
-    if let Kind::Call(call) = &expr.kind {
-        let wrong: Option<fn(&str) -> bool> = match call.name.as_str() {
-            "duration" => Some(|t| crate::time::parse_duration(t).is_none()),
-            "timestamp" => Some(|t| hydrofoil_types::Timestamp::parse(t).is_none()),
-            "matches" => Some(|t| crate::text::pattern(t).is_err()),
-            _ => None,
-        };
-        if let (Some(wrong), Some(arg)) = (wrong, call.args.last())
-            && let Kind::Literal(Literal::Str(text)) = &arg.kind
-            && wrong(text)
-        {
-            issues.push(Issue::new(arg.at, format!("invalid {} argument", call.name)));
-        }
-    }
-    each_child(expr, &mut |child| literals(child, issues));
 }
 
 /// Visits the nodes right below one.

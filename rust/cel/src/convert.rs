@@ -37,7 +37,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             [Val::Uint(n)] => Ok(Val::Double(*n as f64)),
             [Val::Str(text)] => match text.parse() {
                 Ok(f) => Ok(Val::Double(f)),
-                Err(_) => Err(Fail::new(format!("strconv.ParseFloat: parsing {:?}: invalid syntax", &**text))),
+                Err(_) => unable(a, "double"),
             },
             _ => no_overload("double", a),
         },
@@ -49,7 +49,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             [Val::Double(_)] => Err(unsigned()),
             [Val::Str(text)] => match text.parse() {
                 Ok(n) => Ok(Val::Uint(n)),
-                Err(_) => Err(Fail::new(format!("strconv.ParseUint: parsing {:?}: invalid syntax", &**text))),
+                Err(_) => unable(a, "uint"),
             },
             _ => no_overload("uint", a),
         },
@@ -59,7 +59,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             [Val::Int(n)] => Ok(Val::Duration(*n)),
             [Val::Str(text)] => match time::parse_duration(text) {
                 Some(n) => Ok(Val::Duration(n)),
-                None => Err(Fail::new(format!("time: invalid duration {:?}", &**text))),
+                None => unable(a, "google.protobuf.Duration"),
             },
             _ => no_overload("duration", a),
         },
@@ -71,10 +71,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             }
             [Val::Str(text)] => match Timestamp::parse(text) {
                 Some(t) => Ok(Val::Time(t)),
-                None => Err(Fail::new(format!(
-                    "parsing time {:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {:?} as \"2006\"",
-                    &**text, &**text
-                ))),
+                None => unable(a, "google.protobuf.Timestamp"),
             },
             _ => no_overload("timestamp", a),
         },
@@ -107,7 +104,7 @@ fn int<'a>(a: &[Val<'a>]) -> Out<'a> {
         [Val::Time(t)] => Ok(Val::Int(t.seconds)),
         [Val::Str(text)] => match text.parse() {
             Ok(n) => Ok(Val::Int(n)),
-            Err(_) => Err(Fail::new(format!("strconv.ParseInt: parsing {:?}: invalid syntax", &**text))),
+            Err(_) => unable(a, "int"),
         },
         _ => no_overload("int", a),
     }

@@ -86,7 +86,12 @@ impl Decl {
                 let order = match props.str_at(&["x-kubernetes-list-type"]) {
                     "set" => Order::Set,
                     "map" => Order::Keyed(
-                        props.list_at(&["x-kubernetes-list-map-keys"]).iter().filter_map(Value::as_str).map(SmolStr::new).collect(),
+                        props
+                            .list_at(&["x-kubernetes-list-map-keys"])
+                            .iter()
+                            .filter_map(Value::as_str)
+                            .map(SmolStr::new)
+                            .collect(),
                     ),
                     _ => Order::Kept,
                 };
@@ -170,7 +175,8 @@ fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
         }
         let embedded = flag(prop, "x-kubernetes-embedded-resource");
         let escaped = escape(key);
-        let Some(decl) = Decl::named(prop, embedded, &format_smolstr!("{name}.{}", escaped.as_deref().unwrap_or(""))) else {
+        let Some(decl) = Decl::named(prop, embedded, &format_smolstr!("{name}.{}", escaped.as_deref().unwrap_or("")))
+        else {
             continue;
         };
         if required.iter().any(|r| r.as_str() == Some(key)) && prop.get("default").is_none() {

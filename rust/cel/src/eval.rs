@@ -99,12 +99,18 @@ impl<'a> Run<'a> {
                     Val::Optional(None) => return Ok(Val::Optional(None)),
                     _ => return Err(Fail::overload()),
                 };
-                self.spend(LIST + 2)?;
+                self.spend(if *flat { 4 } else { 5 })?;
                 self.locals.push(value);
                 let made = self.eval(&parts[1]);
                 self.locals.pop();
                 let made = made?;
                 Ok(if *flat { made } else { Val::some(made) })
+            }
+            Node::Free(inner) => {
+                let spent = self.spent;
+                let found = self.eval(inner);
+                self.spent = spent;
+                found
             }
             Node::Fail(why) => Err(Fail::new(why.clone())),
         }
@@ -160,7 +166,7 @@ impl<'a> Run<'a> {
         let result = match &range {
             Val::List(list) => self.over_list(fold, list),
             Val::Map(map) => self.over_map(fold, map),
-            _ => Err(Fail::overload()),
+            other => Err(Fail::new(format!("got '{}', expected iterable type", go_type(other)))),
         };
         self.locals.truncate(depth);
         result
@@ -172,17 +178,30 @@ impl<'a> Run<'a> {
             let item = item?;
             let (first, second) = if fold.two { (Val::Int(i as i64), Some(item)) } else { (item, None) };
             if self.step(fold, &mut state, first, second)? {
+                self.decided(fold.step, i + 1 < list.len())?;
                 break;
             }
         }
         self.finish(state)
     }
 
+    /// That a comprehension is decided is seen at the next item, if there is one.
+    fn decided(&mut self, step: Step, more: bool) -> Result<(), Fail> {
+        self.spend(match step {
+            _ if !more => 0,
+            Step::All => 2,
+            _ => 3,
+        })
+    }
+
     fn over_map(&mut self, fold: &'a Loop, map: &Table<'a>) -> Out<'a> {
         let mut state = State::new(fold.step);
-        for key in map.keys() {
+        let keys = map.keys();
+        let last = keys.len();
+        for (i, key) in keys.into_iter().enumerate() {
             let second = if fold.two { Some(map.get(&key).ok_or_else(Fail::overload)??) } else { None };
             if self.step(fold, &mut state, key, second)? {
+                self.decided(fold.step, i + 1 < last)?;
                 break;
             }
         }
@@ -209,10 +228,7 @@ impl<'a> Run<'a> {
         if let Some(filter) = &fold.filter {
             match self.eval(filter)? {
                 Val::Bool(true) => {}
-                Val::Bool(false) => {
-                    self.spend(1)?;
-                    return Ok(false);
-                }
+                Val::Bool(false) => return Ok(false),
                 _ => return Err(Fail::overload()),
             }
         }
@@ -223,6 +239,8 @@ impl<'a> Run<'a> {
         self.spend(match fold.step {
             Step::All | Step::Map => 3,
             Step::Exists => 4,
+            // Counting is charged only for what is counted.
+            Step::ExistsOne if matches!(value, Ok(Val::Bool(false))) => 0,
             Step::ExistsOne | Step::Entries => 2,
             Step::List => LIST + 2,
         })?;
@@ -241,7 +259,6 @@ impl<'a> Run<'a> {
             }
             (_, Err(why)) => return Err(why),
             (Step::ExistsOne, Ok(Val::Bool(b))) => state.count += usize::from(b),
-            (Step::ExistsOne, Ok(_)) => return Err(Fail::overload()),
             (Step::List, Ok(value)) => state.items.push(value),
             (Step::Map, Ok(value)) => insert(&mut state.entries, first, value)?,
             (Step::Entries, Ok(Val::Map(map))) => {
@@ -250,7 +267,7 @@ impl<'a> Run<'a> {
                     insert(&mut state.entries, key, value)?;
                 }
             }
-            (Step::Entries, Ok(_)) => return Err(Fail::overload()),
+            (Step::ExistsOne | Step::Entries, Ok(_)) => return Err(Fail::overload()),
         }
         Ok(false)
     }
@@ -258,9 +275,7 @@ impl<'a> Run<'a> {
     fn finish(&mut self, state: State<'a>) -> Out<'a> {
         self.spend(match state.step {
             Step::ExistsOne => 2,
-            Step::List => LIST + 1,
-            Step::Map | Step::Entries => MAP + 1,
-            Step::All | Step::Exists => 1,
+            _ => 1,
         })?;
         Ok(match (state.step, state.failed) {
             (Step::All, _) if state.decided => Val::Bool(false),
@@ -321,6 +336,30 @@ fn opt_select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(value)) => opt_select(value, field),
         _ => Err(Fail::overload()),
+    }
+}
+
+/// The name of a value's type in cel-go's own code.
+fn go_type(value: &Val<'_>) -> &'static str {
+    match value {
+        Val::Null => "types.Null",
+        Val::Bool(_) => "types.Bool",
+        Val::Int(_) => "types.Int",
+        Val::Uint(_) => "types.Uint",
+        Val::Double(_) => "types.Double",
+        Val::Str(_) => "types.String",
+        Val::Bytes(_) => "types.Bytes",
+        Val::Duration(_) => "types.Duration",
+        Val::Time(_) => "types.Timestamp",
+        Val::Type(_) => "*types.Type",
+        Val::Optional(_) => "*types.Optional",
+        Val::Ip(_) => "cel.IP",
+        Val::Cidr(_) => "cel.CIDR",
+        Val::Url(_) => "cel.URL",
+        Val::Quantity(_) => "cel.Quantity",
+        Val::Semver(_) => "cel.Semver",
+        Val::Format(_) => "*cel.Format",
+        Val::List(_) | Val::Map(_) => "traits.Iterable",
     }
 }
 

@@ -28,7 +28,11 @@ static FORMATS: [Format; 13] = [
     Format { name: "dns1123SubdomainPrefix", length: 60, check: |s| subdomain(s, true) },
     Format { name: "dns1035LabelPrefix", length: 30, check: |s| label_1035(s, true) },
     Format { name: "labelValue", length: 40, check: label_value },
-    Format { name: "uri", length: 1_500, check: |s| Url::parse(s).err().map(|e| format!("parse {s:?}: {e}")).into_iter().collect() },
+    Format {
+        name: "uri",
+        length: 1_500,
+        check: |s| Url::parse(s).err().map(|e| format!("parse {s:?}: {e}")).into_iter().collect(),
+    },
     Format { name: "uuid", length: 70, check: |s| unless(is_uuid(s), "does not match the UUID format") },
     Format {
         name: "byte",
@@ -116,9 +120,8 @@ fn label_1035(text: &str, prefix: bool) -> Vec<String> {
 }
 
 fn subdomain(text: &str, prefix: bool) -> Vec<String> {
-    static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok()
-    });
+    static PATTERN: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$").ok());
     const WHY: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
     named(&whole(text, prefix), 253, PATTERN.as_ref(), WHY)
 }
@@ -153,7 +156,11 @@ fn qualified(text: &str) -> Vec<String> {
             }
             *name
         }
-        _ => return vec![format!("a qualified name {WHY} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")],
+        _ => {
+            return vec![format!(
+                "a qualified name {WHY} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')"
+            )];
+        }
     };
     if name.is_empty() {
         out.push("name part must be non-empty".to_owned());

@@ -9,7 +9,8 @@ use crate::parser::Parser;
 pub(crate) fn expand(parser: &mut Parser<'_>, at: usize, name: &str, target: Option<Expr>, args: Vec<Expr>) -> Expr {
     match (target, name, args.len()) {
         (None, "has", 1) => has(parser, at, args),
-        (Some(target), "all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
+        // The one-variable form has the old name only.
+        (Some(target), "all" | "exists" | "exists_one", 2 | 3) | (Some(target), "existsOne", 3) => {
             let step = match name {
                 "all" => Step::All,
                 "exists" => Step::Exists,
@@ -42,9 +43,7 @@ fn bad(parser: &mut Parser<'_>, at: usize, why: impl Into<String>) -> Expr {
 fn has(parser: &mut Parser<'_>, at: usize, args: Vec<Expr>) -> Expr {
     let place = args.first().map_or(at, |a| a.at);
     match args.into_iter().next().map(|a| a.kind) {
-        Some(Kind::Select { operand, field, .. }) => {
-            parser.node(at, Kind::Select { operand, field, test: true })
-        }
+        Some(Kind::Select { operand, field, .. }) => parser.node(at, Kind::Select { operand, field, test: true }),
         _ => bad(parser, place, "invalid argument to has() macro"),
     }
 }
@@ -113,10 +112,8 @@ fn optional(parser: &mut Parser<'_>, at: usize, operand: Expr, mut args: Vec<Exp
 
 /// `list.sortBy(e, key)` is `list.@sortByAssociatedKeys(list.map(e, key))`.
 fn sort_by(parser: &mut Parser<'_>, at: usize, target: Expr, args: Vec<Expr>) -> Expr {
-    let simple = matches!(
-        target.kind,
-        Kind::List(_) | Kind::Select { .. } | Kind::Ident(_) | Kind::Fold(_) | Kind::Call(_)
-    );
+    let simple =
+        matches!(target.kind, Kind::List(_) | Kind::Select { .. } | Kind::Ident(_) | Kind::Fold(_) | Kind::Call(_));
     if !simple {
         let why = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
         return bad(parser, target.at, why);
@@ -127,8 +124,7 @@ fn sort_by(parser: &mut Parser<'_>, at: usize, target: Expr, args: Vec<Expr>) ->
         Ok(name) => name,
         Err(why) => return bad(parser, name.at, why),
     };
-    let fold =
-        Fold { range: target.clone(), name, second: None, filter: None, body: Some(key), step: Step::List };
+    let fold = Fold { range: target.clone(), name, second: None, filter: None, body: Some(key), step: Step::List };
     let keys = parser.node(at, Kind::Fold(Box::new(fold)));
     let call = Call { name: "@sortByAssociatedKeys".into(), target: Some(Box::new(target)), args: vec![keys] };
     parser.node(at, Kind::Call(call))

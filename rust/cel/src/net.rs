@@ -58,17 +58,21 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             [Val::Ip(ip)] => Ok(Val::Int(if ip.is_ipv4() { 4 } else { 6 })),
             _ => no_overload("family", a),
         },
-        "isUnspecified" => |a| is(a, |ip| ip.is_unspecified()),
-        "isLoopback" => |a| is(a, |ip| ip.is_loopback()),
-        "isLinkLocalMulticast" => |a| is(a, |ip| match ip {
-            IpAddr::V4(ip) => ip.octets()[..3] == [224, 0, 0],
-            IpAddr::V6(ip) => ip.segments()[0] & 0xff0f == 0xff02,
-        }),
+        "isUnspecified" => |a| is(a, IpAddr::is_unspecified),
+        "isLoopback" => |a| is(a, IpAddr::is_loopback),
+        "isLinkLocalMulticast" => |a| {
+            is(a, |ip| match ip {
+                IpAddr::V4(ip) => ip.octets()[..3] == [224, 0, 0],
+                IpAddr::V6(ip) => ip.segments()[0] & 0xff0f == 0xff02,
+            })
+        },
         "isLinkLocalUnicast" => |a| is(a, link_local),
-        "isGlobalUnicast" => |a| is(a, |ip| {
-            let broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
-            !(broadcast || ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || link_local(ip))
-        }),
+        "isGlobalUnicast" => |a| {
+            is(a, |ip| {
+                let broadcast = matches!(ip, IpAddr::V4(ip) if ip.is_broadcast());
+                !(broadcast || ip.is_unspecified() || ip.is_loopback() || ip.is_multicast() || link_local(ip))
+            })
+        },
         "cidr" => |a| match a {
             [Val::Str(s)] => parse_cidr(s).map(Val::Cidr),
             _ => no_overload("cidr", a),
@@ -128,7 +132,9 @@ fn parse_ip(s: &str) -> Result<IpAddr, Fail> {
         }
         Ok(ip) => Ok(ip),
         Err(_) => {
-            let why = format!("IP Address {s:?} parse error during conversion from string: ParseAddr({s:?}): unable to parse IP");
+            let why = format!(
+                "IP Address {s:?} parse error during conversion from string: ParseAddr({s:?}): unable to parse IP"
+            );
             Err(Fail::new(why))
         }
     }
@@ -145,6 +151,7 @@ fn parse_cidr(s: &str) -> Result<Cidr, Fail> {
     }
     let longest = if ip.is_ipv4() { 32 } else { 128 };
     let plain = !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit()) && (bits == "0" || !bits.starts_with('0'));
-    let bits = bits.parse().ok().filter(|b: &u8| plain && *b <= longest).ok_or_else(|| refuse("bad bits after slash"))?;
+    let bits =
+        bits.parse().ok().filter(|b: &u8| plain && *b <= longest).ok_or_else(|| refuse("bad bits after slash"))?;
     Ok(Cidr { ip, bits })
 }

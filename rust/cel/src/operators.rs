@@ -60,7 +60,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         "_[?_]" => opt_index,
         "size" => |a| match a {
             [v @ (Val::Str(_) | Val::Bytes(_) | Val::List(_) | Val::Map(_))] => Ok(Val::Int(v.size() as i64)),
-            _ => no_overload("size", a),
+            _ => Err(Fail::new("no such overload: size")),
         },
         "optional.of" => |a| match a {
             [v] => Ok(Val::some(v.clone())),
@@ -196,9 +196,7 @@ fn index<'a>(args: &[Val<'a>]) -> Out<'a> {
             let found = usize::try_from(n).ok().and_then(|n| list.get(n));
             found.unwrap_or_else(|| Err(Fail::new(format!("index out of bounds: {n}"))))
         }
-        [Val::Map(map), key] => {
-            map.get(key).unwrap_or_else(|| Err(Fail::new(format!("no such key: {}", key.shown()))))
-        }
+        [Val::Map(map), key] => map.get(key).unwrap_or_else(|| Err(Fail::new(format!("no such key: {}", key.shown())))),
         [Val::Optional(_), _] => opt_index(args),
         _ => Err(Fail::overload()),
     }

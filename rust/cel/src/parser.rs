@@ -12,10 +12,26 @@ use crate::token::{self, Kind as Word, Token};
 const DEEPEST: usize = 250;
 /// How many characters an expression may have.
 const LONGEST: usize = 100_000;
-const STARTS: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const STARTS: &str =
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 const RESERVED: [&str; 17] = [
-    "as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop", "package",
-    "namespace", "return", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
 ];
 
 /// Parses an expression, or says what is wrong with it.
@@ -28,7 +44,10 @@ pub(crate) fn parse(source: &str) -> Result<(Expr, usize), Vec<Issue>> {
     let mut issues = Vec::new();
     let tokens = token::split(source, &mut issues);
     let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0 };
-    let parsed = parser.expr().and_then(|expr| parser.end().map(|()| expr));
+    let parsed = parser.expr();
+    if parsed.is_ok() {
+        parser.end();
+    }
     match parsed {
         Ok(expr) if parser.issues.is_empty() => Ok((expr, parser.ids)),
         _ => Err(parser.issues),
@@ -94,13 +113,22 @@ impl<'s> Parser<'s> {
         Err(Stop)
     }
 
-    fn end(&mut self) -> Parsed<()> {
+    /// The end of a literal, where another comma could stand as well.
+    fn close(&mut self, sign: &str) -> Parsed<Token<'s>> {
+        if self.peek().is(sign) || self.ahead().is(sign) {
+            return self.expect(sign);
+        }
+        let found = self.peek();
+        self.syntax(found.at, &format!("mismatched input {} expecting {{'{sign}', ','}}", found.shown()));
+        Err(Stop)
+    }
+
+    fn end(&mut self) {
         let found = self.peek();
         if found.kind != Word::End {
             let how = if self.ahead().kind == Word::End { "extraneous" } else { "mismatched" };
             self.syntax(found.at, &format!("{how} input {} expecting <EOF>", found.shown()));
         }
-        Ok(())
     }
 
     /// A node with a number of its own.
@@ -160,29 +188,33 @@ impl<'s> Parser<'s> {
         self.call(ops[(ops.len() - 1) / 2], name, terms)
     }
 
-    fn binary(&mut self, level: usize) -> Parsed {
-        const LEVELS: [&[(&str, &str)]; 3] = [
-            &[
-                ("<", "_<_"),
-                ("<=", "_<=_"),
-                (">=", "_>=_"),
-                (">", "_>_"),
-                ("==", "_==_"),
-                ("!=", "_!=_"),
-                ("in", "@in"),
-            ],
-            &[("+", "_+_"), ("-", "_-_")],
-            &[("*", "_*_"), ("/", "_/_"), ("%", "_%_")],
+    /// Operators that bind at least as tight as a level.
+    fn binary(&mut self, least: usize) -> Parsed {
+        const OPERATORS: [(&str, &str, usize); 12] = [
+            ("<", "_<_", 0),
+            ("<=", "_<=_", 0),
+            (">=", "_>=_", 0),
+            (">", "_>_", 0),
+            ("==", "_==_", 0),
+            ("!=", "_!=_", 0),
+            ("in", "@in", 0),
+            ("+", "_+_", 1),
+            ("-", "_-_", 1),
+            ("*", "_*_", 2),
+            ("/", "_/_", 2),
+            ("%", "_%_", 2),
         ];
-        let Some(operators) = LEVELS.get(level) else { return self.unary() };
-        let mut left = self.binary(level + 1)?;
-        while let Some((sign, name)) = operators.iter().find(|(sign, _)| self.peek().is(sign)) {
-            let at = self.next().at;
-            debug_assert!(!sign.is_empty());
+        let mut left = self.unary()?;
+        loop {
+            let next = self.peek();
+            let Some((_, name, level)) = OPERATORS.iter().find(|(sign, _, level)| next.is(sign) && *level >= least)
+            else {
+                return Ok(left);
+            };
+            self.next();
             let right = self.binary(level + 1)?;
-            left = self.call(at, name, vec![left, right])?;
+            left = self.call(next.at, name, vec![left, right])?;
         }
-        Ok(left)
     }
 
     fn unary(&mut self) -> Parsed {
@@ -214,7 +246,10 @@ impl<'s> Parser<'s> {
                     Word::Ident => SmolStr::new(id.text),
                     Word::Escaped => SmolStr::new(id.text.trim_matches('`')),
                     _ => {
-                        let text = format!("no viable alternative at input '.{}'", if id.kind == Word::End { "" } else { id.text });
+                        let text = format!(
+                            "no viable alternative at input '.{}'",
+                            if id.kind == Word::End { "" } else { id.text }
+                        );
                         self.syntax(id.at, &text);
                         return Err(Stop);
                     }
@@ -280,7 +315,7 @@ impl<'s> Parser<'s> {
             (Word::Sign, "{") => self.map(token.at),
             (Word::Sign, "-") => {
                 let number = self.next();
-                self.number(token.at, number, "-")
+                Ok(self.number(token.at, number, "-"))
             }
             (Word::Sign, "!") => {
                 self.at -= 1;
@@ -296,27 +331,27 @@ impl<'s> Parser<'s> {
                     self.syntax(name.at, &format!("mismatched input {} expecting IDENTIFIER", name.shown()));
                     return Err(Stop);
                 }
-                self.named(Token { at: name.at, ..name }, ".")
+                self.named(name)
             }
-            (Word::Ident, _) => self.named(token, ""),
+            (Word::Ident, _) => self.named(token),
             (Word::String, text) => match literal::string(text) {
                 Ok(value) => literal(self, token.at, Literal::Str(value.into())),
-                Err(why) => self.refuse(token.at, why),
+                Err(why) => Ok(self.refuse(token.at, why)),
             },
             (Word::Bytes, text) => match literal::bytes(text) {
                 Ok(value) => literal(self, token.at, Literal::Bytes(value.into())),
-                Err(why) => self.refuse(token.at, why),
+                Err(why) => Ok(self.refuse(token.at, why)),
             },
-            _ => self.number(token.at, token, ""),
+            _ => Ok(self.number(token.at, token, "")),
         }
     }
 
-    fn refuse(&mut self, at: usize, why: &str) -> Parsed {
+    fn refuse(&mut self, at: usize, why: &str) -> Expr {
         self.note(at, why);
-        Ok(self.node(at, Kind::Bad))
+        self.node(at, Kind::Bad)
     }
 
-    fn number(&mut self, at: usize, token: Token<'s>, sign: &str) -> Parsed {
+    fn number(&mut self, at: usize, token: Token<'s>, sign: &str) -> Expr {
         let whole = |text: &str| match text.strip_prefix("0x") {
             Some(hex) => i128::from_str_radix(hex, 16).ok(),
             None => text.parse::<i128>().ok(),
@@ -336,17 +371,16 @@ impl<'s> Parser<'s> {
             }
         };
         match found {
-            Ok(literal) => Ok(self.node(at, Kind::Literal(literal))),
+            Ok(literal) => self.node(at, Kind::Literal(literal)),
             Err(why) => self.refuse(at, why),
         }
     }
 
-    fn named(&mut self, token: Token<'s>, dot: &str) -> Parsed {
+    fn named(&mut self, token: Token<'s>) -> Parsed {
         let name = token.text;
         if RESERVED.contains(&name) {
-            return self.refuse(token.at, &format!("reserved identifier: {name}"));
+            return Ok(self.refuse(token.at, &format!("reserved identifier: {name}")));
         }
-        let _ = dot;
         if self.peek().is("(") {
             let open = self.next().at;
             let args = self.args(")")?;
@@ -398,7 +432,7 @@ impl<'s> Parser<'s> {
             let optional = self.take("?").is_some();
             items.push((self.expr()?, optional));
             if self.take(",").is_none() {
-                self.expect("]")?;
+                self.close("]")?;
                 break;
             }
         }
@@ -413,7 +447,7 @@ impl<'s> Parser<'s> {
             self.expect(":")?;
             entries.push((key, self.expr()?, optional));
             if self.take(",").is_none() {
-                self.expect("}")?;
+                self.close("}")?;
                 break;
             }
         }

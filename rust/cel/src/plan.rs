@@ -33,6 +33,8 @@ pub(crate) enum Node {
     Fold(Box<Loop>),
     /// The operand, what becomes of its value, and whether that is an optional already.
     Opt(Box<[Node; 2]>, bool),
+    /// What upstream works out beforehand, so that running it costs nothing.
+    Free(Box<Node>),
     /// What cannot be run, and why.
     Fail(String),
 }
@@ -45,6 +47,34 @@ pub(crate) struct Loop {
     pub filter: Option<Node>,
     pub body: Option<Node>,
     pub step: Step,
+}
+
+fn free(known: bool, node: Node) -> Node {
+    if known { Node::Free(Box::new(node)) } else { node }
+}
+
+impl Node {
+    /// Visits the nodes right below, until one refuses.
+    pub fn each_child<E>(&self, visit: &mut dyn FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Self::Literal(_) | Self::Type(_) | Self::This | Self::Old | Self::Local(_) | Self::Fail(_) => Ok(()),
+            Self::Select(of, _)
+            | Self::Has(of, _)
+            | Self::OptSelect(of, _)
+            | Self::Matches(of, ..)
+            | Self::Free(of) => visit(of),
+            Self::And(nodes) | Self::Or(nodes) | Self::Call(_, _, nodes) => nodes.iter().try_for_each(visit),
+            Self::If(nodes) => nodes.iter().try_for_each(visit),
+            Self::OrElse(nodes, _) | Self::Opt(nodes, _) => nodes.iter().try_for_each(visit),
+            Self::List(items) => items.iter().try_for_each(|(e, _)| visit(e)),
+            Self::Map(entries) => entries.iter().flat_map(|(k, v, _)| [k, v]).try_for_each(visit),
+            Self::Fold(fold) => [&fold.range].into_iter().chain(&fold.filter).chain(&fold.body).try_for_each(visit),
+        }
+    }
+
+    fn is_constant(&self) -> bool {
+        matches!(self, Self::Literal(_) | Self::Free(_))
+    }
 }
 
 /// Plans an expression whose variables are `self` and `oldSelf`.
@@ -77,9 +107,13 @@ impl Planner {
             Kind::Select { operand, field, test: false } => Node::Select(self.boxed(operand), field.clone()),
             Kind::Select { operand, field, test: true } => Node::Has(self.boxed(operand), field.clone()),
             Kind::Call(call) => self.call(call),
-            Kind::List(items) => Node::List(items.iter().map(|(e, opt)| (self.node(e), *opt)).collect()),
+            Kind::List(items) => {
+                let list: Box<[_]> = items.iter().map(|(e, opt)| (self.node(e), *opt)).collect();
+                free(list.iter().all(|(e, _)| e.is_constant()), Node::List(list))
+            }
             Kind::Map(entries) => {
-                Node::Map(entries.iter().map(|(k, v, opt)| (self.node(k), self.node(v), *opt)).collect())
+                let map: Box<[_]> = entries.iter().map(|(k, v, opt)| (self.node(k), self.node(v), *opt)).collect();
+                free(map.iter().all(|(k, v, _)| k.is_constant() && v.is_constant()), Node::Map(map))
             }
             Kind::Fold(fold) => self.fold(fold),
             Kind::Opt { operand, name, body, flat } => {
@@ -133,7 +167,23 @@ impl Planner {
 
     fn native(&mut self, call: &Call, parts: Vec<&Expr>) -> Node {
         match library::find(&call.name) {
-            Some(native) => Node::Call(native, Charge::of(&call.name), self.all(parts)),
+            Some(native) => {
+                let mut args = self.all(parts);
+                if let (true, Some(key)) = (matches!(call.name.as_str(), "_[_]" | "_[?_]"), args.get_mut(1)) {
+                    // A variable that is a key is not charged.
+                    let own = std::mem::replace(key, Node::This);
+                    *key = free(matches!(own, Node::Local(_)), own);
+                }
+                let converts = matches!(
+                    call.name.as_str(),
+                    "bool" | "bytes" | "double" | "duration" | "int" | "string" | "timestamp" | "uint"
+                );
+                let known = converts && args.iter().all(Node::is_constant);
+                // Upstream looks a value up in a list of constants at no cost.
+                let looked_up = call.name == "@in" && args.get(1).is_some_and(Node::is_constant);
+                let charge = if looked_up { Charge::None } else { Charge::of(&call.name) };
+                free(known, Node::Call(native, charge, args))
+            }
             None => Node::Fail(format!("no such overload: {}", call.name)),
         }
     }

@@ -1,5 +1,7 @@
 //! `format` of texts (cel-go `ext/formatting.go`).
 
+use std::fmt::Write as _;
+
 use crate::convert;
 use crate::time;
 use crate::value::{Fail, Out, Val};
@@ -30,7 +32,8 @@ pub(crate) fn format<'a>(text: &str, values: &[Val<'a>]) -> Out<'a> {
                 }
                 digits.push(clause);
             }
-            let given = digits.parse::<usize>().map_err(|_| Fail::new("error while converting precision to integer"))?;
+            let given =
+                digits.parse::<usize>().map_err(|_| Fail::new("error while converting precision to integer"))?;
             if given > 1000 {
                 return Err(Fail::new("precision is too large"));
             }
@@ -45,23 +48,23 @@ pub(crate) fn format<'a>(text: &str, values: &[Val<'a>]) -> Out<'a> {
 
 fn one(clause: char, precision: Option<usize>, value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
     let wrong = |what: &str| {
-        let text = format!(
-            "error during formatting: {what} clause can only be used on numbers, was given {}",
-            value.kind()
-        );
+        let text =
+            format!("error during formatting: {what} clause can only be used on numbers, was given {}", value.kind());
         Err(Fail::new(text))
     };
     match (clause, value) {
         ('s', value) => string(value, out)?,
         ('d', Val::Int(n)) => out.push_str(&n.to_string()),
         ('d', Val::Uint(n)) => out.push_str(&n.to_string()),
-        ('f', _) => out.push_str(&format!("{:.*}", precision.unwrap_or(6), float(value)?)),
+        ('f', _) => {
+            let _ = write!(out, "{:.*}", precision.unwrap_or(6), float(value)?);
+        }
         ('e', _) => {
             let text = format!("{:.*e}", precision.unwrap_or(6), float(value)?);
             let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
             let exponent: i32 = exponent.parse().unwrap_or(0);
             let sign = if exponent < 0 { '-' } else { '+' };
-            out.push_str(&format!("{digits}e{sign}{:02}", exponent.abs()));
+            let _ = write!(out, "{digits}e{sign}{:02}", exponent.abs());
         }
         ('b', Val::Bool(b)) => out.push(if *b { '1' } else { '0' }),
         ('b' | 'o' | 'x' | 'X', Val::Int(n)) => {
@@ -95,17 +98,17 @@ fn float(value: &Val<'_>) -> Result<f64, Fail> {
 }
 
 fn radix(clause: char, n: u64, out: &mut String) {
-    out.push_str(&match clause {
-        'b' => format!("{n:b}"),
-        'o' => format!("{n:o}"),
-        'x' => format!("{n:x}"),
-        _ => format!("{n:X}"),
-    });
+    let _ = match clause {
+        'b' => write!(out, "{n:b}"),
+        'o' => write!(out, "{n:o}"),
+        'x' => write!(out, "{n:x}"),
+        _ => write!(out, "{n:X}"),
+    };
 }
 
 fn hex(clause: char, bytes: &[u8], out: &mut String) {
     for byte in bytes {
-        out.push_str(&if clause == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") });
+        let _ = if clause == 'x' { write!(out, "{byte:02x}") } else { write!(out, "{byte:02X}") };
     }
 }
 
@@ -144,7 +147,10 @@ fn string(value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
             out.push('}');
         }
         other => {
-            let text = format!("error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given {}", other.kind());
+            let text = format!(
+                "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given {}",
+                other.kind()
+            );
             return Err(Fail::new(text));
         }
     }

@@ -38,6 +38,17 @@ pub enum Kind {
     Text,
 }
 
+/// Why an expression is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It does not parse or check; what cel-go prints of it.
+    Issues(String),
+    /// It does not give what is asked for.
+    Type,
+    /// A constant in it has no value.
+    Instance(String),
+}
+
 /// The values that an expression is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Variables<'a> {
@@ -61,9 +72,9 @@ pub enum Failure {
 impl Program {
     /// Compiles an expression; with `optional_old`, `oldSelf` is an optional.
     ///
-    /// The error is what cel-go's issues print, or nothing when only the type is not the one asked for.
-    pub fn compile(text: &str, decl: &Arc<Decl>, optional_old: bool, kind: Kind) -> Result<Self, Option<String>> {
-        let told = |issues: Vec<source::Issue>| Some(source::render(text, &issues));
+    /// The error says at which step it is refused, and why.
+    pub fn compile(text: &str, decl: &Arc<Decl>, optional_old: bool, kind: Kind) -> Result<Self, Refusal> {
+        let told = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
         let (mut expr, nodes) = parser::parse(text).map_err(told)?;
         let this = Type::of(decl);
         let old = if optional_old { Type::optional(this.clone()) } else { this.clone() };
@@ -73,9 +84,10 @@ impl Program {
             Kind::Text => matches!(checked.of(&expr), Type::String),
         };
         if !fits {
-            return Err(None);
+            return Err(Refusal::Type);
         }
         let node = plan::plan(&expr);
+        constants(&node)?;
         Ok(Self { node, uses_old: names(&expr, "oldSelf"), cost: cost::estimate(&expr, &checked, decl), optional_old })
     }
 
@@ -121,6 +133,19 @@ impl Program {
             }
         }
     }
+}
+
+/// Works out what needs no values.
+fn constants(node: &Node) -> Result<(), Refusal> {
+    if let Node::Free(inner) = node {
+        let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT };
+        return match run.eval(inner) {
+            // A key that is a variable is known only when it is run.
+            Err(Fail::Error(why)) if !matches!(**inner, Node::Local(_)) => Err(Refusal::Instance(why)),
+            _ => Ok(()),
+        };
+    }
+    node.each_child(&mut |child| constants(child))
 }
 
 /// Whether a name is referred to.

@@ -71,8 +71,8 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("substring", a),
         },
         "join" => |a| match a {
-            [Val::List(list)] => join(list.items()?, ""),
-            [Val::List(list), Val::Str(between)] => join(list.items()?, between),
+            [Val::List(list)] => join(&list.items()?, ""),
+            [Val::List(list), Val::Str(between)] => join(&list.items()?, between),
             _ => no_overload("join", a),
         },
         "strings.quote" => |a| match a {
@@ -140,7 +140,7 @@ fn substring<'a>(s: &str, from: i64, to: i64) -> Out<'a> {
     Ok(Val::text(s.chars().skip(start).take(end - start).collect::<String>()))
 }
 
-fn join<'a>(items: Vec<Val<'a>>, between: &str) -> Out<'a> {
+fn join<'a>(items: &[Val<'a>], between: &str) -> Out<'a> {
     let mut out = String::new();
     for (i, item) in items.iter().enumerate() {
         let Val::Str(text) = item else { return Err(Fail::overload()) };

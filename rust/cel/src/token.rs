@@ -52,15 +52,15 @@ pub(crate) fn split<'s>(source: &'s str, issues: &mut Vec<Issue>) -> Vec<Token<'
         } else if rest.starts_with("//") {
             (None, rest.find('\n').unwrap_or(rest.len()))
         } else {
-            match word(rest) {
-                Some((kind, length)) => (Some(kind), length),
-                None => {
+            word(rest).map_or_else(
+                || {
                     let length = bad(rest);
                     let message = format!("Syntax error: token recognition error at: '{}'", &rest[..length]);
                     issues.push(Issue::new(at, message));
                     (None, length)
-                }
-            }
+                },
+                |(kind, length)| (Some(kind), length),
+            )
         };
         let (text, after) = rest.split_at(length);
         if let Some(kind) = kind {
@@ -105,7 +105,8 @@ fn word(rest: &str) -> Option<(Kind, usize)> {
 
 fn number(b: &[u8]) -> (Kind, usize) {
     let digits = |from: usize| b[from.min(b.len())..].iter().take_while(|b| b.is_ascii_digit()).count();
-    let unsigned = |at: usize| if matches!(b.get(at), Some(b'u' | b'U')) { (Kind::Uint, at + 1) } else { (Kind::Int, at) };
+    let unsigned =
+        |at: usize| if matches!(b.get(at), Some(b'u' | b'U')) { (Kind::Uint, at + 1) } else { (Kind::Int, at) };
     if b[0] == b'0' && b.get(1) == Some(&b'x') {
         let length = b[2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
         if length > 0 {

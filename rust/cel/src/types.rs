@@ -29,7 +29,7 @@ pub(crate) enum Type {
     /// An object with declared fields.
     Object(Arc<Decl>),
     /// The type of types.
-    Type(Option<Rc<Type>>),
+    Kind(Option<Rc<Type>>),
     /// A parameter, free until something is put in its place.
     Param(u32),
 }
@@ -91,11 +91,12 @@ impl Type {
 
     pub fn same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::List(a), Self::List(b)) | (Self::Optional(a), Self::Optional(b)) => a.same(b),
+            (Self::List(a), Self::List(b))
+            | (Self::Optional(a), Self::Optional(b))
+            | (Self::Kind(Some(a)), Self::Kind(Some(b))) => a.same(b),
             (Self::Map(a, b), Self::Map(c, d)) => a.same(c) && b.same(d),
             (Self::Library(a), Self::Library(b)) => a == b,
             (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b) || a.name == b.name,
-            (Self::Type(Some(a)), Self::Type(Some(b))) => a.same(b),
             (Self::Param(a), Self::Param(b)) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
@@ -103,11 +104,10 @@ impl Type {
 
     fn less_specific(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Dyn | Self::Param(_), _) => true,
+            (Self::Dyn | Self::Param(_), _) | (Self::Kind(_), Self::Kind(_)) => true,
             (_, Self::Dyn | Self::Param(_)) => false,
             (Self::List(a), Self::List(b)) | (Self::Optional(a), Self::Optional(b)) => a.less_specific(b),
             (Self::Map(a, b), Self::Map(c, d)) => a.less_specific(c) && b.less_specific(d),
-            (Self::Type(_), Self::Type(_)) => true,
             _ => self.same(other),
         }
     }
@@ -137,8 +137,8 @@ impl fmt::Display for Type {
             Self::Optional(of) => return write!(f, "optional_type({of})"),
             Self::Library(name) => name,
             Self::Object(decl) => &decl.name,
-            Self::Type(Some(of)) => return write!(f, "type({of})"),
-            Self::Type(None) => "type",
+            Self::Kind(Some(of)) => return write!(f, "type({of})"),
+            Self::Kind(None) => "type",
             Self::Param(n) => return write!(f, "_var{n}"),
         })
     }
@@ -198,7 +198,7 @@ impl Bindings {
             (Type::Null, other) | (other, Type::Null) => other.nullable(),
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.fits(a, b),
             (Type::Map(a, b), Type::Map(c, d)) => self.fits(a, c) && self.fits(b, d),
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::Kind(_), Type::Kind(_)) => true,
             _ => a.same(b),
         }
     }
@@ -232,7 +232,7 @@ impl Bindings {
     fn absent(&self, param: u32, within: &Type) -> bool {
         match within {
             Type::Param(own) => *own != param && self.find(*own).is_none_or(|bound| self.absent(param, bound)),
-            Type::List(of) | Type::Optional(of) | Type::Type(Some(of)) => self.absent(param, of),
+            Type::List(of) | Type::Optional(of) | Type::Kind(Some(of)) => self.absent(param, of),
             Type::Map(key, value) => self.absent(param, key) && self.absent(param, value),
             _ => true,
         }
@@ -249,7 +249,7 @@ impl Bindings {
             Type::List(of) => Type::list(self.resolve(of, free_is_dyn)),
             Type::Optional(of) => Type::optional(self.resolve(of, free_is_dyn)),
             Type::Map(key, value) => Type::map(self.resolve(key, free_is_dyn), self.resolve(value, free_is_dyn)),
-            Type::Type(Some(of)) => Type::Type(Some(Rc::new(self.resolve(of, free_is_dyn)))),
+            Type::Kind(Some(of)) => Type::Kind(Some(Rc::new(self.resolve(of, free_is_dyn)))),
             _ => t.clone(),
         }
     }

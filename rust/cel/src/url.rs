@@ -1,5 +1,6 @@
 //! URLs (apiserver `pkg/cel/library/urls.go`; Go `net/url`, as far as requests have them).
 
+use std::fmt::Write as _;
 use std::rc::Rc;
 
 use crate::library::{Native, no_overload};
@@ -20,10 +21,9 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         "url" => |a| match a {
             [Val::Str(s)] => match Url::parse(s) {
                 Ok(url) => Ok(Val::Url(Rc::new(url))),
-                Err(why) => Err(Fail::new(format!(
-                    "URL parse error during conversion from string: parse {:?}: {why}",
-                    &**s
-                ))),
+                Err(why) => {
+                    Err(Fail::new(format!("URL parse error during conversion from string: parse {:?}: {why}", &**s)))
+                }
             },
             _ => no_overload("url", a),
         },
@@ -68,7 +68,13 @@ impl Url {
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         if !rest.starts_with('/') {
             // Opaque: `mailto:a@b`.
-            let url = Self { scheme, host: String::new(), path: String::new(), query: query.to_owned(), fragment: fragment.to_owned() };
+            let url = Self {
+                scheme,
+                host: String::new(),
+                path: String::new(),
+                query: query.to_owned(),
+                fragment: fragment.to_owned(),
+            };
             return Ok(url);
         }
         let (host, path) = match rest.strip_prefix("//") {
@@ -150,7 +156,7 @@ fn escaped(path: &str) -> String {
         if b.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!*'()".contains(&b) {
             out.push(char::from(b));
         } else {
-            out.push_str(&format!("%{b:02X}"));
+            let _ = write!(out, "%{b:02X}");
         }
     }
     out

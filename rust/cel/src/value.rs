@@ -113,7 +113,7 @@ impl<'a> Val<'a> {
         Ok(match (&decl.shape, value) {
             (_, Value::Null) if decl.nullable => Self::Null,
             (_, Value::Null) => return Err(Fail::new("invalid data, got null for schema with nullable=false")),
-            (Shape::Dyn, Value::Str(text)) | (Shape::Str, Value::Str(text)) => Self::Str(Text::Ref(text)),
+            (Shape::Dyn | Shape::Str, Value::Str(text)) => Self::Str(Text::Ref(text)),
             (Shape::Dyn | Shape::Int, Value::Int(n)) => Self::Int(*n),
             (Shape::Int, Value::Float(f)) if f.fract() == 0.0 => Self::Int(*f as i64),
             (Shape::Bool, Value::Bool(b)) => Self::Bool(*b),
@@ -180,7 +180,13 @@ impl<'a> Val<'a> {
             Self::List(list) => list.len(),
             Self::Map(map) => map.len(),
             Self::Optional(Some(value)) => return value.size(),
-            Self::Ip(ip) => if ip.is_ipv4() { 4 } else { 16 },
+            Self::Ip(ip) => {
+                if ip.is_ipv4() {
+                    4
+                } else {
+                    16
+                }
+            }
             Self::Cidr(cidr) => usize::from(cidr.bits).div_ceil(8),
             _ => 1,
         }) as u64
@@ -189,7 +195,7 @@ impl<'a> Val<'a> {
     /// Whether two values are equal. Numbers are by value, other kinds differ from each other.
     pub fn equal(&self, other: &Self) -> Result<bool, Fail> {
         Ok(match (self, other) {
-            (Self::Null, Self::Null) => true,
+            (Self::Null, Self::Null) | (Self::Optional(None), Self::Optional(None)) => true,
             (Self::Bool(a), Self::Bool(b)) => a == b,
             (Self::Str(a), Self::Str(b)) => **a == **b,
             (Self::Bytes(a), Self::Bytes(b)) => a == b,
@@ -202,16 +208,15 @@ impl<'a> Val<'a> {
             (Self::Quantity(a), Self::Quantity(b)) => a == b,
             (Self::Semver(a), Self::Semver(b)) => a.compare(b) == Ordering::Equal,
             (Self::Format(a), Self::Format(b)) => a.name == b.name,
-            (Self::Optional(None), Self::Optional(None)) => true,
             (Self::Optional(Some(a)), Self::Optional(Some(b))) => a.equal(b)?,
             (Self::List(a), Self::List(b)) => a.equal(b)?,
             (Self::Map(a), Self::Map(b)) => a.equal(b)?,
-            _ => self.number(other) == Some(Some(Ordering::Equal)),
+            _ => self.number(other) == Ok(Some(Ordering::Equal)),
         })
     }
 
-    /// How two numbers compare; none if one is no number, nothing within when one is not to be compared.
-    fn number(&self, other: &Self) -> Option<Option<Ordering>> {
+    /// How two numbers compare; nothing when one is not to be compared with any.
+    fn number(&self, other: &Self) -> Result<Option<Ordering>, Fail> {
         let whole = |v: &Self| match v {
             Self::Int(n) => Some(i128::from(*n)),
             Self::Uint(n) => Some(i128::from(*n)),
@@ -229,12 +234,12 @@ impl<'a> Val<'a> {
                 Some((below as i128).cmp(&n).then(if f > below { Ordering::Greater } else { Ordering::Equal }))
             }
         };
-        Some(match (self, other, whole(self), whole(other)) {
+        Ok(match (self, other, whole(self), whole(other)) {
             (.., Some(a), Some(b)) => Some(a.cmp(&b)),
             (Self::Double(a), Self::Double(b), ..) => a.partial_cmp(b),
             (Self::Double(a), _, _, Some(b)) => mixed(*a, b),
             (_, Self::Double(b), Some(a), _) => mixed(*b, a).map(Ordering::reverse),
-            _ => return None,
+            _ => return Err(Fail::overload()),
         })
     }
 
@@ -246,11 +251,7 @@ impl<'a> Val<'a> {
             (Self::Bytes(a), Self::Bytes(b)) => a.cmp(b),
             (Self::Duration(a), Self::Duration(b)) => a.cmp(b),
             (Self::Time(a), Self::Time(b)) => a.cmp(b),
-            _ => match self.number(other) {
-                Some(Some(found)) => found,
-                Some(None) => return Err(Fail::new("NaN values cannot be ordered")),
-                None => return Err(Fail::overload()),
-            },
+            _ => self.number(other)?.ok_or_else(|| Fail::new("NaN values cannot be ordered"))?,
         })
     }
 
@@ -365,13 +366,15 @@ impl<'a> Table<'a> {
     /// The member of a name as expressions write it.
     pub fn field(&self, escaped: &str) -> Option<Out<'a>> {
         match self {
-            Self::Data(map, decl) => match &decl.shape {
-                Shape::Map(of) => map.get(escaped).map(|v| Val::of(v, of)),
-                _ => {
-                    let field = decl.field(escaped)?;
-                    map.get(&field.name).map(|v| Val::of(v, &field.decl))
+            Self::Data(map, decl) => {
+                if let Shape::Map(of) = &decl.shape {
+                    return map.get(escaped).map(|v| Val::of(v, of));
                 }
-            },
+                let field = decl.field(escaped)?;
+                // A field that is null is as good as absent, unlike a value of a map.
+                let found = map.get(&field.name).filter(|v| !matches!(v, Value::Null));
+                found.map(|v| Val::of(v, &field.decl))
+            }
             Self::Own(_) => self.get(&Val::Str(Text::Own(escaped.into()))),
         }
     }

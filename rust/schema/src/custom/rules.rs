@@ -21,7 +21,7 @@ pub struct Rules {
     decl: Arc<Decl>,
     /// The type of the node, as causes show it.
     kind: SmolStr,
-    rules: Box<[Rule]>,
+    list: Box<[Rule]>,
 }
 
 /// One rule.
@@ -55,7 +55,7 @@ fn place(node: &mut Node, props: &Value, decl: Option<&Arc<Decl>>) {
     let list = props.list("x-kubernetes-validations");
     if let (Some(decl), false) = (decl, list.is_empty()) {
         let rules = list.iter().map(|rule| Rule::compile(rule, props, decl)).collect();
-        node.validations = Some(Box::new(Rules { decl: decl.clone(), kind: props.s("type").into(), rules }));
+        node.validations = Some(Box::new(Rules { decl: decl.clone(), kind: props.s("type").into(), list: rules }));
     }
     if let Some(items) = &mut node.items {
         place(items, props.sub("items"), decl.and_then(|d| d.element()));
@@ -237,13 +237,14 @@ impl Walk<'_> {
         before: Before<'_>,
         path: &Path<'_>,
     ) -> Result<(), Spent> {
-        const OUT: &str = "validation failed due to running out of cost budget, no further validation rules will be run";
+        const OUT: &str =
+            "validation failed due to running out of cost budget, no further validation rules will be run";
         let kind = rules.kind.as_str();
         if self.budget == 0 {
             self.invalid_kind(path, kind, OUT);
             return Err(Spent);
         }
-        for rule in &rules.rules {
+        for rule in &rules.list {
             let Some(program) = &rule.program else {
                 self.invalid_kind(path, kind, "rule compile error: the rule does not compile");
                 continue;
@@ -263,12 +264,16 @@ impl Walk<'_> {
                 Ok(true) => continue,
                 Ok(false) => {}
                 Err(Failure::Limit) => {
-                    let why = format!("'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: {shown}");
+                    let why = format!(
+                        "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: {shown}"
+                    );
                     self.invalid_kind(path, kind, &why);
                     return Err(Spent);
                 }
                 Err(Failure::Error(why)) if why.starts_with("no such overload") => {
-                    let why = format!("'{why}': call arguments did not match a supported operator, function or macro signature for rule: {shown}");
+                    let why = format!(
+                        "'{why}': call arguments did not match a supported operator, function or macro signature for rule: {shown}"
+                    );
                     self.invalid_kind(path, kind, &why);
                     continue;
                 }
@@ -300,7 +305,8 @@ impl Walk<'_> {
             Ok(text) => text.trim().to_owned(),
             Err(Failure::Error(_)) => String::new(),
             Err(Failure::Limit) => {
-                let why = "no further validation rules will be run due to call cost exceeds limit for messageExpression";
+                let why =
+                    "no further validation rules will be run due to call cost exceeds limit for messageExpression";
                 self.invalid_kind(path, kind, why);
                 return Err(Spent);
             }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_cel::{Decl, Kind, Program};
+use hydrofoil_cel::{Decl, Kind, Program, Refusal};
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use super::schema::{self, Place};
@@ -118,10 +118,11 @@ impl Walk<'_> {
             let program = match Program::compile(text, decl, optional_old, Kind::Bool) {
                 Ok(program) => Some(program),
                 Err(why) => {
-                    let why = why.map_or_else(
-                        || "cel expression must evaluate to a bool".to_owned(),
-                        |why| format!("compilation failed: {why}"),
-                    );
+                    let why = match why {
+                        Refusal::Type => "cel expression must evaluate to a bool".to_owned(),
+                        Refusal::Issues(why) => format!("compilation failed: {why}"),
+                        Refusal::Instance(why) => format!("program instantiation failed: {why}"),
+                    };
                     self.causes.invalid(&rule_at, &shown(rule), &why);
                     None
                 }
@@ -134,7 +135,8 @@ impl Walk<'_> {
             let uses_old = program.as_ref().is_some_and(|p| p.uses_old);
             if uses_old {
                 if let Some(within) = context.uncorrelated {
-                    let why = format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {within}");
+                    let why =
+                        format!("oldSelf cannot be used on the uncorrelatable portion of the schema within {within}");
                     self.causes.invalid_str(&rule_at, text, &why);
                 }
             } else if let Some(given) = rule.opt("optionalOldSelf") {
@@ -152,11 +154,13 @@ impl Walk<'_> {
         let at = at.child("messageExpression");
         match Program::compile(text, decl, rule.b("optionalOldSelf"), Kind::Text) {
             Ok(program) => self.charge("estimated messageExpression cost", program.cost, &at),
-            Err(None) => {
-                self.causes.invalid(&at, &shown(rule), "messageExpression must evaluate to a string");
-            }
-            Err(Some(why)) => {
-                self.causes.invalid(&at, &shown(rule), &format!("messageExpression compilation failed: {why}"));
+            Err(why) => {
+                let why = match why {
+                    Refusal::Type => "messageExpression must evaluate to a string".to_owned(),
+                    Refusal::Issues(why) => format!("messageExpression compilation failed: {why}"),
+                    Refusal::Instance(why) => format!("messageExpression instantiation failed: {why}"),
+                };
+                self.causes.invalid(&at, &shown(rule), &why);
             }
         }
     }
@@ -168,7 +172,7 @@ impl Walk<'_> {
         self.total = self.total.saturating_add(cost);
         if cost >= DEFINITION / 100 {
             self.expensive.push((at.to_string(), cost));
-            self.expensive.sort_by(|a, b| b.1.cmp(&a.1));
+            self.expensive.sort_by_key(|(_, cost)| std::cmp::Reverse(*cost));
             self.expensive.truncate(4);
         }
     }
@@ -187,9 +191,7 @@ fn factor(props: &Value) -> Option<u64> {
 /// A rule as Go's `encoding/json` writes the internal type.
 fn shown(rule: &Value) -> Value {
     let mut map = Map::new();
-    for (name, key) in
-        [("Rule", "rule"), ("Message", "message"), ("MessageExpression", "messageExpression")]
-    {
+    for (name, key) in [("Rule", "rule"), ("Message", "message"), ("MessageExpression", "messageExpression")] {
         map.push(name, rule.s(key));
     }
     map.push("Reason", rule.opt("reason").cloned().unwrap_or_default());

@@ -5,10 +5,7 @@ use std::cmp::Ordering;
 use crate::library::{Native, no_overload};
 use crate::operators;
 use crate::text;
-use crate::value::{Fail, List, Out, Val};
-
-/// The longest list that `lists.range` makes, which is what a run may cost.
-const LONGEST: i64 = 1_000_000;
+use crate::value::{Fail, List, Out, Val, bounded};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -63,8 +60,10 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("@sortByAssociatedKeys", a),
         },
         "lists.range" => |a| match a {
-            [Val::Int(n)] if *n <= LONGEST => Ok(Val::list((0..*n).map(Val::Int).collect())),
-            [Val::Int(_)] => Err(Fail::Budget),
+            [Val::Int(n)] => {
+                bounded(usize::try_from(*n).unwrap_or(0))?;
+                Ok(Val::list((0..*n).map(Val::Int).collect()))
+            }
             _ => no_overload("lists.range", a),
         },
         "reverse" => |a| match a {
@@ -77,6 +76,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         },
         "distinct" => |a| match a {
             [Val::List(list)] => {
+                bounded(list.len().saturating_mul(list.len()))?;
                 let mut out: Vec<Val<'_>> = Vec::new();
                 for item in list.iter() {
                     let item = item?;
@@ -98,6 +98,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         },
         "sets.intersects" => |a| match a {
             [Val::List(a), Val::List(b)] => {
+                bounded(a.len().saturating_mul(b.len()))?;
                 for item in b.iter() {
                     if a.contains(&item?)? {
                         return Ok(Val::Bool(true));
@@ -121,6 +122,7 @@ fn among<'a>(items: &[Val<'a>], item: &Val<'a>) -> Result<bool, Fail> {
 }
 
 fn covers<'a>(all: &List<'a>, some: &List<'a>) -> Result<bool, Fail> {
+    bounded(all.len().saturating_mul(some.len()))?;
     for item in some.iter() {
         if !all.contains(&item?)? {
             return Ok(false);
@@ -185,7 +187,10 @@ fn flattened<'a>(list: &List<'a>, depth: i64) -> Out<'a> {
         let mut next = Vec::new();
         for item in items {
             match item {
-                Val::List(inner) => next.extend(inner.items()?),
+                Val::List(inner) => {
+                    bounded(next.len().saturating_add(inner.len()))?;
+                    next.extend(inner.items()?);
+                }
                 other => next.push(other),
             }
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::library::{Native, no_overload};
 use crate::time;
-use crate::value::{Fail, List, Out, Val};
+use crate::value::{Fail, List, Out, Val, bounded};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -134,6 +134,7 @@ pub(crate) fn add<'a>(args: &[Val<'a>]) -> Out<'a> {
 /// Two lists as one: sets keep items once, maps by keys let the later win.
 fn merged<'a>(a: &List<'a>, b: &List<'a>) -> Out<'a> {
     use crate::decl::Order;
+    bounded(a.len().saturating_add(b.len()))?;
     let mut out = a.items()?;
     match a.order() {
         Order::Kept => out.extend(b.items()?),

@@ -4,7 +4,7 @@
 use regex::{Regex, RegexBuilder};
 
 use crate::library::{Native, no_overload};
-use crate::value::{Fail, Out, Val};
+use crate::value::{Fail, LARGEST, Out, Val, bounded};
 
 /// A compiled pattern, of a size that is bounded.
 pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
@@ -57,6 +57,11 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("trim", a),
         },
         "replace" => |a| match a {
+            [Val::Str(s), Val::Str(from), Val::Str(to), ..]
+                if s.matches(&**from).count().saturating_mul(to.len()) > 10 * LARGEST =>
+            {
+                Err(Fail::Budget)
+            }
             [Val::Str(s), Val::Str(from), Val::Str(to)] => Ok(Val::text(s.replace(&**from, to))),
             [Val::Str(s), Val::Str(from), Val::Str(to), Val::Int(n)] => {
                 let made = usize::try_from(*n).map_or_else(|_| s.replace(&**from, to), |n| s.replacen(&**from, to, n));
@@ -148,6 +153,7 @@ fn join<'a>(items: &[Val<'a>], between: &str) -> Out<'a> {
             out.push_str(between);
         }
         out.push_str(text);
+        bounded(out.len() / 10)?;
     }
     Ok(Val::text(out))
 }

@@ -34,6 +34,15 @@ impl Fail {
     }
 }
 
+/// The most items a list, and a tenth of the most bytes a text, that a run makes may have: with more, what upstream
+/// charges once it is made is more than a run may cost, or nobody has the memory.
+pub(crate) const LARGEST: usize = 1_000_000;
+
+/// That something as large may be made.
+pub(crate) fn bounded(size: usize) -> Result<(), Fail> {
+    if size > LARGEST { Err(Fail::Budget) } else { Ok(()) }
+}
+
 /// A value, or why there is none.
 pub(crate) type Out<'a> = Result<Val<'a>, Fail>;
 

@@ -127,13 +127,15 @@ impl Version {
         let subresources = version.sub("subresources");
         let labels =
             version.list("selectableFields").iter().map(|f| SmolStr::new(f.s("jsonPath").trim_start_matches('.')));
+        let mut schema = Node::compile(props);
+        super::rules::attach(&mut schema, props, true);
         let mut hash = DefaultHasher::new();
         (group, kind, name, preserve).hash(&mut hash);
         props.to_json().hash(&mut hash);
         Self {
             name: name.into(),
             api_version: format!("{group}/{name}").into(),
-            schema: Node::compile(props),
+            schema,
             status: subresources.has("status"),
             scale: subresources.opt("scale").map(Scale::parse),
             columns: Columns::compile(version.list("additionalPrinterColumns")),

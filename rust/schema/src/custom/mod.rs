@@ -9,6 +9,7 @@ mod lists;
 mod owned;
 mod pattern;
 mod prune;
+mod rules;
 mod scale;
 mod strategy;
 mod structural;
@@ -17,6 +18,7 @@ mod validate;
 pub use columns::Columns;
 pub use definition::{Definition, Version};
 pub use embedded::ReadMeta;
+pub(crate) use rules::attach as attach_rules;
 pub use scale::{Scale, nested};
 pub use strategy::{begin_create, begin_update, create, decode, prune, update, warnings};
 pub use structural::Node;
@@ -32,5 +34,9 @@ pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, cause
     embedded::check(value, schema, path, causes);
     if causes.len() == before {
         validate::check(value, None, schema, Some(&path.to_string()), causes);
+    }
+    if causes.len() == before {
+        // A default is its own past, so that rules of transitions are run too.
+        rules::check(schema, value, Some(value), path, causes);
     }
 }

@@ -5,7 +5,7 @@ use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::definition::{Definition, Version};
 use super::embedded::{self, ReadMeta};
-use super::{default, lists, prune as pruning, validate};
+use super::{default, lists, prune as pruning, rules as cel, validate};
 use crate::read::{Read, Write, same};
 use crate::validate::format::{label, name};
 use crate::validate::meta;
@@ -100,7 +100,7 @@ pub fn create(definition: &Definition, version: &Version, object: &Value, causes
     }
     embedded::check(object, &version.schema, &Path::root(), causes);
     lists::unique(object, &version.schema, &Path::root(), causes);
-    rules(version, causes);
+    rules(version, object, None, causes);
 }
 
 /// `ValidateUpdate` of the object or of its status.
@@ -141,7 +141,7 @@ pub fn update(
             lists::unique(object, schema, &Path::root(), causes);
         }
     }
-    rules(version, causes);
+    rules(version, object, Some(old), causes);
 }
 
 /// `ValidateTypeMeta`.
@@ -157,18 +157,19 @@ fn kind(definition: &Definition, version: &Version, object: &Value, causes: &mut
 }
 
 /// `x-kubernetes-validations`: they are evaluated once the schema itself has nothing against the object.
-///
-/// This is the one place where rules meet objects. They are to be compiled with the definition and kept beside the
-/// schema in [`Version`].
-fn rules(version: &Version, causes: &mut Causes) {
+fn rules(version: &Version, object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let blocking = |reason: CauseReason| {
         use CauseReason::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
         matches!(reason, NotSupported | Required | TooLong | TooMany | TypeInvalid)
     };
-    if version.schema.ruled && causes.as_slice().iter().any(|c| blocking(c.reason)) {
-        let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-        causes.invalid(&Path::new("<nil>"), &Value::Null, why);
+    if !version.schema.ruled {
+        return;
     }
+    if causes.as_slice().iter().any(|c| blocking(c.reason)) {
+        let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+        return causes.invalid(&Path::new("<nil>"), &Value::Null, why);
+    }
+    cel::check(&version.schema, object, old, &Path::root(), causes);
 }
 
 /// What is warned of: names of finalizers that are not qualified (`validateKubeFinalizerName`).

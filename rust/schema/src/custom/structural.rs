@@ -41,6 +41,8 @@ pub struct Node {
     pub list: List,
     /// The default.
     pub default: Option<Box<Value>>,
+    /// `x-kubernetes-validations`, where they have been compiled.
+    pub validations: Option<Box<super::rules::Rules>>,
     /// Restrictions of the value.
     pub rules: Option<Box<Rules>>,
 }

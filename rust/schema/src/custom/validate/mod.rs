@@ -259,7 +259,7 @@ impl Walk {
 }
 
 /// Whether a part is as it was, as far as it can be told (`CorrelatedObject.CachedDeepEqual`).
-fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
+pub(super) fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
     match (value, old) {
         (Value::Null, Value::Null) => true,
         (Value::Array(new), Value::Array(before)) => {

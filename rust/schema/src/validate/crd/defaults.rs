@@ -9,7 +9,8 @@ use crate::read::Read;
 pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {
     if let Some(default) = props.opt("default") {
         let at = path.child("default");
-        let node = Node::compile(props);
+        let mut node = Node::compile(props);
+        custom::attach_rules(&mut node, props, props.b("x-kubernetes-embedded-resource"));
         if node.default.as_deref() != Some(default) {
             causes.invalid(&at, default, "must not have unknown fields");
         }

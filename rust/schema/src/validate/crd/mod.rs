@@ -6,6 +6,7 @@ mod defaults;
 mod fields;
 mod internal;
 mod names;
+mod rules;
 mod schema;
 mod structural;
 
@@ -246,14 +247,21 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
     if props.b("nullable") {
         causes.forbidden(&path.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
     }
+    let mut structural = false;
     if structural::is_supported(props) {
         let before = causes.len();
         structural::check(props, &at, causes);
         if causes.len() == before {
             defaults::check(props, &at, causes);
         }
+        structural = causes.len() == before;
     }
+    let before = causes.len();
     schema::check(props, &at, schema::Place { root: true, meta: false, no_default: None }, causes);
+    if structural {
+        let clean = causes.len() == before;
+        rules::check(props, &at, clean, causes);
+    }
 }
 
 fn conversion(spec: &Value, causes: &mut Causes) {

@@ -1,0 +1,132 @@
+//! What running a call costs (cel-go `interpreter/runtimecost.go`, `ext`; apiserver `pkg/cel/library/cost.go`).
+
+use crate::size::{LIST, PATTERN, TEXT, scaled};
+use crate::value::Val;
+
+/// How a call is charged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Charge {
+    None,
+    One,
+    /// The first argument is gone through so many times.
+    Text(f64),
+    /// The result is put together.
+    Join,
+    /// A text is searched for a pattern.
+    Pattern,
+    /// A text is searched for another.
+    Within,
+    /// Two values are gone through as far as the shorter reaches.
+    Shorter,
+    /// The second argument is a list that is gone through.
+    Member,
+    /// Two texts are put together.
+    Concat,
+    /// All texts of a list are gone through.
+    Deep,
+    /// A list as long as the result is made.
+    Made,
+    /// A list is made of one as long as the first argument.
+    Flatten,
+    /// The items of a list are compared with each other; the number of the argument.
+    Squared(usize),
+    /// The items of two lists are compared.
+    Pairs(f64),
+    /// Addresses of a network are compared.
+    Network(bool),
+    /// A text is checked for a named format.
+    Named,
+}
+
+impl Charge {
+    /// How calls of a function are charged.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Self::Deep,
+            "url" | "lowerAscii" | "upperAscii" | "substring" | "trim" | "cidr" | "isIP" | "isCIDR" | "ip"
+            | "quantity" | "isQuantity" | "semver" | "isSemver" | "startsWith" | "endsWith" | "bytes"
+            | "strings.quote" | "format" => Self::Text(TEXT),
+            "replace" | "split" | "ip.isCanonical" => Self::Text(2.0 * TEXT),
+            "join" => Self::Join,
+            "find" | "findAll" | "matches" => Self::Pattern,
+            "contains" => Self::Within,
+            "_==_" | "_!=_" | "_<_" | "_<=_" | "_>_" | "_>=_" => Self::Shorter,
+            "@in" => Self::Member,
+            "_+_" => Self::Concat,
+            "slice" | "lists.range" | "reverse" => Self::Made,
+            "flatten" => Self::Flatten,
+            "distinct" | "sort" => Self::Squared(0),
+            "@sortByAssociatedKeys" => Self::Squared(1),
+            "sets.contains" | "sets.intersects" => Self::Pairs(1.0),
+            "sets.equivalent" => Self::Pairs(2.0),
+            "containsIP" => Self::Network(false),
+            "containsCIDR" => Self::Network(true),
+            "validate" => Self::Named,
+            _ => Self::One,
+        }
+    }
+
+    /// What a call has cost.
+    pub fn cost(self, args: &[Val<'_>], result: &Val<'_>) -> u64 {
+        let size = |n: usize| args.get(n).map_or(1, Val::size);
+        let made = |n: u64, factor: f64| (n as f64 * factor) as u64 + 1 + LIST;
+        match self {
+            Self::None => 0,
+            Self::One => 1,
+            Self::Text(_) if matches!(args.first(), Some(Val::Cidr(_))) => 1,
+            Self::Text(factor) => scaled(size(0), factor),
+            Self::Join => scaled(result.size(), 2.0 * TEXT),
+            Self::Pattern => scaled(size(0) + 1, TEXT) * scaled(size(1), PATTERN),
+            Self::Within => scaled(size(0), TEXT) * scaled(size(1), TEXT),
+            Self::Shorter => match (&args.first(), args.get(1)) {
+                (Some(Val::Quantity(_) | Val::Ip(_) | Val::Cidr(_) | Val::Url(_) | Val::Semver(_)), _) => 1,
+                _ => scaled(size(0).min(size(1)), TEXT),
+            },
+            Self::Member => match args.get(1) {
+                Some(Val::List(list)) => list.len() as u64,
+                _ => 1,
+            },
+            Self::Concat => match args.first() {
+                Some(Val::Str(_) | Val::Bytes(_)) => scaled(size(0) + size(1), TEXT),
+                _ => 1,
+            },
+            Self::Deep => args.first().map_or(0, traversal),
+            Self::Made => made(result.size(), 1.0),
+            Self::Flatten => match args.get(1) {
+                Some(Val::Int(depth)) => made(size(0), *depth as f64),
+                _ => made(size(0), 1.0),
+            },
+            Self::Squared(n) => {
+                let texts = match args.get(n) {
+                    Some(Val::List(list)) => matches!(list.get(0), Some(Ok(Val::Str(_) | Val::Bytes(_)))),
+                    _ => false,
+                };
+                made(size(n).saturating_mul(size(n)), if texts { 2.0 + TEXT } else { 2.0 })
+            }
+            Self::Pairs(factor) => 1 + (size(0).saturating_mul(size(1)) as f64 * factor) as u64,
+            Self::Network(cidr) => {
+                let own = scaled(2 * size(0), TEXT) + if cidr { scaled(size(0), TEXT) + 1 } else { 0 };
+                own + if matches!(args.get(1), Some(Val::Str(_))) { scaled(size(1), TEXT) } else { 0 }
+            }
+            Self::Named => match args.first() {
+                Some(Val::Format(format)) => scaled(size(1) + 1, TEXT) * scaled(format.length, PATTERN),
+                _ => 1,
+            },
+        }
+    }
+}
+
+/// What going through a value costs, its texts by their length.
+fn traversal(value: &Val<'_>) -> u64 {
+    match value {
+        Val::Str(text) => (text.len() as f64 * TEXT) as u64,
+        Val::Bytes(bytes) => (bytes.len() as f64 * TEXT) as u64,
+        Val::List(list) => list.iter().flatten().map(|v| traversal(&v)).sum(),
+        Val::Map(map) => map
+            .keys()
+            .iter()
+            .map(|key| traversal(key) + map.get(key).and_then(Result::ok).map_or(0, |v| traversal(&v)))
+            .sum(),
+        _ => 1,
+    }
+}

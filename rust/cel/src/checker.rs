@@ -1,0 +1,500 @@
+//! Types of an expression (cel-go `checker/checker.go`).
+
+use std::rc::Rc;
+
+use smol_str::SmolStr;
+
+use crate::ast::{Call, Expr, Fold, Kind, Literal, Step};
+use crate::functions::{self, Overload, Sig};
+use crate::literals;
+use crate::source::Issue;
+use crate::types::{Bindings, Type};
+
+/// What checking found out, by the numbers of nodes.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub types: Vec<Type>,
+    /// The overloads that a call may mean.
+    pub overloads: Vec<Vec<&'static str>>,
+}
+
+impl Checked {
+    pub fn of(&self, expr: &Expr) -> &Type {
+        self.types.get(expr.id).unwrap_or(&Type::Dyn)
+    }
+}
+
+/// Checks an expression against variables; calls by dotted names are rewritten on the way.
+pub(crate) fn check(expr: &mut Expr, nodes: usize, variables: &[(&str, Type)]) -> Result<Checked, Vec<Issue>> {
+    let mut checker = Checker {
+        types: vec![Type::Error; nodes],
+        overloads: vec![Vec::new(); nodes],
+        bindings: Bindings::default(),
+        scope: variables.iter().map(|(name, t)| (SmolStr::new(name), t.clone())).collect(),
+        issues: Vec::new(),
+    };
+    checker.check(expr);
+    if !checker.issues.is_empty() {
+        return Err(checker.issues);
+    }
+    let types = checker.types.iter().map(|t| checker.bindings.resolve(t, true)).collect();
+    let checked = Checked { types, overloads: checker.overloads };
+    let issues = literals::check(expr, &checked);
+    if issues.is_empty() { Ok(checked) } else { Err(issues) }
+}
+
+struct Checker {
+    types: Vec<Type>,
+    overloads: Vec<Vec<&'static str>>,
+    bindings: Bindings,
+    scope: Vec<(SmolStr, Type)>,
+    issues: Vec<Issue>,
+}
+
+/// The types that libraries bring.
+const LIBRARY: [&str; 11] = [
+    "net.IP",
+    "net.CIDR",
+    "kubernetes.URL",
+    "kubernetes.Quantity",
+    "kubernetes.Semver",
+    "kubernetes.NamedFormat",
+    "kubernetes.authorization.Authorizer",
+    "kubernetes.authorization.PathCheck",
+    "kubernetes.authorization.GroupCheck",
+    "kubernetes.authorization.ResourceCheck",
+    "kubernetes.authorization.Decision",
+];
+
+/// The value of a name of a type.
+pub(crate) fn named_type(name: &str) -> Option<Type> {
+    Some(match name {
+        "bool" => Type::Bool,
+        "bytes" => Type::Bytes,
+        "double" => Type::Double,
+        "dyn" => Type::Dyn,
+        "google.protobuf.Duration" => Type::Duration,
+        "google.protobuf.Timestamp" => Type::Timestamp,
+        "int" => Type::Int,
+        "list" => Type::list(Type::Dyn),
+        "map" => Type::map(Type::Dyn, Type::Dyn),
+        "null_type" => Type::Null,
+        "string" => Type::String,
+        "type" => Type::Kind(None),
+        "uint" => Type::Uint,
+        "optional_type" => Type::optional(Type::Dyn),
+        other => return LIBRARY.iter().find(|l| **l == other).map(|l| Type::Library(l)),
+    })
+}
+
+impl Checker {
+    fn note(&mut self, at: usize, message: String) {
+        self.issues.push(Issue::new(at, message));
+    }
+
+    fn get(&self, expr: &Expr) -> Type {
+        self.types[expr.id].clone()
+    }
+
+    fn undeclared(&mut self, at: usize, name: &str) -> Type {
+        self.note(at, format!("undeclared reference to '{name}' (in container '')"));
+        Type::Error
+    }
+
+    fn mismatch(&mut self, at: usize, expected: &Type, found: &Type) {
+        self.note(at, format!("expected type '{expected}' but found '{found}'"));
+    }
+
+    fn ident(&self, name: &str) -> Option<Type> {
+        let variable = self.scope.iter().rev().find(|(n, _)| n == name).map(|(_, t)| t.clone());
+        variable.or_else(|| named_type(name).map(|t| Type::Kind(Some(Rc::new(t)))))
+    }
+
+    fn check(&mut self, expr: &mut Expr) {
+        let at = expr.at;
+        let t = match &mut expr.kind {
+            Kind::Literal(literal) => match literal {
+                Literal::Null => Type::Null,
+                Literal::Bool(_) => Type::Bool,
+                Literal::Int(_) => Type::Int,
+                Literal::Uint(_) => Type::Uint,
+                Literal::Double(_) => Type::Double,
+                Literal::Str(_) => Type::String,
+                Literal::Bytes(_) => Type::Bytes,
+            },
+            Kind::Ident(name) => match self.ident(name) {
+                Some(t) => t,
+                None => self.undeclared(at, &name.clone()),
+            },
+            Kind::Select { operand, field, test } => {
+                let (field, test) = (field.clone(), *test);
+                let qualified = if test { None } else { operand.qualified().map(|q| format!("{q}.{field}")) };
+                if let Some((name, t)) = qualified.and_then(|q| self.ident(&q).map(|t| (q, t))) {
+                    expr.kind = Kind::Ident(name.into());
+                    t
+                } else {
+                    let t = self.select(at, operand, &field, false);
+                    if test { Type::Bool } else { self.bindings.resolve(&t, false) }
+                }
+            }
+            Kind::Call(_) => {
+                self.types[expr.id] = Type::Error;
+                self.call(expr)
+            }
+            Kind::List(items) => self.list(items),
+            Kind::Map(entries) => self.map(entries),
+            Kind::Message(name, values) => {
+                let name = name.clone();
+                match self.ident(&name) {
+                    None => self.undeclared(at, &name),
+                    Some(t) => {
+                        for value in values {
+                            self.check(value);
+                        }
+                        let shown = match &t {
+                            Type::Kind(Some(of)) => of.to_string(),
+                            other => other.to_string(),
+                        };
+                        let what = if matches!(t, Type::Kind(_)) { "message type" } else { "type" };
+                        self.note(at, format!("'{shown}' is not a {what}"));
+                        Type::Error
+                    }
+                }
+            }
+            Kind::Fold(fold) => self.fold(at, fold),
+            Kind::Opt { operand, name, body, flat } => {
+                let (name, flat) = (name.clone(), *flat);
+                self.opt(at, operand, name, body, flat)
+            }
+            Kind::Bad => Type::Error,
+        };
+        self.types[expr.id] = t;
+    }
+
+    fn select(&mut self, at: usize, operand: &mut Expr, field: &str, optional: bool) -> Type {
+        self.check(operand);
+        let found = self.bindings.resolve(&self.get(operand), false);
+        let (target, wrapped) = match &found {
+            Type::Optional(of) => ((**of).clone(), true),
+            other => (other.clone(), false),
+        };
+        let t = match &target {
+            Type::Map(_, value) => (**value).clone(),
+            Type::Object(decl) => {
+                let declared = decl.field(field).map(|f| Type::of(&f.decl));
+                declared.unwrap_or_else(|| {
+                    self.note(at, format!("undefined field '{field}'"));
+                    Type::Error
+                })
+            }
+            // Upstream has these as objects without fields, the others as opaque.
+            Type::Library(name) if name.starts_with("kubernetes.") => {
+                self.note(at, format!("undefined field '{field}'"));
+                Type::Error
+            }
+            Type::Param(_) => {
+                self.bindings.assignable(&Type::Dyn, &target);
+                Type::Dyn
+            }
+            Type::Dyn | Type::Error => Type::Dyn,
+            other => {
+                self.note(at, format!("type '{other}' does not support field selection"));
+                Type::Dyn
+            }
+        };
+        if wrapped || optional { Type::optional(t) } else { t }
+    }
+
+    fn call(&mut self, expr: &mut Expr) -> Type {
+        let (id, at) = (expr.id, expr.at);
+        let Kind::Call(call) = &mut expr.kind else { return Type::Error };
+        if call.name == "_?._" {
+            return self.optional_select(id, at, call);
+        }
+        for arg in &mut call.args {
+            self.check(arg);
+        }
+        if let Some(target) = &mut call.target {
+            let qualified = target.qualified().map(|q| format!("{q}.{}", call.name));
+            if let Some(name) = qualified.filter(|q| functions::find(q).is_some()) {
+                call.name = name.into();
+                call.target = None;
+            } else {
+                self.check(target);
+            }
+        }
+        let Some(overloads) = functions::find(&call.name) else {
+            return self.undeclared(at, &call.name.clone());
+        };
+        let args: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.get(a)).collect();
+        if matches!(call.name.as_str(), "_&&_" | "_||_") {
+            return self.logic(id, call, &args, overloads);
+        }
+        self.resolve(id, at, &call.name, call.target.is_some(), &args, overloads)
+    }
+
+    /// `a.?b`.
+    fn optional_select(&mut self, id: usize, at: usize, call: &mut Call) -> Type {
+        let [operand, field] = call.args.as_mut_slice() else { return Type::Error };
+        let Kind::Literal(Literal::Str(name)) = &field.kind else { return Type::Error };
+        let name = name.clone();
+        self.types[field.id] = Type::String;
+        let t = self.select(at, operand, &name, true);
+        self.overloads[id] = vec!["select_optional_field"];
+        self.bindings.resolve(&t, false)
+    }
+
+    fn logic(&mut self, id: usize, call: &Call, args: &[Type], overloads: &'static [Overload]) -> Type {
+        let mut fits = true;
+        for (arg, t) in call.args.iter().zip(args) {
+            if !self.bindings.assignable(t, &Type::Bool) {
+                let shown = self.bindings.resolve(t, false);
+                self.mismatch(arg.at, &Type::Bool, &shown);
+                fits = false;
+            }
+        }
+        self.overloads[id] = overloads.iter().map(|o| o.id).collect();
+        if fits { Type::Bool } else { Type::Error }
+    }
+
+    fn resolve(
+        &mut self,
+        id: usize,
+        at: usize,
+        name: &str,
+        member: bool,
+        args: &[Type],
+        overloads: &'static [Overload],
+    ) -> Type {
+        let mut result: Option<Type> = None;
+        let mut found = Vec::new();
+        for overload in overloads.iter().filter(|o| o.member == member && o.args.len() == args.len()) {
+            let mut params = [const { None }; 3];
+            let wanted: Vec<Type> = overload.args.iter().map(|s| self.instance(s, &mut params)).collect();
+            let gives = self.instance(&overload.result, &mut params);
+            if !self.bindings.all_assignable(args, &wanted) {
+                continue;
+            }
+            found.push(overload.id);
+            let gives = self.bindings.resolve(&gives, false);
+            result = Some(match result {
+                None => gives,
+                Some(t) if t.is_dyn() || gives.same(&t) => t,
+                Some(_) => Type::Dyn,
+            });
+        }
+        if let Some(t) = result {
+            self.overloads[id] = found;
+            return t;
+        }
+        let shown: Vec<String> = args.iter().map(|t| self.bindings.resolve(t, true).to_string()).collect();
+        let signature = match shown.split_first() {
+            Some((first, rest)) if member => format!("{first}.({})", rest.join(", ")),
+            _ => format!("({})", shown.join(", ")),
+        };
+        self.note(at, format!("found no matching overload for '{name}' applied to '{signature}'"));
+        Type::Error
+    }
+
+    /// A declared type with fresh parameters.
+    fn instance(&mut self, sig: &Sig, params: &mut [Option<Type>; 3]) -> Type {
+        match sig {
+            Sig::Param(letter) => {
+                let slot = &mut params[usize::from(*letter).min(2)];
+                slot.get_or_insert_with(|| self.bindings.fresh()).clone()
+            }
+            Sig::Plain(name) => match *name {
+                "timestamp" => Type::Timestamp,
+                "duration" => Type::Duration,
+                other => named_type(other).unwrap_or(Type::Dyn),
+            },
+            Sig::Of(name, of) => {
+                let mut inner = of.iter().map(|s| self.instance(s, params));
+                let first = inner.next().unwrap_or(Type::Dyn);
+                match *name {
+                    "list" => Type::list(first),
+                    "optional" => Type::optional(first),
+                    "map" => Type::map(first, inner.next().unwrap_or(Type::Dyn)),
+                    _ => Type::Kind(Some(Rc::new(first))),
+                }
+            }
+        }
+    }
+
+    /// The type that items share, so far.
+    fn join(&mut self, before: Option<Type>, next: Type) -> Type {
+        let Some(before) = before else { return next };
+        if self.bindings.assignable(&before, &next) {
+            return before.general(&next);
+        }
+        Type::Dyn
+    }
+
+    fn unwrapped(&mut self, at: usize, t: Type, optional: bool) -> Type {
+        match t {
+            t if !optional => t,
+            Type::Optional(of) => (*of).clone(),
+            Type::Dyn => Type::Dyn,
+            other => {
+                self.mismatch(at, &Type::optional(other.clone()), &other);
+                other
+            }
+        }
+    }
+
+    fn list(&mut self, items: &mut [(Expr, bool)]) -> Type {
+        let mut of = None;
+        for (item, optional) in items {
+            self.check(item);
+            let t = self.get(item);
+            let t = self.unwrapped(item.at, t, *optional);
+            of = Some(self.join(of, t));
+        }
+        let of = of.unwrap_or_else(|| self.bindings.fresh());
+        Type::list(of)
+    }
+
+    fn map(&mut self, entries: &mut [(Expr, Expr, bool)]) -> Type {
+        let (mut keys, mut values) = (None, None);
+        for (key, value, optional) in entries {
+            self.check(key);
+            keys = Some(self.join(keys, self.get(key)));
+            self.check(value);
+            let t = self.get(value);
+            let t = self.unwrapped(value.at, t, *optional);
+            values = Some(self.join(values, t));
+        }
+        let key = keys.unwrap_or_else(|| self.bindings.fresh());
+        let value = values.unwrap_or_else(|| self.bindings.fresh());
+        Type::map(key, value)
+    }
+
+    fn fold(&mut self, at: usize, fold: &mut Fold) -> Type {
+        self.check(&mut fold.range);
+        let range = self.bindings.resolve(&self.get(&fold.range), false);
+        let two = fold.second.is_some();
+        let (first, second) = match &range {
+            Type::List(of) if two => (Type::Int, (**of).clone()),
+            Type::List(of) => ((**of).clone(), Type::Dyn),
+            Type::Map(key, value) => ((**key).clone(), (**value).clone()),
+            Type::Dyn | Type::Error | Type::Param(_) => {
+                self.bindings.assignable(&Type::Dyn, &range);
+                (Type::Dyn, Type::Dyn)
+            }
+            other => {
+                let text = format!(
+                    "expression of type '{other}' cannot be range of a comprehension (must be list, map, or dynamic)"
+                );
+                self.note(fold.range.at, text);
+                (Type::Error, Type::Error)
+            }
+        };
+        let depth = self.scope.len();
+        let key = first.clone();
+        self.scope.push((fold.name.clone(), first));
+        if let Some(name) = &fold.second {
+            self.scope.push((name.clone(), second));
+        }
+        for part in fold.filter.iter_mut().chain(&mut fold.body) {
+            self.check(part);
+        }
+        let body = fold.body.as_ref().map_or(key.clone(), |b| self.get(b));
+        let t = self.gathered(at, fold, key, body);
+        self.scope.truncate(depth);
+        self.bindings.resolve(&t, false)
+    }
+
+    /// The type of what a comprehension gathers.
+    fn gathered(&mut self, at: usize, fold: &Fold, key: Type, body: Type) -> Type {
+        let result = match fold.step {
+            Step::All | Step::Exists => {
+                if !self.bindings.assignable(&body, &Type::Bool) {
+                    let shown = self.bindings.resolve(&body, false);
+                    self.mismatch(fold.body.as_ref().map_or(at, |b| b.at), &Type::Bool, &shown);
+                }
+                return Type::Bool;
+            }
+            Step::ExistsOne => {
+                self.condition(at, &body, &Type::Int);
+                return Type::Bool;
+            }
+            Step::List => Type::list(body),
+            Step::Map => Type::map(key, body),
+            Step::Entries => {
+                let (key, value) = (self.bindings.fresh(), self.bindings.fresh());
+                let map = Type::map(key, value);
+                if !self.bindings.assignable(&body, &map) {
+                    let shown = self.bindings.resolve(&body, true);
+                    let text = format!(
+                        "found no matching overload for 'cel.@mapInsert' applied to '(map(dyn, dyn), {shown})'"
+                    );
+                    self.note(at, text);
+                    return Type::Error;
+                }
+                map
+            }
+        };
+        if let Some(filter) = &fold.filter {
+            let condition = self.get(filter);
+            self.condition(at, &condition, &result);
+        }
+        result
+    }
+
+    /// What is made of a condition: `_?_:_` with two branches of one type.
+    fn condition(&mut self, at: usize, condition: &Type, branch: &Type) {
+        if !self.bindings.assignable(condition, &Type::Bool) {
+            let (condition, branch) = (self.bindings.resolve(condition, true), self.bindings.resolve(branch, true));
+            let text = format!("found no matching overload for '_?_:_' applied to '({condition}, {branch}, {branch})'");
+            self.note(at, text);
+        }
+    }
+
+    fn opt(&mut self, at: usize, operand: &mut Expr, name: SmolStr, body: &mut Expr, flat: bool) -> Type {
+        self.check(operand);
+        let of = self.bindings.fresh();
+        let found = self.get(operand);
+        if !self.bindings.assignable(&found, &Type::optional(of.clone())) {
+            let shown = self.bindings.resolve(&found, true);
+            self.note(at, format!("found no matching overload for 'hasValue' applied to '{shown}.()'"));
+            return Type::Error;
+        }
+        let of = self.bindings.resolve(&of, false);
+        self.scope.push((name, of));
+        self.check(body);
+        self.scope.pop();
+        let t = self.get(body);
+        if !flat {
+            return Type::optional(t);
+        }
+        let of = self.bindings.fresh();
+        let wanted = Type::optional(of);
+        if !self.bindings.assignable(&t, &wanted) {
+            let shown = self.bindings.resolve(&t, true);
+            let text =
+                format!("found no matching overload for '_?_:_' applied to '(bool, {shown}, optional_type(dyn))'");
+            self.note(at, text);
+        }
+        self.bindings.resolve(&wanted, false)
+    }
+}
+
+/// Visits the nodes right below one.
+pub(crate) fn each_child(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    match &expr.kind {
+        Kind::Literal(_) | Kind::Ident(_) | Kind::Bad => {}
+        Kind::Select { operand, .. } => visit(operand),
+        Kind::Call(call) => call.target.as_deref().into_iter().chain(&call.args).for_each(visit),
+        Kind::List(items) => items.iter().for_each(|(e, _)| visit(e)),
+        Kind::Map(entries) => entries.iter().for_each(|(k, v, _)| {
+            visit(k);
+            visit(v);
+        }),
+        Kind::Message(_, values) => values.iter().for_each(visit),
+        Kind::Fold(f) => [&f.range].into_iter().chain(&f.filter).chain(&f.body).for_each(visit),
+        Kind::Opt { operand, body, .. } => {
+            visit(operand);
+            visit(body);
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What expressions see of a structural schema (apiserver `pkg/cel/common/schemas.go`, `pkg/cel/types.go`).
+
+use std::sync::Arc;
+
+use hydrofoil_types::Value;
+use smol_str::{SmolStr, format_smolstr};
+
+use crate::escape::escape;
+
+/// The most bytes a request may have, by which sizes are bounded where the schema does not.
+const REQUEST: i64 = 3 * 1024 * 1024;
+
+/// A declared value.
+#[derive(Debug)]
+pub struct Decl {
+    /// The name of an object's type in messages.
+    pub(crate) name: SmolStr,
+    pub(crate) shape: Shape,
+    /// Whether null is a value.
+    pub(crate) nullable: bool,
+    /// The most items, members or characters it may have; upstream has zero for what has none of them.
+    pub(crate) max: u64,
+    /// The fewest bytes it takes as JSON.
+    pub(crate) min_size: i64,
+}
+
+/// What a declared value is.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    /// `x-kubernetes-int-or-string`.
+    Dyn,
+    Bool,
+    Int,
+    Double,
+    Str,
+    Bytes,
+    Duration,
+    Date,
+    Time,
+    List(Arc<Decl>, Order),
+    Map(Arc<Decl>),
+    Object(Box<[Field]>),
+}
+
+/// Whether the order of a list counts when lists are compared.
+#[derive(Debug)]
+pub(crate) enum Order {
+    Kept,
+    Set,
+    /// A map by keys.
+    Keyed(Box<[SmolStr]>),
+}
+
+/// A member of an object.
+#[derive(Debug)]
+pub(crate) struct Field {
+    /// The name in the object.
+    pub name: SmolStr,
+    /// The name in expressions; none when it cannot be written there.
+    pub escaped: Option<SmolStr>,
+    pub decl: Arc<Decl>,
+}
+
+impl Decl {
+    /// The declaration of a `JSONSchemaProps`; none for what expressions do not see. `root` marks the root of a
+    /// resource, whose type and name are always seen (`SchemaDeclType`).
+    pub fn compile(props: &Value, root: bool) -> Option<Arc<Self>> {
+        Self::named(props, root, "selfType")
+    }
+
+    fn named(props: &Value, root: bool, name: &str) -> Option<Arc<Self>> {
+        let nullable = flag(props, "nullable");
+        let make = |shape, max: i64, min_size| {
+            let max = max.max(0) as u64;
+            Some(Arc::new(Self { name: SmolStr::new(name), shape, nullable, max, min_size }))
+        };
+        let max_length = props.int_at(&["maxLength"]);
+        if flag(props, "x-kubernetes-int-or-string") {
+            return make(Shape::Dyn, max_length.map_or(REQUEST - 2, |n| n.max(0).saturating_mul(4)), 1);
+        }
+        match if root { "object" } else { props.str_at(&["type"]) } {
+            "array" => {
+                let item = props.get("items").filter(|i| i.as_object().is_some())?;
+                let item = Self::named(item, flag(item, "x-kubernetes-embedded-resource"), &format!("{name}.@idx"))?;
+                let max = props.int_at(&["maxItems"]).unwrap_or((REQUEST - 2) / (item.min_size + 1));
+                let order = match props.str_at(&["x-kubernetes-list-type"]) {
+                    "set" => Order::Set,
+                    "map" => Order::Keyed(
+                        props
+                            .list_at(&["x-kubernetes-list-map-keys"])
+                            .iter()
+                            .filter_map(Value::as_str)
+                            .map(SmolStr::new)
+                            .collect(),
+                    ),
+                    _ => Order::Kept,
+                };
+                make(Shape::List(item, order), max, 2)
+            }
+            "object" => {
+                if let Some(value) = props.get("additionalProperties").filter(|a| a.as_object().is_some()) {
+                    let embedded = flag(value, "x-kubernetes-embedded-resource");
+                    let value = Self::named(value, embedded, &format!("{name}.@elem"))?;
+                    let max = props.int_at(&["maxProperties"]).unwrap_or((REQUEST - 2) / (value.min_size + 6));
+                    return make(Shape::Map(value), max, 2);
+                }
+                let (fields, min_size) = fields(props, root, name);
+                make(Shape::Object(fields.into()), 0, min_size)
+            }
+            "string" => match props.str_at(&["format"]) {
+                "byte" => make(Shape::Bytes, max_length.unwrap_or(REQUEST - 2), 2),
+                "duration" => make(Shape::Duration, 32, 3),
+                "date" => make(Shape::Date, 12, 12),
+                "date-time" => make(Shape::Time, 32, 21),
+                _ => {
+                    let longest = props.list_at(&["enum"]).iter().filter_map(Value::as_str).map(str::len).max();
+                    let max = max_length
+                        .map(|n| n.max(0).saturating_mul(4))
+                        .or(longest.map(|n| n as i64))
+                        .unwrap_or(REQUEST - 2);
+                    make(Shape::Str, max, 2)
+                }
+            },
+            "boolean" => make(Shape::Bool, 0, 4),
+            "number" => make(Shape::Double, 0, 1),
+            "integer" => make(Shape::Int, 0, 1),
+            _ => None,
+        }
+    }
+
+    /// The declared items of a list or values of a map.
+    pub fn element(&self) -> Option<&Arc<Self>> {
+        match &self.shape {
+            Shape::List(of, _) | Shape::Map(of) => Some(of),
+            _ => None,
+        }
+    }
+
+    /// The declaration of a member by its name in the object.
+    pub fn member(&self, name: &str) -> Option<&Arc<Self>> {
+        match &self.shape {
+            Shape::Object(fields) => fields.iter().find(|f| f.name == name).map(|f| &f.decl),
+            _ => None,
+        }
+    }
+
+    /// The declared field by its name in expressions.
+    pub(crate) fn field(&self, escaped: &str) -> Option<&Field> {
+        match &self.shape {
+            Shape::Object(fields) => fields.iter().find(|f| f.escaped.as_deref() == Some(escaped)),
+            _ => None,
+        }
+    }
+
+    /// How often it can stand in a request at most (`maxCardinality`).
+    pub fn cardinality(&self) -> u64 {
+        (REQUEST / (self.min_size + 1)).max(0) as u64
+    }
+}
+
+fn flag(props: &Value, key: &str) -> bool {
+    props.bool_at(&[key]).unwrap_or(false)
+}
+
+/// The fields of an object, and the fewest bytes it takes.
+fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
+    let mut out = Vec::new();
+    let mut min_size = 2;
+    let required = props.list_at(&["required"]);
+    let own = props.get("properties").and_then(Value::as_object);
+    let meta = if root { root_fields(own) } else { Vec::new() };
+    for (key, prop) in meta.iter().chain(own.into_iter().flatten()) {
+        if out.iter().any(|f: &Field| f.name == *key) {
+            continue;
+        }
+        let embedded = flag(prop, "x-kubernetes-embedded-resource");
+        let escaped = escape(key);
+        let Some(decl) = Decl::named(prop, embedded, &format_smolstr!("{name}.{}", escaped.as_deref().unwrap_or("")))
+        else {
+            continue;
+        };
+        if required.iter().any(|r| r.as_str() == Some(key)) && prop.get("default").is_none() {
+            min_size += key.len() as i64 + decl.min_size + 4;
+        }
+        out.push(Field { name: key.clone(), escaped, decl });
+    }
+    (out, min_size)
+}
+
+/// What every resource has, unless its schema says as much (`WithTypeAndObjectMeta`).
+fn root_fields(own: Option<&hydrofoil_types::Map>) -> Vec<(SmolStr, Value)> {
+    let kind = |path: &[&str]| {
+        let (first, rest) = path.split_first()?;
+        own?.get(first)?.at(rest)?.get("type")?.as_str()
+    };
+    let text = |path: &[&str]| kind(path) == Some("string");
+    if text(&["kind"])
+        && text(&["apiVersion"])
+        && kind(&["metadata"]) == Some("object")
+        && text(&["metadata", "properties", "name"])
+        && text(&["metadata", "properties", "generateName"])
+    {
+        return Vec::new();
+    }
+    let object = |members: Vec<(&str, Value)>| {
+        let mut map = hydrofoil_types::Map::new();
+        for (key, value) in members {
+            map.push(key, value);
+        }
+        Value::Object(map)
+    };
+    let string = || object(vec![("type", Value::from("string"))]);
+    let names = object(vec![("name", string()), ("generateName", string())]);
+    let metadata = object(vec![("type", Value::from("object")), ("properties", names)]);
+    vec![("kind".into(), string()), ("apiVersion".into(), string()), ("metadata".into(), metadata)]
+}

@@ -1,0 +1,376 @@
+//! Running a program (cel-go `interpreter/interpretable.go`), with its cost counted on the way.
+
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use crate::ast::{Literal, Step};
+use crate::plan::{Loop, Node};
+use crate::size::{LIST, MAP, TEXT, scaled};
+use crate::value::{Fail, List, Out, Table, Text, Val};
+
+/// A run: the variables, and what it has cost.
+pub(crate) struct Run<'a> {
+    pub this: Val<'a>,
+    pub old: Option<Val<'a>>,
+    pub locals: Vec<Val<'a>>,
+    pub spent: u64,
+    pub limit: u64,
+}
+
+impl<'a> Run<'a> {
+    fn spend(&mut self, cost: u64) -> Result<(), Fail> {
+        self.spent = self.spent.saturating_add(cost);
+        if self.spent > self.limit { Err(Fail::Budget) } else { Ok(()) }
+    }
+
+    pub fn eval(&mut self, node: &'a Node) -> Out<'a> {
+        match node {
+            Node::Literal(literal) => Ok(constant(literal)),
+            Node::Type(name) => Ok(Val::Type(name.clone())),
+            Node::This => {
+                self.spend(1)?;
+                Ok(self.this.clone())
+            }
+            Node::Old => {
+                self.spend(1)?;
+                self.old.clone().ok_or_else(|| Fail::new("no such attribute(s): oldSelf"))
+            }
+            Node::Local(slot) => {
+                self.spend(1)?;
+                self.locals.get(*slot).cloned().ok_or_else(Fail::overload)
+            }
+            Node::Select(operand, field) => {
+                let holder = self.eval(operand)?;
+                self.spend(1)?;
+                select(&holder, field)
+            }
+            Node::Has(operand, field) => match self.eval(operand)? {
+                Val::Map(map) => Ok(Val::Bool(map.field(field).is_some())),
+                Val::Optional(None) => Ok(Val::Bool(false)),
+                Val::Optional(Some(value)) => match &*value {
+                    Val::Map(map) => Ok(Val::Bool(map.field(field).is_some())),
+                    _ => Err(Fail::overload()),
+                },
+                _ => Err(Fail::overload()),
+            },
+            Node::OptSelect(operand, field) => {
+                let holder = self.eval(operand)?;
+                self.spend(1)?;
+                opt_select(&holder, field)
+            }
+            Node::And(terms) => self.logic(terms, false),
+            Node::Or(terms) => self.logic(terms, true),
+            Node::If(parts) => match self.eval(&parts[0])? {
+                Val::Bool(true) => self.eval(&parts[1]),
+                Val::Bool(false) => self.eval(&parts[2]),
+                _ => Err(Fail::overload()),
+            },
+            Node::OrElse(parts, unwrap) => match self.eval(&parts[0])? {
+                Val::Optional(Some(value)) if *unwrap => Ok((*value).clone()),
+                found @ Val::Optional(Some(_)) => Ok(found),
+                Val::Optional(None) => self.eval(&parts[1]),
+                _ => Err(Fail::overload()),
+            },
+            Node::Call(native, charge, args) => {
+                let mut values: SmallVec<[Val<'a>; 3]> = SmallVec::new();
+                for arg in args {
+                    values.push(self.eval(arg)?);
+                }
+                let result = native(&values);
+                let shown = result.as_ref().unwrap_or(&Val::Null);
+                self.spend(charge.cost(&values, shown))?;
+                result
+            }
+            Node::Matches(subject, pattern, cost) => match self.eval(subject)? {
+                Val::Str(text) => {
+                    let length = text.chars().count() as u64;
+                    self.spend(scaled(length + 1, TEXT) * cost)?;
+                    Ok(Val::Bool(pattern.is_match(&text)))
+                }
+                _ => Err(Fail::overload()),
+            },
+            Node::List(items) => self.list(items),
+            Node::Map(entries) => self.map(entries),
+            Node::Fold(fold) => self.fold(fold),
+            Node::Opt(parts, flat) => {
+                let value = match self.eval(&parts[0])? {
+                    Val::Optional(Some(value)) => (*value).clone(),
+                    Val::Optional(None) => return Ok(Val::Optional(None)),
+                    _ => return Err(Fail::overload()),
+                };
+                self.spend(if *flat { 4 } else { 5 })?;
+                self.locals.push(value);
+                let made = self.eval(&parts[1]);
+                self.locals.pop();
+                let made = made?;
+                Ok(if *flat { made } else { Val::some(made) })
+            }
+            Node::Free(inner) => {
+                let spent = self.spent;
+                let found = self.eval(inner);
+                self.spent = spent;
+                found
+            }
+            Node::Fail(why) => Err(Fail::new(why.clone())),
+        }
+    }
+
+    /// `&&` and `||`: one term that decides makes up for others that fail.
+    fn logic(&mut self, terms: &'a [Node], decides: bool) -> Out<'a> {
+        let mut failed = None;
+        for term in terms {
+            match self.eval(term) {
+                Ok(Val::Bool(b)) if b == decides => return Ok(Val::Bool(decides)),
+                Ok(Val::Bool(_)) => {}
+                Err(Fail::Budget) => return Err(Fail::Budget),
+                Err(why) => failed = failed.or(Some(why)),
+                Ok(_) => failed = failed.or_else(|| Some(Fail::overload())),
+            }
+        }
+        failed.map_or(Ok(Val::Bool(!decides)), Err)
+    }
+
+    fn list(&mut self, items: &'a [(Node, bool)]) -> Out<'a> {
+        let mut out = Vec::with_capacity(items.len());
+        for (item, optional) in items {
+            match (self.eval(item)?, optional) {
+                (value, false) => out.push(value),
+                (Val::Optional(value), true) => out.extend(value.map(|v| (*v).clone())),
+                _ => return Err(Fail::overload()),
+            }
+        }
+        self.spend(LIST)?;
+        Ok(Val::list(out))
+    }
+
+    fn map(&mut self, entries: &'a [(Node, Node, bool)]) -> Out<'a> {
+        let mut out: Vec<(Val<'a>, Val<'a>)> = Vec::with_capacity(entries.len());
+        for (key, value, optional) in entries {
+            let key = self.eval(key)?;
+            let value = match (self.eval(value)?, optional) {
+                (value, false) => value,
+                (Val::Optional(Some(value)), true) => (*value).clone(),
+                (Val::Optional(None), true) => continue,
+                _ => return Err(Fail::overload()),
+            };
+            insert(&mut out, key, value)?;
+        }
+        self.spend(MAP)?;
+        Ok(Val::Map(Table::Own(Rc::new(out))))
+    }
+
+    fn fold(&mut self, fold: &'a Loop) -> Out<'a> {
+        let range = self.eval(&fold.range)?;
+        let depth = self.locals.len();
+        let result = match &range {
+            Val::List(list) => self.over_list(fold, list),
+            Val::Map(map) => self.over_map(fold, map),
+            other => Err(Fail::new(format!("got '{}', expected iterable type", go_type(other)))),
+        };
+        self.locals.truncate(depth);
+        result
+    }
+
+    fn over_list(&mut self, fold: &'a Loop, list: &List<'a>) -> Out<'a> {
+        let mut state = State::new(fold.step);
+        for (i, item) in list.iter().enumerate() {
+            let item = item?;
+            let (first, second) = if fold.two { (Val::Int(i as i64), Some(item)) } else { (item, None) };
+            if self.step(fold, &mut state, first, second)? {
+                self.decided(fold.step, i + 1 < list.len())?;
+                break;
+            }
+        }
+        self.finish(state)
+    }
+
+    /// That a comprehension is decided is seen at the next item, if there is one.
+    fn decided(&mut self, step: Step, more: bool) -> Result<(), Fail> {
+        self.spend(match step {
+            _ if !more => 0,
+            Step::All => 2,
+            _ => 3,
+        })
+    }
+
+    fn over_map(&mut self, fold: &'a Loop, map: &Table<'a>) -> Out<'a> {
+        let mut state = State::new(fold.step);
+        let keys = map.keys();
+        let last = keys.len();
+        for (i, key) in keys.into_iter().enumerate() {
+            let second = if fold.two { Some(map.get(&key).ok_or_else(Fail::overload)??) } else { None };
+            if self.step(fold, &mut state, key, second)? {
+                self.decided(fold.step, i + 1 < last)?;
+                break;
+            }
+        }
+        self.finish(state)
+    }
+
+    /// One item; whether that decides.
+    fn step(
+        &mut self,
+        fold: &'a Loop,
+        state: &mut State<'a>,
+        first: Val<'a>,
+        second: Option<Val<'a>>,
+    ) -> Result<bool, Fail> {
+        let depth = self.locals.len();
+        self.locals.push(first.clone());
+        self.locals.extend(second);
+        let out = self.item(fold, state, first);
+        self.locals.truncate(depth);
+        out
+    }
+
+    fn item(&mut self, fold: &'a Loop, state: &mut State<'a>, first: Val<'a>) -> Result<bool, Fail> {
+        if let Some(filter) = &fold.filter {
+            match self.eval(filter)? {
+                Val::Bool(true) => {}
+                Val::Bool(false) => return Ok(false),
+                _ => return Err(Fail::overload()),
+            }
+        }
+        let value = match &fold.body {
+            Some(body) => self.eval(body),
+            None => self.spend(1).map(|()| first.clone()),
+        };
+        self.spend(match fold.step {
+            Step::All | Step::Map => 3,
+            Step::Exists => 4,
+            // Counting is charged only for what is counted.
+            Step::ExistsOne if matches!(value, Ok(Val::Bool(false))) => 0,
+            Step::ExistsOne | Step::Entries => 2,
+            Step::List => LIST + 2,
+        })?;
+        match (fold.step, value) {
+            (_, Err(Fail::Budget)) => return Err(Fail::Budget),
+            (Step::All | Step::Exists, Ok(Val::Bool(b))) => {
+                let decides = fold.step == Step::Exists;
+                if b == decides {
+                    state.decided = true;
+                    return Ok(true);
+                }
+            }
+            (Step::All | Step::Exists, found) => {
+                let why = found.err().unwrap_or_else(Fail::overload);
+                state.failed.get_or_insert(why);
+            }
+            (_, Err(why)) => return Err(why),
+            (Step::ExistsOne, Ok(Val::Bool(b))) => state.count += usize::from(b),
+            (Step::List, Ok(value)) => state.items.push(value),
+            (Step::Map, Ok(value)) => insert(&mut state.entries, first, value)?,
+            (Step::Entries, Ok(Val::Map(map))) => {
+                for key in map.keys() {
+                    let value = map.get(&key).ok_or_else(Fail::overload)??;
+                    insert(&mut state.entries, key, value)?;
+                }
+            }
+            (Step::ExistsOne | Step::Entries, Ok(_)) => return Err(Fail::overload()),
+        }
+        Ok(false)
+    }
+
+    fn finish(&mut self, state: State<'a>) -> Out<'a> {
+        self.spend(match state.step {
+            Step::ExistsOne => 2,
+            _ => 1,
+        })?;
+        Ok(match (state.step, state.failed) {
+            (Step::All, _) if state.decided => Val::Bool(false),
+            (Step::Exists, _) if state.decided => Val::Bool(true),
+            (Step::All | Step::Exists, Some(why)) => return Err(why),
+            (Step::All, None) => Val::Bool(true),
+            (Step::Exists, None) => Val::Bool(false),
+            (Step::ExistsOne, _) => Val::Bool(state.count == 1),
+            (Step::List, _) => Val::list(state.items),
+            (Step::Map | Step::Entries, _) => Val::Map(Table::Own(Rc::new(state.entries))),
+        })
+    }
+}
+
+/// What a comprehension has gathered.
+struct State<'a> {
+    step: Step,
+    decided: bool,
+    failed: Option<Fail>,
+    count: usize,
+    items: Vec<Val<'a>>,
+    entries: Vec<(Val<'a>, Val<'a>)>,
+}
+
+impl State<'_> {
+    fn new(step: Step) -> Self {
+        Self { step, decided: false, failed: None, count: 0, items: Vec::new(), entries: Vec::new() }
+    }
+}
+
+fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a>) -> Result<(), Fail> {
+    if !matches!(key, Val::Bool(_) | Val::Int(_) | Val::Uint(_) | Val::Str(_)) {
+        return Err(Fail::new("unsupported key type"));
+    }
+    for (k, _) in entries.iter() {
+        if k.equal(&key)? {
+            return Err(Fail::new(format!("insert failed: key {} already exists", key.shown())));
+        }
+    }
+    entries.push((key, value));
+    Ok(())
+}
+
+fn select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
+    match holder {
+        Val::Map(map) => map.field(field).unwrap_or_else(|| Err(Fail::new(format!("no such key: {field}")))),
+        Val::Optional(_) => opt_select(holder, field),
+        _ => Err(Fail::overload()),
+    }
+}
+
+fn opt_select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
+    match holder {
+        Val::Map(map) => match map.field(field) {
+            Some(value) => Ok(Val::some(value?)),
+            None => Ok(Val::Optional(None)),
+        },
+        Val::Optional(None) => Ok(Val::Optional(None)),
+        Val::Optional(Some(value)) => opt_select(value, field),
+        _ => Err(Fail::overload()),
+    }
+}
+
+/// The name of a value's type in cel-go's own code.
+fn go_type(value: &Val<'_>) -> &'static str {
+    match value {
+        Val::Null => "types.Null",
+        Val::Bool(_) => "types.Bool",
+        Val::Int(_) => "types.Int",
+        Val::Uint(_) => "types.Uint",
+        Val::Double(_) => "types.Double",
+        Val::Str(_) => "types.String",
+        Val::Bytes(_) => "types.Bytes",
+        Val::Duration(_) => "types.Duration",
+        Val::Time(_) => "types.Timestamp",
+        Val::Type(_) => "*types.Type",
+        Val::Optional(_) => "*types.Optional",
+        Val::Ip(_) => "cel.IP",
+        Val::Cidr(_) => "cel.CIDR",
+        Val::Url(_) => "cel.URL",
+        Val::Quantity(_) => "cel.Quantity",
+        Val::Semver(_) => "cel.Semver",
+        Val::Format(_) => "*cel.Format",
+        Val::List(_) | Val::Map(_) => "traits.Iterable",
+    }
+}
+
+fn constant(literal: &Literal) -> Val<'_> {
+    match literal {
+        Literal::Null => Val::Null,
+        Literal::Bool(b) => Val::Bool(*b),
+        Literal::Int(n) => Val::Int(*n),
+        Literal::Uint(n) => Val::Uint(*n),
+        Literal::Double(f) => Val::Double(*f),
+        Literal::Str(text) => Val::Str(Text::Ref(text)),
+        Literal::Bytes(bytes) => Val::Bytes(bytes.as_ref().into()),
+    }
+}

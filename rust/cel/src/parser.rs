@@ -1,0 +1,479 @@
+//! From text to expression (cel-go `parser/parser.go`): precedence climbing with ANTLR's messages.
+
+use smol_str::SmolStr;
+
+use crate::ast::{Call, Expr, Kind, Literal};
+use crate::literal;
+use crate::macros;
+use crate::source::Issue;
+use crate::token::{self, Kind as Word, Token};
+
+/// How deep expressions may go, nesting and chains of operators together.
+const DEEPEST: usize = 250;
+/// How many characters an expression may have.
+const LONGEST: usize = 100_000;
+const STARTS: &str =
+    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];
+
+/// Parses an expression, or says what is wrong with it.
+pub(crate) fn parse(source: &str) -> Result<(Expr, usize), Vec<Issue>> {
+    let size = source.chars().count();
+    if size > LONGEST {
+        let text = format!("expression code point size exceeds limit: size: {size}, limit {LONGEST}");
+        return Err(vec![Issue::new(0, text)]);
+    }
+    let mut issues = Vec::new();
+    let tokens = token::split(source, &mut issues);
+    let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0 };
+    let parsed = parser.expr();
+    if parsed.is_ok() {
+        parser.end();
+    }
+    match parsed {
+        Ok(expr) if parser.issues.is_empty() => Ok((expr, parser.ids)),
+        _ => Err(parser.issues),
+    }
+}
+
+pub(crate) struct Parser<'s> {
+    tokens: Vec<Token<'s>>,
+    at: usize,
+    issues: Vec<Issue>,
+    ids: usize,
+    nested: usize,
+}
+
+/// The issue has been noted; there is no going on.
+pub(crate) struct Stop;
+
+type Parsed<T = Expr> = Result<T, Stop>;
+
+impl<'s> Parser<'s> {
+    fn peek(&self) -> Token<'s> {
+        self.tokens[self.at]
+    }
+
+    fn ahead(&self) -> Token<'s> {
+        self.tokens[(self.at + 1).min(self.tokens.len() - 1)]
+    }
+
+    fn next(&mut self) -> Token<'s> {
+        let token = self.peek();
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+        token
+    }
+
+    fn take(&mut self, sign: &str) -> Option<Token<'s>> {
+        self.peek().is(sign).then(|| self.next())
+    }
+
+    /// Notes what is wrong, without stopping.
+    pub(crate) fn note(&mut self, at: usize, message: impl Into<String>) {
+        self.issues.push(Issue::new(at, message));
+    }
+
+    fn syntax(&mut self, at: usize, message: &str) {
+        self.note(at, format!("Syntax error: {message}"));
+    }
+
+    fn expect(&mut self, sign: &str) -> Parsed<Token<'s>> {
+        if let Some(token) = self.take(sign) {
+            return Ok(token);
+        }
+        let found = self.peek();
+        if self.ahead().is(sign) {
+            self.syntax(found.at, &format!("extraneous input {} expecting '{sign}'", found.shown()));
+            self.next();
+            return Ok(self.next());
+        }
+        if found.kind == Word::End || (found.kind == Word::Sign && !begins(found)) {
+            self.syntax(found.at, &format!("missing '{sign}' at {}", found.shown()));
+        } else {
+            self.syntax(found.at, &format!("mismatched input {} expecting '{sign}'", found.shown()));
+        }
+        Err(Stop)
+    }
+
+    /// The end of a literal, where another comma could stand as well.
+    fn close(&mut self, sign: &str) -> Parsed<Token<'s>> {
+        if self.peek().is(sign) || self.ahead().is(sign) {
+            return self.expect(sign);
+        }
+        let found = self.peek();
+        self.syntax(found.at, &format!("mismatched input {} expecting {{'{sign}', ','}}", found.shown()));
+        Err(Stop)
+    }
+
+    fn end(&mut self) {
+        let found = self.peek();
+        if found.kind != Word::End {
+            let how = if self.ahead().kind == Word::End { "extraneous" } else { "mismatched" };
+            self.syntax(found.at, &format!("{how} input {} expecting <EOF>", found.shown()));
+        }
+    }
+
+    /// A node with a number of its own.
+    pub(crate) fn node(&mut self, at: usize, kind: Kind) -> Expr {
+        let depth = 1 + below(&kind);
+        self.ids += 1;
+        Expr { id: self.ids - 1, at, depth, kind }
+    }
+
+    fn call(&mut self, at: usize, name: &str, args: Vec<Expr>) -> Parsed {
+        let call = Call { name: SmolStr::new(name), target: None, args };
+        let expr = self.node(at, Kind::Call(call));
+        self.bounded(expr)
+    }
+
+    fn bounded(&mut self, expr: Expr) -> Parsed {
+        if expr.depth + self.nested > DEEPEST {
+            self.note(expr.at, format!("expression recursion limit exceeded: {DEEPEST}"));
+            return Err(Stop);
+        }
+        Ok(expr)
+    }
+
+    pub(crate) fn expr(&mut self) -> Parsed {
+        self.nested += 1;
+        if self.nested > DEEPEST {
+            self.note(self.peek().at, format!("expression recursion limit exceeded: {DEEPEST}"));
+            return Err(Stop);
+        }
+        let condition = self.logic("||")?;
+        let out = if let Some(op) = self.take("?") {
+            let yes = self.logic("||")?;
+            self.expect(":")?;
+            let no = self.expr()?;
+            self.call(op.at, "_?_:_", vec![condition, yes, no])
+        } else {
+            Ok(condition)
+        };
+        self.nested -= 1;
+        out
+    }
+
+    /// Terms of `||`, or of `&&`; upstream balances them, so the operator in the middle stands for all.
+    fn logic(&mut self, sign: &str) -> Parsed {
+        let term = |p: &mut Self| if sign == "||" { p.logic("&&") } else { p.binary(0) };
+        let first = term(self)?;
+        if !self.peek().is(sign) {
+            return Ok(first);
+        }
+        let mut terms = vec![first];
+        let mut ops = Vec::new();
+        while let Some(op) = self.take(sign) {
+            ops.push(op.at);
+            terms.push(term(self)?);
+        }
+        let name = if sign == "||" { "_||_" } else { "_&&_" };
+        self.call(ops[(ops.len() - 1) / 2], name, terms)
+    }
+
+    /// Operators that bind at least as tight as a level.
+    fn binary(&mut self, least: usize) -> Parsed {
+        const OPERATORS: [(&str, &str, usize); 12] = [
+            ("<", "_<_", 0),
+            ("<=", "_<=_", 0),
+            (">=", "_>=_", 0),
+            (">", "_>_", 0),
+            ("==", "_==_", 0),
+            ("!=", "_!=_", 0),
+            ("in", "@in", 0),
+            ("+", "_+_", 1),
+            ("-", "_-_", 1),
+            ("*", "_*_", 2),
+            ("/", "_/_", 2),
+            ("%", "_%_", 2),
+        ];
+        let mut left = self.unary()?;
+        loop {
+            let next = self.peek();
+            let Some((_, name, level)) = OPERATORS.iter().find(|(sign, _, level)| next.is(sign) && *level >= least)
+            else {
+                return Ok(left);
+            };
+            self.next();
+            let right = self.binary(level + 1)?;
+            left = self.call(next.at, name, vec![left, right])?;
+        }
+    }
+
+    fn unary(&mut self) -> Parsed {
+        for (sign, name) in [("!", "!_"), ("-", "-_")] {
+            if !self.peek().is(sign) || (sign == "-" && matches!(self.ahead().kind, Word::Int | Word::Float)) {
+                continue;
+            }
+            let at = self.peek().at;
+            let mut count = 0;
+            while self.peek().is(sign) && !(sign == "-" && matches!(self.ahead().kind, Word::Int | Word::Float)) {
+                self.next();
+                count += 1;
+            }
+            let operand = self.member()?;
+            // Two of them are none.
+            return if count % 2 == 0 { Ok(operand) } else { self.call(at, name, vec![operand]) };
+        }
+        self.member()
+    }
+
+    fn member(&mut self) -> Parsed {
+        let mut expr = self.primary()?;
+        loop {
+            let op = self.peek();
+            if self.take(".").is_some() {
+                let optional = self.take("?").is_some();
+                let id = self.next();
+                let field = match id.kind {
+                    Word::Ident => SmolStr::new(id.text),
+                    Word::Escaped => SmolStr::new(id.text.trim_matches('`')),
+                    _ => {
+                        let text = format!(
+                            "no viable alternative at input '.{}'",
+                            if id.kind == Word::End { "" } else { id.text }
+                        );
+                        self.syntax(id.at, &text);
+                        return Err(Stop);
+                    }
+                };
+                expr = if optional {
+                    let field = self.node(id.at, Kind::Literal(Literal::Str(field)));
+                    self.call(op.at, "_?._", vec![expr, field])?
+                } else if id.kind == Word::Ident && self.peek().is("(") {
+                    let open = self.next().at;
+                    let args = self.args(")")?;
+                    let made = macros::expand(self, open, id.text, Some(expr), args);
+                    self.bounded(made)?
+                } else {
+                    let made = self.node(op.at, Kind::Select { operand: Box::new(expr), field, test: false });
+                    self.bounded(made)?
+                };
+            } else if self.take("[").is_some() {
+                let name = if self.take("?").is_some() { "_[?_]" } else { "_[_]" };
+                let index = self.expr()?;
+                self.expect("]")?;
+                expr = self.call(op.at, name, vec![expr, index])?;
+            } else {
+                return Ok(expr);
+            }
+        }
+    }
+
+    fn args(&mut self, close: &str) -> Parsed<Vec<Expr>> {
+        let mut args = Vec::new();
+        if self.take(close).is_some() {
+            return Ok(args);
+        }
+        loop {
+            args.push(self.expr()?);
+            if self.take(",").is_none() {
+                self.expect(close)?;
+                return Ok(args);
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let token = self.peek();
+        if !begins(token) {
+            let follows = begins(self.ahead());
+            let how = if follows { "extraneous" } else { "mismatched" };
+            self.syntax(token.at, &format!("{how} input {} expecting {STARTS}", token.shown()));
+            if !follows {
+                return Err(Stop);
+            }
+            self.next();
+            return self.unary();
+        }
+        self.next();
+        let literal = |p: &mut Self, at, literal| Ok(p.node(at, Kind::Literal(literal)));
+        match (token.kind, token.text) {
+            (Word::Sign, "(") => {
+                let inner = self.expr()?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            (Word::Sign, "[") => self.list(token.at),
+            (Word::Sign, "{") => self.map(token.at),
+            (Word::Sign, "-") => {
+                let number = self.next();
+                Ok(self.number(token.at, number, "-"))
+            }
+            (Word::Sign, "!") => {
+                self.at -= 1;
+                self.unary()
+            }
+            (Word::Sign, "true") => literal(self, token.at, Literal::Bool(true)),
+            (Word::Sign, "false") => literal(self, token.at, Literal::Bool(false)),
+            (Word::Sign, "null") => literal(self, token.at, Literal::Null),
+            (Word::Sign, _) => {
+                // A leading dot: the container is empty, so it says nothing.
+                let name = self.next();
+                if name.kind != Word::Ident {
+                    self.syntax(name.at, &format!("mismatched input {} expecting IDENTIFIER", name.shown()));
+                    return Err(Stop);
+                }
+                self.named(name)
+            }
+            (Word::Ident, _) => self.named(token),
+            (Word::String, text) => match literal::string(text) {
+                Ok(value) => literal(self, token.at, Literal::Str(value.into())),
+                Err(why) => Ok(self.refuse(token.at, why)),
+            },
+            (Word::Bytes, text) => match literal::bytes(text) {
+                Ok(value) => literal(self, token.at, Literal::Bytes(value.into())),
+                Err(why) => Ok(self.refuse(token.at, why)),
+            },
+            _ => Ok(self.number(token.at, token, "")),
+        }
+    }
+
+    fn refuse(&mut self, at: usize, why: &str) -> Expr {
+        self.note(at, why);
+        self.node(at, Kind::Bad)
+    }
+
+    fn number(&mut self, at: usize, token: Token<'s>, sign: &str) -> Expr {
+        let whole = |text: &str| match text.strip_prefix("0x") {
+            Some(hex) => i128::from_str_radix(hex, 16).ok(),
+            None => text.parse::<i128>().ok(),
+        };
+        let found = match token.kind {
+            Word::Int => {
+                let n = whole(token.text).map(|n| if sign.is_empty() { n } else { -n });
+                n.and_then(|n| i64::try_from(n).ok()).map(Literal::Int).ok_or("invalid int literal")
+            }
+            Word::Uint => whole(token.text.trim_end_matches(['u', 'U']))
+                .and_then(|n| u64::try_from(n).ok())
+                .map(Literal::Uint)
+                .ok_or("invalid uint literal"),
+            _ => {
+                let n: Option<f64> = format!("{sign}{}", token.text).parse().ok();
+                n.filter(|n| n.is_finite()).map(Literal::Double).ok_or("invalid double literal")
+            }
+        };
+        match found {
+            Ok(literal) => self.node(at, Kind::Literal(literal)),
+            Err(why) => self.refuse(at, why),
+        }
+    }
+
+    fn named(&mut self, token: Token<'s>) -> Parsed {
+        let name = token.text;
+        if RESERVED.contains(&name) {
+            return Ok(self.refuse(token.at, &format!("reserved identifier: {name}")));
+        }
+        if self.peek().is("(") {
+            let open = self.next().at;
+            let args = self.args(")")?;
+            return Ok(macros::expand(self, open, name, None, args));
+        }
+        if let Some(open) = self.message_ahead() {
+            return self.message(name, open);
+        }
+        Ok(self.node(token.at, Kind::Ident(SmolStr::new(name))))
+    }
+
+    /// How many words stand between a name and the brace of a message, if one follows.
+    fn message_ahead(&self) -> Option<usize> {
+        let mut words = 0;
+        let word = |n: usize| self.tokens.get(self.at + n).copied();
+        while word(words)?.is(".") && word(words + 1)?.kind == Word::Ident {
+            words += 2;
+        }
+        word(words)?.is("{").then_some(words)
+    }
+
+    fn message(&mut self, first: &str, words: usize) -> Parsed {
+        let mut name = String::from(first);
+        for _ in 0..words {
+            name.push_str(self.next().text);
+        }
+        let open = self.next().at;
+        let mut values = Vec::new();
+        while self.take("}").is_none() {
+            self.take("?");
+            let field = self.next();
+            if !matches!(field.kind, Word::Ident | Word::Escaped) {
+                self.syntax(field.at, &format!("mismatched input {} expecting '}}'", field.shown()));
+                return Err(Stop);
+            }
+            self.expect(":")?;
+            values.push(self.expr()?);
+            if self.take(",").is_none() {
+                self.expect("}")?;
+                break;
+            }
+        }
+        Ok(self.node(open, Kind::Message(name.into(), values)))
+    }
+
+    fn list(&mut self, at: usize) -> Parsed {
+        let mut items = Vec::new();
+        while self.take("]").is_none() {
+            let optional = self.take("?").is_some();
+            items.push((self.expr()?, optional));
+            if self.take(",").is_none() {
+                self.close("]")?;
+                break;
+            }
+        }
+        Ok(self.node(at, Kind::List(items)))
+    }
+
+    fn map(&mut self, at: usize) -> Parsed {
+        let mut entries = Vec::new();
+        while self.take("}").is_none() {
+            let optional = self.take("?").is_some();
+            let key = self.expr()?;
+            self.expect(":")?;
+            entries.push((key, self.expr()?, optional));
+            if self.take(",").is_none() {
+                self.close("}")?;
+                break;
+            }
+        }
+        Ok(self.node(at, Kind::Map(entries)))
+    }
+}
+
+/// Whether an expression can begin so.
+fn begins(token: Token<'_>) -> bool {
+    match token.kind {
+        Word::Sign => matches!(token.text, "[" | "{" | "(" | "." | "-" | "!" | "true" | "false" | "null"),
+        Word::End | Word::Escaped => false,
+        _ => true,
+    }
+}
+
+fn below(kind: &Kind) -> usize {
+    let deepest = |nodes: &mut dyn Iterator<Item = &Expr>| nodes.map(|e| e.depth).max().unwrap_or(0);
+    match kind {
+        Kind::Literal(_) | Kind::Ident(_) | Kind::Bad => 0,
+        Kind::Select { operand, .. } => operand.depth,
+        Kind::Call(call) => deepest(&mut call.target.as_deref().into_iter().chain(&call.args)),
+        Kind::List(items) => deepest(&mut items.iter().map(|(e, _)| e)),
+        Kind::Map(entries) => deepest(&mut entries.iter().flat_map(|(k, v, _)| [k, v])),
+        Kind::Message(_, values) => deepest(&mut values.iter()),
+        Kind::Fold(f) => deepest(&mut [&f.range].into_iter().chain(&f.filter).chain(&f.body)),
+        Kind::Opt { operand, body, .. } => operand.depth.max(body.depth),
+    }
+}

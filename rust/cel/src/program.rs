@@ -1,0 +1,159 @@
+//! An expression from text to result.
+
+use std::sync::Arc;
+
+use hydrofoil_types::Value;
+
+use crate::ast::Expr;
+use crate::checker::{self, Checked};
+use crate::cost;
+use crate::decl::Decl;
+use crate::eval::Run;
+use crate::parser;
+use crate::plan::{self, Node};
+use crate::source;
+use crate::types::Type;
+use crate::value::{Fail, Val};
+
+/// The most that one run may cost (`PerCallLimit`).
+const LIMIT: u64 = 1_000_000;
+
+/// A compiled expression about `self` and `oldSelf`.
+#[derive(Debug)]
+pub struct Program {
+    node: Node,
+    /// Whether `oldSelf` is used.
+    pub uses_old: bool,
+    /// What it may cost at most.
+    pub cost: u64,
+    optional_old: bool,
+}
+
+/// What an expression gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A truth.
+    Bool,
+    /// A text.
+    Text,
+}
+
+/// Why an expression is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// It does not parse or check; what cel-go prints of it.
+    Issues(String),
+    /// It does not give what is asked for.
+    Type,
+    /// A constant in it has no value.
+    Instance(String),
+}
+
+/// The values that an expression is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Variables<'a> {
+    /// `self`.
+    pub this: &'a Value,
+    /// `oldSelf`.
+    pub old: Option<&'a Value>,
+    /// How both are declared.
+    pub decl: &'a Decl,
+}
+
+/// Why a run gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// An error of the expression.
+    Error(String),
+    /// The run was stopped for its cost.
+    Limit,
+}
+
+impl Program {
+    /// Compiles an expression; with `optional_old`, `oldSelf` is an optional.
+    ///
+    /// The error says at which step it is refused, and why.
+    pub fn compile(text: &str, decl: &Arc<Decl>, optional_old: bool, kind: Kind) -> Result<Self, Refusal> {
+        let told = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
+        let (mut expr, nodes) = parser::parse(text).map_err(told)?;
+        let this = Type::of(decl);
+        let old = if optional_old { Type::optional(this.clone()) } else { this.clone() };
+        let checked: Checked = checker::check(&mut expr, nodes, &[("self", this), ("oldSelf", old)]).map_err(told)?;
+        let fits = match kind {
+            Kind::Bool => matches!(checked.of(&expr), Type::Bool),
+            Kind::Text => matches!(checked.of(&expr), Type::String),
+        };
+        if !fits {
+            return Err(Refusal::Type);
+        }
+        let node = plan::plan(&expr);
+        constants(&node)?;
+        Ok(Self { node, uses_old: names(&expr, "oldSelf"), cost: cost::estimate(&expr, &checked, decl), optional_old })
+    }
+
+    /// Runs it on values; the second is what that has cost.
+    pub fn truth(&self, on: Variables<'_>) -> (Result<bool, Failure>, u64) {
+        let (found, spent) = self.run(on, |value| match value {
+            Val::Bool(b) => Ok(b),
+            _ => Err(Fail::overload()),
+        });
+        (found, spent)
+    }
+
+    /// Runs it on values for a text; the second is what that has cost.
+    pub fn text(&self, on: Variables<'_>) -> (Result<String, Failure>, u64) {
+        self.run(on, |value| match value {
+            Val::Str(text) => Ok(text.to_string()),
+            _ => Err(Fail::new("messageExpression failed to convert to string")),
+        })
+    }
+
+    fn run<'a, T>(
+        &'a self,
+        on: Variables<'a>,
+        take: impl FnOnce(Val<'a>) -> Result<T, Fail>,
+    ) -> (Result<T, Failure>, u64) {
+        let told = |why: Fail| match why {
+            Fail::Error(why) => Failure::Error(why),
+            Fail::Budget => Failure::Limit,
+        };
+        let ready = Val::of(on.this, on.decl).and_then(|this| {
+            let old = match on.old.filter(|_| self.uses_old) {
+                None => self.optional_old.then_some(Val::Optional(None)),
+                Some(old) if self.optional_old => Some(Val::some(Val::of(old, on.decl)?)),
+                Some(old) => Some(Val::of(old, on.decl)?),
+            };
+            Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT })
+        });
+        match ready {
+            Err(why) => (Err(told(why)), 0),
+            Ok(mut run) => {
+                let found = run.eval(&self.node).and_then(take).map_err(told);
+                (found, run.spent)
+            }
+        }
+    }
+}
+
+/// Works out what needs no values.
+fn constants(node: &Node) -> Result<(), Refusal> {
+    if let Node::Free(inner) = node {
+        let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT };
+        return match run.eval(inner) {
+            // A key that is a variable is known only when it is run.
+            Err(Fail::Error(why)) if !matches!(**inner, Node::Local(_)) => Err(Refusal::Instance(why)),
+            _ => Ok(()),
+        };
+    }
+    node.each_child(&mut |child| constants(child))
+}
+
+/// Whether a name is referred to.
+fn names(expr: &Expr, name: &str) -> bool {
+    if matches!(&expr.kind, crate::ast::Kind::Ident(found) if found == name) {
+        return true;
+    }
+    let mut found = false;
+    checker::each_child(expr, &mut |child| found |= names(child, name));
+    found
+}

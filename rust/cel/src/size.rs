@@ -1,0 +1,47 @@
+//! Ranges of sizes and costs (cel-go `checker/cost.go`): sums and products that stop at the largest number.
+
+/// From the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub min: u64,
+    pub max: u64,
+}
+
+/// What traversing a text costs for each of its characters.
+pub(crate) const TEXT: f64 = 0.1;
+/// What a character of a pattern costs for each unit of text.
+pub(crate) const PATTERN: f64 = 0.25;
+/// Making a list.
+pub(crate) const LIST: u64 = 10;
+/// Making a map.
+pub(crate) const MAP: u64 = 30;
+
+impl Range {
+    pub const UNKNOWN: Self = Self { min: 0, max: u64::MAX };
+    pub const ZERO: Self = Self::fixed(0);
+
+    pub const fn fixed(n: u64) -> Self {
+        Self { min: n, max: n }
+    }
+
+    pub fn plus(self, other: Self) -> Self {
+        Self { min: self.min.saturating_add(other.min), max: self.max.saturating_add(other.max) }
+    }
+
+    pub fn times(self, other: Self) -> Self {
+        Self { min: self.min.saturating_mul(other.min), max: self.max.saturating_mul(other.max) }
+    }
+
+    pub fn factor(self, factor: f64) -> Self {
+        Self { min: scaled(self.min, factor), max: scaled(self.max, factor) }
+    }
+
+    pub fn union(self, other: Self) -> Self {
+        Self { min: self.min.min(other.min), max: self.max.max(other.max) }
+    }
+}
+
+/// The product rounded up. A conversion of a float beyond the largest number gives that number.
+pub(crate) fn scaled(n: u64, factor: f64) -> u64 {
+    (n as f64 * factor).ceil() as u64
+}

@@ -1,0 +1,57 @@
+//! The text of an expression, and what is wrong with it as cel-go prints it (cel-go `common/error.go`).
+
+use std::fmt::Write as _;
+
+/// One thing that is wrong, at a place in characters from the beginning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Issue {
+    /// The place.
+    pub at: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Issue {
+    /// An issue.
+    pub fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+}
+
+/// All issues with the lines they stand in, in the order of the source: `ERROR: <input>:1:6: ...`.
+pub fn render(source: &str, issues: &[Issue]) -> String {
+    let mut sorted: Vec<&Issue> = issues.iter().collect();
+    sorted.sort_by_key(|issue| issue.at);
+    let texts: Vec<String> = sorted.into_iter().map(|issue| one(source, issue)).collect();
+    texts.join("\n")
+}
+
+fn one(source: &str, issue: &Issue) -> String {
+    // Lines longer than this are not shown.
+    const LONGEST: usize = 16384;
+    if source.is_empty() {
+        // Upstream knows no place in nothing.
+        return format!("ERROR: <input>:1:0: {}", issue.message);
+    }
+    let (mut line, mut column) = (1, 0);
+    for c in source.chars().take(issue.at) {
+        column += 1;
+        if c == '\n' {
+            line += 1;
+            column = 0;
+        }
+    }
+    let mut out = format!("ERROR: <input>:{line}:{}: {}", column + 1, issue.message);
+    let shown = source.split('\n').nth(line - 1).unwrap_or("");
+    if shown.len() > LONGEST {
+        return out;
+    }
+    let shown = shown.replace('\t', " ");
+    let _ = write!(out, "\n | {shown}\n | ");
+    let mut chars = shown.chars();
+    for c in chars.by_ref().take(column) {
+        out.push(if c.is_ascii() { '.' } else { '\u{ff0e}' });
+    }
+    out.push(if chars.next().is_none_or(|c| c.is_ascii()) { '^' } else { '\u{ff3e}' });
+    out
+}

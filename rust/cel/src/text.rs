@@ -1,0 +1,196 @@
+//! Functions of texts (cel-go `common/stdlib`, `ext/strings.go`; apiserver `pkg/cel/library/regex.go`). Places are
+//! counted in characters.
+
+use regex::{Regex, RegexBuilder};
+
+use crate::library::{Native, no_overload};
+use crate::value::{Fail, LARGEST, Out, Val, bounded};
+
+/// A compiled pattern, of a size that is bounded.
+pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
+    RegexBuilder::new(text).size_limit(4 << 20).build().map_err(|why| why.to_string())
+}
+
+pub(crate) fn find(name: &str) -> Option<Native> {
+    Some(match name {
+        "contains" => |a| match a {
+            [Val::Str(s), Val::Str(part)] => Ok(Val::Bool(s.contains(&**part))),
+            _ => no_overload("contains", a),
+        },
+        "startsWith" => |a| match a {
+            [Val::Str(s), Val::Str(part)] => Ok(Val::Bool(s.starts_with(&**part))),
+            _ => no_overload("startsWith", a),
+        },
+        "endsWith" => |a| match a {
+            [Val::Str(s), Val::Str(part)] => Ok(Val::Bool(s.ends_with(&**part))),
+            _ => no_overload("endsWith", a),
+        },
+        "matches" => |a| match a {
+            [Val::Str(s), Val::Str(p)] => compiled(p).map(|p| Val::Bool(p.is_match(s))),
+            _ => no_overload("matches", a),
+        },
+        "find" => |a| match a {
+            [Val::Str(s), Val::Str(p)] => {
+                let p = pattern(p).map_err(|why| Fail::new(format!("Illegal regex: {why}")))?;
+                Ok(Val::text(p.find(s).map_or("", |m| m.as_str())))
+            }
+            _ => no_overload("find", a),
+        },
+        "findAll" => find_all,
+        "charAt" => |a| match a {
+            [Val::Str(s), Val::Int(n)] => {
+                let at = place(*n, s.chars().count())?;
+                Ok(Val::text(s.chars().nth(at).map(String::from).unwrap_or_default()))
+            }
+            _ => no_overload("charAt", a),
+        },
+        "lowerAscii" => |a| match a {
+            [Val::Str(s)] => Ok(Val::text(s.to_ascii_lowercase())),
+            _ => no_overload("lowerAscii", a),
+        },
+        "upperAscii" => |a| match a {
+            [Val::Str(s)] => Ok(Val::text(s.to_ascii_uppercase())),
+            _ => no_overload("upperAscii", a),
+        },
+        "trim" => |a| match a {
+            [Val::Str(s)] => Ok(Val::text(s.trim())),
+            _ => no_overload("trim", a),
+        },
+        "replace" => |a| match a {
+            [Val::Str(s), Val::Str(from), Val::Str(to), ..]
+                if s.matches(&**from).count().saturating_mul(to.len()) > 10 * LARGEST =>
+            {
+                Err(Fail::Budget)
+            }
+            [Val::Str(s), Val::Str(from), Val::Str(to)] => Ok(Val::text(s.replace(&**from, to))),
+            [Val::Str(s), Val::Str(from), Val::Str(to), Val::Int(n)] => {
+                let made = usize::try_from(*n).map_or_else(|_| s.replace(&**from, to), |n| s.replacen(&**from, to, n));
+                Ok(Val::text(made))
+            }
+            _ => no_overload("replace", a),
+        },
+        "split" => split,
+        "substring" => |a| match a {
+            [Val::Str(s), Val::Int(from)] => substring(s, *from, s.chars().count() as i64),
+            [Val::Str(s), Val::Int(from), Val::Int(to)] => substring(s, *from, *to),
+            _ => no_overload("substring", a),
+        },
+        "join" => |a| match a {
+            [Val::List(list)] => join(&list.items()?, ""),
+            [Val::List(list), Val::Str(between)] => join(&list.items()?, between),
+            _ => no_overload("join", a),
+        },
+        "strings.quote" => |a| match a {
+            [Val::Str(s)] => Ok(Val::text(quoted(s))),
+            _ => no_overload("strings.quote", a),
+        },
+        "format" => |a| match a {
+            [Val::Str(s), Val::List(list)] => crate::printf::format(s, &list.items()?),
+            _ => no_overload("format", a),
+        },
+        _ => return None,
+    })
+}
+
+fn compiled(text: &str) -> Result<Regex, Fail> {
+    pattern(text).map_err(Fail::new)
+}
+
+fn place(n: i64, length: usize) -> Result<usize, Fail> {
+    let at = usize::try_from(n).ok().filter(|at| *at <= length);
+    at.ok_or_else(|| Fail::new(format!("index out of range: {n}")))
+}
+
+fn find_all<'a>(a: &[Val<'a>]) -> Out<'a> {
+    let (s, p, limit) = match a {
+        [Val::Str(s), Val::Str(p)] => (s, p, -1),
+        [Val::Str(s), Val::Str(p), Val::Int(n)] => (s, p, *n),
+        _ => return no_overload("findAll", a),
+    };
+    let p = pattern(p).map_err(|why| Fail::new(format!("Illegal regex: {why}")))?;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    Ok(Val::list(p.find_iter(s).take(limit).map(|m| Val::text(m.as_str())).collect()))
+}
+
+fn split<'a>(a: &[Val<'a>]) -> Out<'a> {
+    let (s, by, limit) = match a {
+        [Val::Str(s), Val::Str(by)] => (s, by, -1),
+        [Val::Str(s), Val::Str(by), Val::Int(n)] => (s, by, *n),
+        _ => return no_overload("split", a),
+    };
+    let mut parts: Vec<&str> = if by.is_empty() {
+        s.char_indices().map(|(i, c)| &s[i..i + c.len_utf8()]).collect()
+    } else {
+        s.split(&**by).collect()
+    };
+    if let Ok(limit) = usize::try_from(limit) {
+        if limit == 0 {
+            parts.clear();
+        } else if parts.len() > limit {
+            // The last takes the rest as it is.
+            let kept: usize = parts[..limit - 1].iter().map(|p| p.len() + by.len()).sum();
+            parts.truncate(limit - 1);
+            parts.push(&s[kept..]);
+        }
+    }
+    Ok(Val::list(parts.into_iter().map(Val::text).collect()))
+}
+
+fn substring<'a>(s: &str, from: i64, to: i64) -> Out<'a> {
+    let length = s.chars().count();
+    let (start, end) = (place(from, length)?, place(to, length)?);
+    if start > end {
+        return Err(Fail::new(format!("invalid substring range. start: {from}, end: {to}")));
+    }
+    Ok(Val::text(s.chars().skip(start).take(end - start).collect::<String>()))
+}
+
+fn join<'a>(items: &[Val<'a>], between: &str) -> Out<'a> {
+    let mut out = String::new();
+    for (i, item) in items.iter().enumerate() {
+        let Val::Str(text) = item else { return Err(Fail::overload()) };
+        if i > 0 {
+            out.push_str(between);
+        }
+        out.push_str(text);
+        bounded(out.len() / 10)?;
+    }
+    Ok(Val::text(out))
+}
+
+fn quoted(s: &str) -> String {
+    let mut out = String::from("\"");
+    for c in s.chars() {
+        match c {
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{b}' => out.push_str("\\v"),
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Where a text stands in another, from a place on; before it with `last`.
+pub(crate) fn position(s: &str, part: &str, from: Option<i64>, last: bool) -> Result<i64, Fail> {
+    let s: Vec<char> = s.chars().collect();
+    let part: Vec<char> = part.chars().collect();
+    let limit = if last { s.len() } else { 0 };
+    let from = match from {
+        None => limit,
+        Some(n) => place(n, s.len())?,
+    };
+    if part.is_empty() {
+        return Ok(from as i64);
+    }
+    let fits = |at: &usize| s[*at..].starts_with(&part);
+    let found = if last { (0..=from.min(s.len())).rev().find(fits) } else { (from..s.len()).find(fits) };
+    Ok(found.map_or(-1, |at| at as i64))
+}

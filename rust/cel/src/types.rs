@@ -1,0 +1,256 @@
+//! Types and when one may stand for another (cel-go `checker/types.go`, `common/types/types.go`).
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::decl::Decl;
+
+/// A type while an expression is checked.
+#[derive(Clone, Debug)]
+pub(crate) enum Type {
+    Dyn,
+    /// Of what has no type, so that it brings no further errors.
+    Error,
+    Null,
+    Bool,
+    Int,
+    Uint,
+    Double,
+    String,
+    Bytes,
+    Duration,
+    Timestamp,
+    List(Rc<Type>),
+    Map(Rc<Type>, Rc<Type>),
+    Optional(Rc<Type>),
+    /// A type of Kubernetes' libraries: `net.IP`.
+    Library(&'static str),
+    /// An object with declared fields.
+    Object(Arc<Decl>),
+    /// The type of types.
+    Kind(Option<Rc<Type>>),
+    /// A parameter, free until something is put in its place.
+    Param(u32),
+}
+
+impl Type {
+    pub fn list(of: Self) -> Self {
+        Self::List(Rc::new(of))
+    }
+
+    pub fn map(key: Self, value: Self) -> Self {
+        Self::Map(Rc::new(key), Rc::new(value))
+    }
+
+    pub fn optional(of: Self) -> Self {
+        Self::Optional(Rc::new(of))
+    }
+
+    /// The type of a declaration.
+    pub fn of(decl: &Arc<Decl>) -> Self {
+        use crate::decl::Shape;
+        match &decl.shape {
+            Shape::Dyn => Self::Dyn,
+            Shape::Bool => Self::Bool,
+            Shape::Int => Self::Int,
+            Shape::Double => Self::Double,
+            Shape::Str => Self::String,
+            Shape::Bytes => Self::Bytes,
+            Shape::Duration => Self::Duration,
+            Shape::Date | Shape::Time => Self::Timestamp,
+            Shape::List(item, _) => Self::list(Self::of(item)),
+            Shape::Map(value) => Self::map(Self::String, Self::of(value)),
+            Shape::Object(_) => Self::Object(decl.clone()),
+        }
+    }
+
+    pub fn is_dyn(&self) -> bool {
+        matches!(self, Self::Dyn)
+    }
+
+    fn is_dyn_or_error(&self) -> bool {
+        matches!(self, Self::Dyn | Self::Error)
+    }
+
+    /// Whether values have one size only.
+    pub fn is_scalar(&self) -> bool {
+        match self {
+            Self::Bool | Self::Double | Self::Duration | Self::Int | Self::Timestamp | Self::Uint => true,
+            Self::Optional(of) => of.is_scalar(),
+            _ => false,
+        }
+    }
+
+    fn nullable(&self) -> bool {
+        matches!(
+            self,
+            Self::Null | Self::Optional(_) | Self::Library(_) | Self::Object(_) | Self::Duration | Self::Timestamp
+        )
+    }
+
+    pub fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::List(a), Self::List(b))
+            | (Self::Optional(a), Self::Optional(b))
+            | (Self::Kind(Some(a)), Self::Kind(Some(b))) => a.same(b),
+            (Self::Map(a, b), Self::Map(c, d)) => a.same(c) && b.same(d),
+            (Self::Library(a), Self::Library(b)) => a == b,
+            (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b) || a.name == b.name,
+            (Self::Param(a), Self::Param(b)) => a == b,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    fn less_specific(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dyn | Self::Param(_), _) | (Self::Kind(_), Self::Kind(_)) => true,
+            (_, Self::Dyn | Self::Param(_)) => false,
+            (Self::List(a), Self::List(b)) | (Self::Optional(a), Self::Optional(b)) => a.less_specific(b),
+            (Self::Map(a, b), Self::Map(c, d)) => a.less_specific(c) && b.less_specific(d),
+            _ => self.same(other),
+        }
+    }
+
+    /// The more general of two that fit.
+    pub fn general(&self, other: &Self) -> Self {
+        if self.less_specific(other) { self.clone() } else { other.clone() }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Dyn => "dyn",
+            Self::Error => "!error!",
+            Self::Null => "null",
+            Self::Bool => "bool",
+            Self::Int => "int",
+            Self::Uint => "uint",
+            Self::Double => "double",
+            Self::String => "string",
+            Self::Bytes => "bytes",
+            Self::Duration => "duration",
+            Self::Timestamp => "timestamp",
+            Self::List(of) => return write!(f, "list({of})"),
+            Self::Map(key, value) => return write!(f, "map({key}, {value})"),
+            Self::Optional(of) => return write!(f, "optional_type({of})"),
+            Self::Library(name) => name,
+            Self::Object(decl) => &decl.name,
+            Self::Kind(Some(of)) => return write!(f, "type({of})"),
+            Self::Kind(None) => "type",
+            Self::Param(n) => return write!(f, "_var{n}"),
+        })
+    }
+}
+
+/// What stands for parameters so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Bindings(Vec<Option<Type>>);
+
+impl Bindings {
+    /// A parameter that is free.
+    pub fn fresh(&mut self) -> Type {
+        self.0.push(None);
+        Type::Param(self.0.len() as u32 - 1)
+    }
+
+    fn find(&self, param: u32) -> Option<&Type> {
+        self.0.get(param as usize)?.as_ref()
+    }
+
+    fn bind(&mut self, param: u32, to: Type) {
+        if let Some(slot) = self.0.get_mut(param as usize) {
+            *slot = Some(to);
+        }
+    }
+
+    /// Whether each of `from` may stand for its place in `to`; binds what has to be, or nothing.
+    pub fn all_assignable(&mut self, from: &[Type], to: &[Type]) -> bool {
+        let before = self.clone();
+        let fits = from.len() == to.len() && from.iter().zip(to).all(|(a, b)| self.fits(a, b));
+        if !fits {
+            *self = before;
+        }
+        fits
+    }
+
+    /// Whether `a` may stand for `b`.
+    pub fn assignable(&mut self, a: &Type, b: &Type) -> bool {
+        self.all_assignable(std::slice::from_ref(a), std::slice::from_ref(b))
+    }
+
+    fn fits(&mut self, a: &Type, b: &Type) -> bool {
+        if let Type::Param(param) = b {
+            match self.substitutes(a, *param) {
+                (true, _) => return true,
+                (false, true) => return false,
+                (false, false) => {}
+            }
+        }
+        if let Type::Param(param) = a {
+            return self.substitutes(b, *param).0;
+        }
+        if a.is_dyn_or_error() || b.is_dyn_or_error() {
+            return true;
+        }
+        match (a, b) {
+            (Type::Null, other) | (other, Type::Null) => other.nullable(),
+            (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => self.fits(a, b),
+            (Type::Map(a, b), Type::Map(c, d)) => self.fits(a, c) && self.fits(b, d),
+            (Type::Kind(_), Type::Kind(_)) => true,
+            _ => a.same(b),
+        }
+    }
+
+    /// Whether a type may stand for a parameter, and whether something does already.
+    fn substitutes(&mut self, a: &Type, param: u32) -> (bool, bool) {
+        if matches!(a, Type::Param(own) if *own == param) {
+            return (true, true);
+        }
+        if let Some(bound) = self.find(param).cloned() {
+            if a.same(&bound) {
+                return (true, true);
+            }
+            if self.fits(a, &bound) {
+                let general = a.general(&bound);
+                if self.absent(param, &general) {
+                    self.bind(param, general);
+                }
+                return (true, true);
+            }
+            return (false, true);
+        }
+        if self.absent(param, a) {
+            self.bind(param, a.clone());
+            return (true, false);
+        }
+        (false, false)
+    }
+
+    /// Whether a parameter does not occur within a type.
+    fn absent(&self, param: u32, within: &Type) -> bool {
+        match within {
+            Type::Param(own) => *own != param && self.find(*own).is_none_or(|bound| self.absent(param, bound)),
+            Type::List(of) | Type::Optional(of) | Type::Kind(Some(of)) => self.absent(param, of),
+            Type::Map(key, value) => self.absent(param, key) && self.absent(param, value),
+            _ => true,
+        }
+    }
+
+    /// The type with what is bound in place; what is free becomes `dyn` if asked.
+    pub fn resolve(&self, t: &Type, free_is_dyn: bool) -> Type {
+        match t {
+            Type::Param(param) => match self.find(*param) {
+                Some(bound) => self.resolve(bound, free_is_dyn),
+                None if free_is_dyn => Type::Dyn,
+                None => t.clone(),
+            },
+            Type::List(of) => Type::list(self.resolve(of, free_is_dyn)),
+            Type::Optional(of) => Type::optional(self.resolve(of, free_is_dyn)),
+            Type::Map(key, value) => Type::map(self.resolve(key, free_is_dyn), self.resolve(value, free_is_dyn)),
+            Type::Kind(Some(of)) => Type::Kind(Some(Rc::new(self.resolve(of, free_is_dyn)))),
+            _ => t.clone(),
+        }
+    }
+}

@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types bench fuzz clean rust-test py-test
+.PHONY: run test build fmt lint types bench soak fuzz clean rust-test py-test
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -49,6 +49,9 @@ py-test: build
 bench: build ## Benchmarks of the native calls, and the load generator where it is present
 	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable
 	bench/load
+
+soak: build ## A long mixed load (SECONDS, WATCHERS, RATE); every watcher must end with what a fresh list gives
+	$(PY) -m bench.soak
 
 fuzz: ## Each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
 	for target in $$(cargo +nightly fuzz list --fuzz-dir rust/fuzz); do \

@@ -65,6 +65,8 @@ def test_a_busy_port_is_one_line() -> None:
         ["serve", "--service-cluster-ip-range", "10.0.0.0/99"],
         ["serve", "--runtime-config", "batch/v1=maybe"],
         ["serve", "--history-window", "soon"],
+        ["serve", "--max-requests-inflight", "-1"],
+        ["serve", "--request-timeout", "never"],
         [],
     ],
     ids=" ".join,

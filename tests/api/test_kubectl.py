@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,8 +17,18 @@ pytestmark = [pytest.mark.program("kubectl"), pytest.mark.timeout(180)]
 Kubectl = Callable[..., str]
 
 
-@pytest.fixture(scope="module")
-def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
+def programs() -> list[str]:
+    """The kubectl in use, and the oldest and newest of the versions that a distribution keeps beside it."""
+    found = shutil.which("kubectl")
+    if found is None:
+        return ["kubectl"]
+    beside = Path(found).resolve().parent.glob("kubectl.1.*")
+    versions = sorted((str(p) for p in beside), key=lambda p: int(p.rpartition(".")[2]))
+    return list(dict.fromkeys([found, *versions[:1], *versions[-1:]]))
+
+
+@pytest.fixture(scope="module", params=programs(), ids=lambda p: Path(p).name)
+def kubectl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
     home = tmp_path_factory.mktemp("home")
     kubeconfig = home / "kubeconfig"
     args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig))
@@ -27,7 +38,7 @@ def kubectl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
         running.stdout.readline()
 
         def run(*words: str, stdin: str | None = None, status: int = 0) -> str:
-            line = ["kubectl", "--kubeconfig", str(kubeconfig), "--cache-dir", str(home / "cache"), *words]
+            line = [request.param, "--kubeconfig", str(kubeconfig), "--cache-dir", str(home / "cache"), *words]
             done = subprocess.run(line, input=stdin, capture_output=True, text=True, check=False, timeout=60)
             assert done.returncode == status, done.stderr
             return done.stdout + (done.stderr if status else "")
@@ -59,7 +70,6 @@ def test_workload(kubectl: Kubectl) -> None:
     kubectl("scale", "deployment", "d", "--replicas=5")
     assert kubectl("get", "deployment", "d", "-o", "jsonpath={.spec.replicas}") == "5"
     assert "Replicas:" in kubectl("describe", "deployment", "d")
-    kubectl("wait", "deployment/d", "--for=jsonpath={.spec.replicas}=5", "--timeout=5s")
     kubectl("delete", "deployment", "d", "--cascade=orphan")
 
 
@@ -67,7 +77,16 @@ def test_runs_a_pod_and_watches_it_go(kubectl: Kubectl) -> None:
     kubectl("run", "p", "--image=nginx")
     assert re.search(r"^p +0/1 +Pending ", kubectl("get", "pods"), re.M)
     kubectl("delete", "pod", "p")
-    kubectl("wait", "pod/p", "--for=delete", "--timeout=5s")
+    assert "NotFound" in kubectl("get", "pod", "p", status=1)
+
+
+def test_waits(kubectl: Kubectl) -> None:
+    if int(json.loads(kubectl("version", "--client", "-o", "json"))["clientVersion"]["minor"].rstrip("+")) < 23:
+        pytest.skip("this kubectl waits for conditions only")
+    kubectl("create", "deployment", "w", "--image=nginx", "--replicas=5")
+    kubectl("wait", "deployment/w", "--for=jsonpath={.spec.replicas}=5", "--timeout=5s")
+    kubectl("delete", "deployment", "w")
+    kubectl("wait", "deployment/w", "--for=delete", "--timeout=5s")
 
 
 def test_discovery(kubectl: Kubectl) -> None:

@@ -59,6 +59,13 @@ def seconds(text: str) -> float:
     return found
 
 
+def limit(text: str) -> int:
+    """A number of requests; 0 is no limit."""
+    if not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of requests, or 0 for no limit")
+    return int(text)
+
+
 class Parser(argparse.ArgumentParser):
     """One clear line on a bad flag, exit status 2."""
 
@@ -114,6 +121,27 @@ def parser() -> argparse.ArgumentParser:
         help="node ports of services (default 30000-32767)",
     )
     p.add_argument("--service-account-issuer", default="", metavar="URL", help="issuer of service account tokens")
+    p.add_argument(
+        "--max-requests-inflight",
+        type=limit,
+        default=400,
+        metavar="N",
+        help="reading requests answered at a time; more are told to try again; 0: no limit (default %(default)s)",
+    )
+    p.add_argument(
+        "--max-mutating-requests-inflight",
+        type=limit,
+        default=200,
+        metavar="N",
+        help="the same for writing requests (default %(default)s)",
+    )
+    p.add_argument(
+        "--request-timeout",
+        type=seconds,
+        default=60.0,
+        metavar="DURATION",
+        help="how long a request may take that is no watch (default 1m)",
+    )
     p.add_argument(
         "--service-endpoints",
         type=endpoints,

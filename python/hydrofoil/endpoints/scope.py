@@ -40,6 +40,8 @@ class Scope:
     accepted: Accepted
     cbor: bool = False
     """Whether CBOR is served."""
+    request_timeout: float = 60.0
+    """How long the answer may take, in seconds."""
     warnings: list[str] = field(default_factory=list)
 
     @property

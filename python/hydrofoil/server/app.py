@@ -36,6 +36,7 @@ from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
 from hydrofoil.server.health import Health
+from hydrofoil.server.inflight import LONG_RUNNING, REFUSAL, REFUSAL_HEADERS, InFlight
 from hydrofoil.server.metrics import Metrics
 from hydrofoil.storage.memory import MemoryBackend
 from hydrofoil.watch.hub import Hub
@@ -95,9 +96,12 @@ class App:
         self.backend.wake = self.hub.wake
         self.health = Health(self.catalog.checks)
         self.metrics = Metrics()
+        self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
         self.metrics.watch_store(self.registry)
+        self.metrics.watch_requests(self.inflight)
         self.documents = Documents(self.registry, self.health, self.metrics, address)
         self.cbor = config.feature_gates.get("CBORServingAndStorage", False)
+        self.request_timeout = config.request_timeout
         self.pf_headers = b""
         self._audit = itertools.count()
         self._audit_prefix = str(uuid.UUID(bytes=os.urandom(16), version=4))[:24]
@@ -183,9 +187,16 @@ class App:
         accepted = negotiate(
             request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
         )
-        scope = Scope(request, info, params, resource, self.registry, self.hub, common, accepted, self.cbor)
+        scope = Scope(
+            request, info, params, resource, self.registry, self.hub, common, accepted, self.cbor, self.request_timeout
+        )
         started = perf_counter()
         code = 500
+        slots = self.inflight.slots(verb, info.subresource)
+        if slots.full:
+            self._observe(scope, verb, 429, 0.0)
+            return respond.answer(request, 429, REFUSAL, "text/plain; charset=utf-8", common + REFUSAL_HEADERS)
+        slots.taken += 1
         try:
             answer = await self._deadline(scope, verb, handler)
             code = answer.status
@@ -206,6 +217,7 @@ class App:
             e.headers = common[base:] + respond.header_lines({}, scope.warnings)
             raise
         finally:
+            slots.taken -= 1
             self._observe(scope, verb, code, perf_counter() - started)
 
     def _document(self, request: web.BaseRequest, path: str, raw_query: str, common: bytes) -> web.StreamResponse:
@@ -225,8 +237,13 @@ class App:
 
     async def _deadline(self, scope: Scope, verb: str, handler: Handler) -> web.StreamResponse:
         seconds = query.timeout(scope.params) if "timeout" in scope.params else None
-        if seconds is None or verb == "watch":
+        if verb == "watch":
             return await handler(scope)
+        if seconds is None:
+            # What has arrived is answered at once; only a body that is still to come makes a request wait.
+            if scope.request.content.is_eof() or scope.info.subresource in LONG_RUNNING:
+                return await handler(scope)
+            seconds = self.request_timeout
         try:
             async with asyncio.timeout(seconds):
                 return await handler(scope)

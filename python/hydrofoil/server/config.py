@@ -20,6 +20,14 @@ class Config:
     service_cluster_ip_range: str = "10.0.0.0/24"
     service_node_port_range: tuple[int, int] = (30000, 32767)
     service_account_issuer: str = ""
+    max_requests_inflight: int = 400
+    max_mutating_requests_inflight: int = 200
+    request_timeout: float = 60.0
+    """How long a request may take that is no watch, in seconds."""
+    header_timeout: float = 32.0
+    """How long a new connection may take to its first request, in seconds (apiserver `secure_serving.go`)."""
+    idle_timeout: float = 90.0
+    """How long a connection may wait for its next request, in seconds (the same); no less than the former."""
     service_endpoints: dict[str, str] = field(default_factory=dict)
     """Where services that webhooks name are reached, since there is no cluster network: namespace/name, host:port."""
     history_window: float = 300.0

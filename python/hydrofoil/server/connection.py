@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
+from typing import Any
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
@@ -18,6 +20,18 @@ METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
 
 class Connection(web.RequestHandler):
     """Answers malformed requests with a plain 400 and unknown methods with a Status of 405; then it closes."""
+
+    __slots__ = ("header_timeout",)
+    header_timeout: float
+    """How long the first head may take, in seconds."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The first head has a time of its own; each further one has the idle time, from the last answer on."""
+        super().connection_made(transport)
+        if self._keepalive_handle is not None:
+            self._keepalive_handle.cancel()
+        due = self._next_keepalive_close_time = self._loop.time() + self.header_timeout
+        self._keepalive_handle = self._loop.call_at(due, self._process_keepalive)
 
     def handle_error(
         self,
@@ -43,5 +57,11 @@ class Connection(web.RequestHandler):
 class Connections(web.Server):
     """Makes a `Connection` for every client."""
 
+    def __init__(self, *args: Any, header_timeout: float, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.header_timeout = header_timeout
+
     def __call__(self) -> web.RequestHandler:
-        return Connection(self, loop=self._loop, **self._kwargs)
+        connection = Connection(self, loop=self._loop, **self._kwargs)
+        connection.header_timeout = self.header_timeout
+        return connection

@@ -12,6 +12,7 @@ from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
     from hydrofoil.registry.store import Registry
+    from hydrofoil.server.inflight import InFlight
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 _REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component", "code")
@@ -57,6 +58,18 @@ class Metrics:
     def watch_store(self, registry: Registry) -> None:
         """Shows the sizes of a store from now on."""
         self.registry.register(_StoreSizes(registry))
+
+    def watch_requests(self, inflight: InFlight) -> None:
+        """Shows the requests being answered from now on."""
+        kinds = Gauge(
+            "apiserver_current_inflight_requests",
+            "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
+            "last second.",
+            ("request_kind",),
+            registry=self.registry,
+        )
+        kinds.labels("readOnly").set_function(lambda: inflight.reading.taken)
+        kinds.labels("mutating").set_function(lambda: inflight.writing.taken)
 
     def observe(self, labels: tuple[str, ...], seconds: float) -> None:
         """Counts one answered request."""

@@ -27,7 +27,6 @@ from hydrofoil.server.connection import Connections
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
 """How long open requests may take to finish after a signal."""
-IDLE_SECONDS = 75.0
 MAX_HEADER = 64 * 1024
 
 
@@ -59,7 +58,8 @@ class Server:
         self._web = Connections(
             self.app.handle,
             access_log=None,
-            keepalive_timeout=IDLE_SECONDS,
+            keepalive_timeout=config.idle_timeout,
+            header_timeout=config.header_timeout,
             max_line_size=MAX_HEADER,
             max_field_size=MAX_HEADER,
             auto_decompress=False,
@@ -67,7 +67,10 @@ class Server:
             handler_cancellation=True,
         )
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._web, sock=listener, ssl=context, backlog=4096)
+        handshake = config.header_timeout if context else None
+        self._server = await loop.create_server(
+            self._web, sock=listener, ssl=context, ssl_handshake_timeout=handshake, backlog=4096
+        )
         if config.controls("namespace"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):

@@ -168,6 +168,25 @@ async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: byte
     if close:
         head += b"Connection: close\r\n"
     transport.write(head + b"\r\n")
+    try:
+        async with asyncio.timeout(scope.request_timeout):
+            return await written(scope, cursor, begun, end, chunked=chunked, close=close)
+    except TimeoutError:
+        transport.abort()
+        return respond.Streamed(200, close=True)
+    except asyncio.CancelledError:
+        # No Status can follow what has been begun: as upstream's, a list that takes too long is cut off.
+        transport.abort()
+        raise
+
+
+async def written(
+    scope: Scope, cursor: ListCursor, begun: list[bytes], end: bytes, *, chunked: bool, close: bool
+) -> web.StreamResponse:
+    """Writes the pieces of a list after its head."""
+    request = scope.request
+    transport = request.transport
+    assert transport is not None
     parts: list[bytes] | None = begun
     while parts is not None:
         for piece in pieces(parts):

@@ -1,0 +1,1 @@
+"""A long mixed load, whose watchers must end with what a fresh list gives."""

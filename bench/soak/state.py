@@ -1,0 +1,45 @@
+"""What the parts of a soak share: where the server is, its objects, what went wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import aiohttp
+
+NAMESPACES = 10
+SHARDS = 200
+"""Values of the label by which most watchers select."""
+
+Key = tuple[str, str]
+"""Namespace and name."""
+View = dict[Key, str]
+"""The resource versions of objects, by key."""
+
+
+@dataclass(slots=True)
+class Soak:
+    """One run."""
+
+    url: str
+    session: aiohttp.ClientSession
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    ending: bool = False
+
+    def fail(self, text: str) -> None:
+        """Notes what must not happen; the first ones are enough."""
+        self.counts["failures"] += 1
+        if len(self.failures) < 20:
+            self.failures.append(text)
+
+
+def key(item: dict[str, Any]) -> Key:
+    """The key of an object."""
+    return item["metadata"]["namespace"], item["metadata"]["name"]
+
+
+def view(items: list[dict[str, Any]]) -> View:
+    """The versions of a list."""
+    return {key(item): item["metadata"]["resourceVersion"] for item in items}

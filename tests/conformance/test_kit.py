@@ -15,12 +15,15 @@ KIT = SHARED / "conformance"
 EXPECTED = Path(__file__).with_name("expected.txt")
 """Scenario, steps that pass at least, steps in all, and whether the controllers run."""
 
+TIMEOUT = 400
+"""Seconds: a step that waits for an answer we do not give yet takes up to ten of them."""
+
 CASES = [line.split() for line in EXPECTED.read_text().splitlines() if line and not line.startswith("#")]
 
 
 @pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
 @pytest.mark.parametrize(("name", "least", "total"), CASES, ids=[c[0] for c in CASES])
-@pytest.mark.timeout(150)
+@pytest.mark.timeout(TIMEOUT)
 def test_scenario(name: str, least: str, total: str) -> None:
     controllers = "*" if name == "lifecycle" else ""
     passed, failed = replay(KIT / "scenarios" / f"{name}.yaml", KIT / "golden", "--controllers", controllers)
@@ -35,8 +38,10 @@ def replay(scenario: Path, golden: Path, *flags: str) -> tuple[int, int]:
         url = running.stdout.readline().removeprefix("serving on ").strip()
         args = [sys.executable, str(KIT / "replay.py"), "--server", url, "--token", "admin"]
         args += ["--against", str(golden), str(scenario)]
-        done = subprocess.run(args, capture_output=True, text=True, check=False, timeout=140)
-        running.terminate()
+        try:
+            done = subprocess.run(args, capture_output=True, text=True, check=False, timeout=TIMEOUT - 20)
+        finally:
+            running.terminate()
     sys.stdout.write(done.stdout[-6000:])
     found = re.search(r"(\d+) passed, (\d+) failed$", done.stdout.strip())
     assert found, done.stdout[-2000:] + done.stderr[-2000:]
@@ -52,7 +57,7 @@ def replay(scenario: Path, golden: Path, *flags: str) -> tuple[int, int]:
         ("expiry", 58, ["--history-window=5s"]),
     ],
 )
-@pytest.mark.timeout(150)
+@pytest.mark.timeout(TIMEOUT)
 def test_gated(name: str, least: int, flags: list[str]) -> None:
     """Scenarios of servers with other settings."""
     passed, _ = replay(KIT / "gated" / f"{name}.yaml", KIT / "gated" / "golden", "--controllers", "", *flags)

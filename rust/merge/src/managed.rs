@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Map, SmolStr, Value};
 
-use crate::fieldset::{FieldSet, PathElement};
+use crate::fieldset::{FieldSet, PathElement, first_fields};
 
 /// How many Update entries an object keeps (`DefaultMaxUpdateManagers`).
 const MAX_UPDATES: usize = 10;
@@ -62,11 +62,10 @@ impl Entry {
 
     /// Whether its set may share a path with `changed`: none does without a common first step.
     pub fn may_share(&self, changed: &FieldSet) -> bool {
-        let Some(fields) = self.raw.as_ref().and_then(|raw| raw.get("fieldsV1")).and_then(Value::as_object) else {
-            return true;
-        };
+        let Some(Value::Raw(text)) = self.raw.as_ref().and_then(|raw| raw.get("fieldsV1")) else { return true };
+        let Some(fields) = first_fields(text) else { return true };
         changed.nodes().any(|(element, ..)| match element {
-            PathElement::Field(name) => fields.keys().any(|key| key.strip_prefix("f:") == Some(name)),
+            PathElement::Field(name) => fields.contains(&name.as_str()),
             _ => true,
         })
     }

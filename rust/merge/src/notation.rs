@@ -1,5 +1,6 @@
 //! JSON inside the texts of managed fields: `k:{"name":"a"}`, `v:"x"`.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use hydrofoil_types::{Map, Value};
@@ -9,10 +10,9 @@ const MAX_DEPTH: usize = 32;
 
 /// Reads a text that is one JSON value.
 pub(crate) fn parse(text: &str) -> Option<Value> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader::new(text);
     let value = reader.value(0)?;
-    reader.skip();
-    (reader.at == text.len()).then_some(value)
+    reader.is_done().then_some(value)
 }
 
 /// Writes a value as Go's encoder does, members in their order.
@@ -23,6 +23,7 @@ pub(crate) fn write(out: &mut String, value: &Value) {
         Value::Int(n) => out.push_str(&n.to_string()),
         Value::Float(f) => out.push_str(&f.to_string()),
         Value::Str(s) => write_str(out, s),
+        Value::Raw(text) => out.push_str(text),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {
@@ -48,8 +49,15 @@ pub(crate) fn write(out: &mut String, value: &Value) {
     }
 }
 
-fn write_str(out: &mut String, text: &str) {
+/// Writes a text as Go's encoder does.
+pub(crate) fn write_str(out: &mut String, text: &str) {
     out.push('"');
+    let plain = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+    if text.as_bytes().iter().all(plain) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
@@ -66,32 +74,45 @@ fn write_str(out: &mut String, text: &str) {
     out.push('"');
 }
 
-struct Reader<'a> {
+/// A cursor over JSON.
+pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    /// Whether nothing but spaces is left.
+    pub(crate) fn is_done(&mut self) -> bool {
+        self.skip();
+        self.at == self.text.len()
+    }
+
     fn skip(&mut self) {
-        let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\n', '\r']);
-        self.at = self.text.len() - rest.len();
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.text.as_bytes().get(self.at) {
+            self.at += 1;
+        }
     }
 
     /// Takes a text that must come next, after spaces.
-    fn take(&mut self, text: &str) -> bool {
+    pub(crate) fn take(&mut self, text: &str) -> bool {
         self.skip();
-        let comes = self.text[self.at..].starts_with(text);
+        let comes = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
         self.at += if comes { text.len() } else { 0 };
         comes
     }
 
-    fn value(&mut self, depth: usize) -> Option<Value> {
+    /// A value at a depth.
+    pub(crate) fn value(&mut self, depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
         }
         self.skip();
         match self.text.as_bytes().get(self.at)? {
-            b'"' => self.string().map(Value::from),
+            b'"' => self.string().map(|text| Value::from(&*text)),
             b'{' => self.object(depth),
             b'[' => self.list(depth),
             b't' => self.take("true").then_some(Value::Bool(true)),
@@ -114,7 +135,7 @@ impl Reader<'_> {
                 return None;
             }
             let value = self.value(depth + 1)?;
-            map.set(key, value);
+            map.set(&*key, value);
             if self.take("}") {
                 return Some(Value::Object(map));
             }
@@ -152,17 +173,24 @@ impl Reader<'_> {
         digits.parse().map(Value::Int).ok().or_else(|| digits.parse().ok().map(Value::Float))
     }
 
-    fn string(&mut self) -> Option<String> {
-        let mut out = String::new();
-        let mut chars = self.text[self.at..].char_indices();
-        if chars.next()?.1 != '"' {
-            return None;
+    /// A text, after spaces.
+    pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
+        self.skip();
+        let whole = self.text;
+        let rest = whole[self.at..].strip_prefix('"')?;
+        let plain = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\'))?;
+        if rest.as_bytes()[plain] == b'"' {
+            self.at += plain + 2;
+            return Some(Cow::Borrowed(&rest[..plain]));
         }
+        let mut out = String::new();
+        let mut chars = whole[self.at..].char_indices();
+        chars.next();
         while let Some((i, c)) = chars.next() {
             match c {
                 '"' => {
                     self.at += i + 1;
-                    return Some(out);
+                    return Some(Cow::Owned(out));
                 }
                 '\\' => match chars.next()?.1 {
                     'n' => out.push('\n'),

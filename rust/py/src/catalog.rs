@@ -311,10 +311,10 @@ impl Typed {
     /// A stored version as an object of this type.
     pub(crate) fn read(&self, version: &hydrofoil_store::Version) -> PyResult<types::Value> {
         if self.custom.is_some() {
-            return Ok(json::decode(&self.schema, &self.json(version)?).map_err(|e| decode_error(&e))?.value);
+            return json::decode_stored(&self.schema, &self.json(version)?).map_err(|e| decode_error(&e));
         }
         let schema = self.storage.as_ref().map_or(&self.schema, |s| &s.schema);
-        let mut value = json::decode(schema, version.json()).map_err(|e| decode_error(&e))?.value;
+        let mut value = json::decode_stored(schema, version.json()).map_err(|e| decode_error(&e))?;
         if self.storage.is_some() {
             let kind = &self.kind;
             value = convert::from_storage(&kind.group, &kind.version, &kind.kind, value);

@@ -101,7 +101,11 @@ impl Custom {
     fn read_metadata(&self, metadata: &Value) -> Result<(Value, Vec<String>), String> {
         let schema = self.builtin.metadata();
         let decoded = json::decode(&schema, &json::encode_any(metadata)).map_err(|e| e.to_string())?;
-        let canonical = json::parse(&json::encode(&schema, &decoded.value)).map_err(|e| e.to_string())?;
+        let mut canonical = json::parse(&json::encode(&schema, &decoded.value)).map_err(|e| e.to_string())?;
+        if let Some(owners) = decoded.value.get("managedFields").filter(|owners| !owners.is_zero()) {
+            // Their fields stay text, as they are in what the store has.
+            canonical.value.object_at_mut(&[]).set("managedFields", owners.clone());
+        }
         let path = |text: &String| text.split('"').nth(1).map(str::to_owned);
         Ok((canonical.value, decoded.strict.iter().filter_map(path).collect()))
     }

@@ -8,6 +8,7 @@ mod custom;
 mod draft;
 mod error;
 mod list;
+mod patch;
 mod render;
 mod selector;
 mod shard;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hydrofoil_codec::json::scan;
 use hydrofoil_codec::{cbor, json, proto};
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
@@ -220,64 +221,9 @@ fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> 
     if typed.custom.is_some() {
         // Only labels and annotations can be others than the stored ones, once a webhook has converted the object.
         let whole = typed.json(version).unwrap_or(Cow::Borrowed(version.json()));
-        let item = member(&whole, br#""metadata""#).ok_or_else(none)?;
-        return Ok(Cow::Owned(item[..value_end(item).ok_or_else(none)?].to_vec()));
+        let item = scan::member(&whole, br#""metadata""#).ok_or_else(none)?;
+        return Ok(Cow::Owned(item[..scan::value_end(item).ok_or_else(none)?].to_vec()));
     }
     let item = version.item().get(r#""metadata":"#.len()..).ok_or_else(none)?;
-    Ok(Cow::Borrowed(&item[..value_end(item).ok_or_else(none)?]))
-}
-
-/// What follows the colon of a member of the object that `text` is; the name comes in its quotes.
-fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    let (mut depth, mut at) = (0usize, 0);
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => {
-                let end = at + string_end(&text[at..])?;
-                if depth == 1 && text[at..end] == *name && text.get(end) == Some(&b':') {
-                    return text.get(end + 1..);
-                }
-                at = end;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        at += 1;
-    }
-    None
-}
-
-/// Where the string that `text` begins with ends.
-fn string_end(text: &[u8]) -> Option<usize> {
-    let mut at = 1;
-    while *text.get(at)? != b'"' {
-        at += if text[at] == b'\\' { 2 } else { 1 };
-    }
-    Some(at + 1)
-}
-
-/// Where the object or list that `text` begins with ends.
-pub(crate) fn value_end(text: &[u8]) -> Option<usize> {
-    let mut depth = 0usize;
-    let mut at = 0;
-    while let Some(byte) = text.get(at) {
-        match byte {
-            b'"' => {
-                at += string_end(&text[at..])?;
-                continue;
-            }
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => {
-                depth -= 1;
-                if depth == 0 {
-                    return Some(at + 1);
-                }
-            }
-            _ => {}
-        }
-        at += 1;
-    }
-    None
+    Ok(Cow::Borrowed(&item[..scan::value_end(item).ok_or_else(none)?]))
 }

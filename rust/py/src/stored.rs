@@ -1,11 +1,8 @@
 //! A committed version of an object.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hydrofoil_codec::json;
-use hydrofoil_merge as merge;
 use hydrofoil_store::{Draft as StoreDraft, Version};
 use hydrofoil_types::{MetaView, Value};
 use pyo3::prelude::*;
@@ -13,8 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::catalog::{ResourceType, Typed};
 use crate::draft::Draft;
-use crate::error::{decode_error, patch_error};
-use crate::render::{Form, Shape, render, value_end};
+use crate::render::{Form, Shape, render};
 
 /// One immutable version of one object.
 #[pyclass(frozen)]
@@ -122,72 +118,7 @@ impl Stored {
 
     /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`.
     fn patch(&self, resource: &ResourceType, kind: &str, patch: &[u8]) -> PyResult<(Draft, Vec<String>)> {
-        let typed = &resource.typed;
-        let patch = json::parse(patch).map_err(|e| decode_error(&e))?;
-        let mut strict = patch.strict;
-        let patch = patch.value;
-        let text = typed.json(&self.version)?;
-        // Most patches leave the owners alone, who make up half of many objects: these are not read and written again.
-        let owners = if names_owners(&patch) { None } else { owners(&text) };
-        let text = match &owners {
-            Some(at) => Cow::Owned([&text[..at.start], &text[at.end..]].concat()),
-            None => text,
-        };
-        let mut value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
-        if kind == "json" {
-            for text in &mut strict {
-                text.insert_str(0, "json patch ");
-            }
-            strict.extend(merge::json_patch_unknown(&patch));
-            merge::json_patch(&mut value, &patch).map_err(|e| patch_error(&e))?;
-        } else {
-            if patch.as_object().is_none() {
-                let found = if patch.as_array().is_some() { "array" } else { "value" };
-                let text = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
-                return Err(patch_error(&merge::PatchError::Malformed(text)));
-            }
-            if kind == "merge" {
-                merge::json_merge(&mut value, patch);
-            } else {
-                merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
-            }
-        }
-        let (mut value, found) = typed.decode(&json::encode_any(&value), "json")?;
-        strict.extend(found);
-        if owners.is_some()
-            && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
-            && let Some(kept) = self.value(typed)?.at(&["metadata", "managedFields"])
-        {
-            metadata.set("managedFields", kept.clone());
-        }
-        Ok((Draft::new(Arc::clone(typed), value), strict))
+        let (value, strict) = crate::patch::patched(self, &resource.typed, kind, patch)?;
+        Ok((Draft::new(Arc::clone(&resource.typed), value), strict))
     }
-}
-
-/// Whether a patch says anything of managed fields, as a member or in a path.
-fn names_owners(patch: &Value) -> bool {
-    match patch {
-        Value::Array(items) => items.iter().any(names_owners),
-        Value::Object(members) => members.iter().any(|(name, value)| {
-            name == "managedFields"
-                || names_owners(value)
-                || (matches!(name.as_str(), "path" | "from") && value.as_str().is_some_and(touches))
-        }),
-        _ => false,
-    }
-}
-
-/// Whether a pointer of a JSON patch may lead to managed fields: to them, or to what contains them.
-fn touches(pointer: &str) -> bool {
-    pointer.contains("managedFields") || matches!(pointer, "" | "/metadata")
-}
-
-/// Where the member `managedFields` of the metadata stands in the JSON of an object, with one comma.
-///
-/// Quotes within texts are escaped, so that the name with bare quotes before a list is the member.
-fn owners(text: &[u8]) -> Option<Range<usize>> {
-    const NAME: &[u8] = br#","managedFields":["#;
-    let start = memchr::memmem::find(text, NAME)?;
-    let length = value_end(&text[start + NAME.len() - 1..])?;
-    Some(start..start + NAME.len() - 1 + length)
 }

@@ -211,6 +211,9 @@ struct Names<'a> {
     lists: &'a FxHashSet<&'a str>,
 }
 
+/// The type of `fieldsV1`.
+const FIELDS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1";
+
 fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, CatalogError> {
     let special = match raw.sp.as_deref() {
         Some("quantity") => Some(Special::Quantity),
@@ -218,6 +221,7 @@ fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, Cata
         Some("micro-time") => Some(Special::MicroTime),
         Some("duration") => Some(Special::Duration),
         Some("int-or-string") => Some(Special::IntOrString),
+        Some("raw-json") if name == FIELDS => Some(Special::Fields),
         Some("raw-json" | "raw-extension" | "json-only") => Some(Special::Raw),
         Some("schema-or-array") => Some(Special::SchemaOrArray),
         Some("schema-or-bool") => Some(Special::SchemaOrBool),

@@ -318,6 +318,7 @@ pub(crate) fn json(value: &Value, out: &mut String) {
             let _ = write!(out, "{f}");
         }
         Value::Str(s) => go_json_string(s, out),
+        Value::Raw(text) => out.push_str(text),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {

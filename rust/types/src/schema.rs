@@ -49,8 +49,10 @@ pub enum Special {
     Duration,
     /// `intstr.IntOrString`.
     IntOrString,
-    /// `runtime.RawExtension`, `FieldsV1`, `apiextensions.JSON`: any JSON.
+    /// `runtime.RawExtension`, `apiextensions.JSON`: any JSON.
     Raw,
+    /// `metav1.FieldsV1`: any JSON, kept as text.
+    Fields,
     /// `JSONSchemaPropsOrArray`.
     SchemaOrArray,
     /// `JSONSchemaPropsOrBool`.

@@ -24,6 +24,8 @@ pub enum Value {
     Array(Vec<Value>),
     /// An object or map, in the order of its members.
     Object(Map),
+    /// JSON that nobody has looked into, in canonical form: `fieldsV1` of managed fields.
+    Raw(SmolStr),
 }
 
 impl Value {
@@ -177,7 +179,7 @@ impl Value {
             Self::Str(s) => s.is_empty(),
             Self::Array(a) => a.is_empty(),
             Self::Object(m) => m.is_empty(),
-            Self::Bool(true) | Self::Int(_) => false,
+            Self::Bool(true) | Self::Int(_) | Self::Raw(_) => false,
         }
     }
 }

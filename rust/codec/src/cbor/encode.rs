@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use hydrofoil_types::{Arena, Schema, Shape, TypeDef, Value};
 
 use super::SELF_DESCRIBED;
+use crate::json;
 
 /// An object by its schema, in canonical form, or any value without one.
 pub fn encode(schema: Option<&Schema>, value: &Value, out: &mut Vec<u8>) {
@@ -86,6 +87,7 @@ fn write(known: Option<(&Arena, &Shape)>, value: &Value, out: &mut Vec<u8>) {
             },
             _ => text(s, out),
         },
+        Value::Raw(text) => write(None, &json::opened(text), out),
         Value::Array(items) => {
             array_head(items.len() as u64, out);
             let of = match known {

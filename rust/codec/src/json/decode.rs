@@ -1,26 +1,27 @@
 //! From JSON text to a value, by a schema (sigs.k8s.io/json: case-sensitive, integers kept).
 
-use std::fmt::Write as _;
-
 use hydrofoil_types::{Arena, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
+use super::encode::encode_any;
 use super::lex::{Lexer, MAX_DEPTH, Number};
+use super::scan;
 use super::special;
+use super::tell::{MAX_STRICT, Step};
 use crate::{DecodeError, Decoded};
-
-/// A text as Go's `%q` shows it, as far as names of fields go.
-fn go_quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
-}
-
-/// How many strict errors are told (upstream's limit).
-const MAX_STRICT: usize = 100;
 
 /// Decodes a body of a known type.
 pub fn decode(schema: &Schema, text: &[u8]) -> Result<Decoded, DecodeError> {
     let mut d = Decoder::new(text, Some(&schema.arena));
     let value = d.typed_root(schema)?;
     d.finish(value)
+}
+
+/// Decodes what `encode` wrote by the same schema: what is kept as text is not looked into.
+pub fn decode_stored(schema: &Schema, text: &[u8]) -> Result<Value, DecodeError> {
+    let mut d = Decoder::new(text, Some(&schema.arena));
+    d.stored = true;
+    let value = d.typed_root(schema)?;
+    d.finish(value).map(|decoded| decoded.value)
 }
 
 /// Decodes any JSON. Duplicate members are told, the last one stands.
@@ -32,22 +33,19 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
 
 pub(super) struct Decoder<'a> {
     pub(super) lex: Lexer<'a>,
-    arena: Option<&'a Arena>,
-    path: Vec<Step>,
-    strict: Vec<String>,
+    pub(super) arena: Option<&'a Arena>,
+    pub(super) path: Vec<Step>,
+    pub(super) strict: Vec<String>,
     type_error: Option<String>,
-    owner: Option<&'a str>,
-}
-
-enum Step {
-    Field(SmolStr),
-    Key(SmolStr),
-    Index(usize),
+    pub(super) owner: Option<&'a str>,
+    /// Whether this server wrote the text.
+    stored: bool,
 }
 
 impl<'a> Decoder<'a> {
     fn new(text: &'a [u8], arena: Option<&'a Arena>) -> Self {
-        Self { lex: Lexer::new(text), arena, path: Vec::new(), strict: Vec::new(), type_error: None, owner: None }
+        let lex = Lexer::new(text);
+        Self { lex, arena, path: Vec::new(), strict: Vec::new(), type_error: None, owner: None, stored: false }
     }
 
     fn finish(mut self, value: Value) -> Result<Decoded, DecodeError> {
@@ -314,6 +312,23 @@ impl<'a> Decoder<'a> {
         })
     }
 
+    /// Any JSON, kept as canonical text.
+    pub(super) fn raw(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        let rest = &self.lex.text[self.lex.at..];
+        if self.stored
+            && let Some(end) = scan::value_end(rest)
+            && let Ok(text) = std::str::from_utf8(&rest[..end])
+        {
+            self.lex.at += end;
+            return Ok(Value::Raw(SmolStr::new(text)));
+        }
+        let strict = std::mem::take(&mut self.strict);
+        let value = self.any(depth);
+        self.strict = strict;
+        let text = encode_any(&value?);
+        Ok(Value::Raw(SmolStr::new(String::from_utf8_lossy(&text))))
+    }
+
     fn members(
         &mut self,
         mut each: impl FnMut(&mut Self, SmolStr) -> Result<(), DecodeError>,
@@ -388,34 +403,6 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Notes a strict error about the field the path leads to.
-    fn note(&mut self, what: &str) {
-        if self.strict.len() < MAX_STRICT {
-            let text = format!("{what} field {}", go_quoted(&self.dotted()));
-            if !self.strict.contains(&text) {
-                self.strict.push(text);
-            }
-        }
-    }
-
-    fn dotted(&self) -> String {
-        let mut out = String::new();
-        for step in &self.path {
-            match step {
-                Step::Field(name) | Step::Key(name) => {
-                    if !out.is_empty() {
-                        out.push('.');
-                    }
-                    out.push_str(name);
-                }
-                Step::Index(i) => {
-                    let _ = write!(out, "[{i}]");
-                }
-            }
-        }
-        out
-    }
-
     /// Keeps the first type error; Go reads on, so that a syntax error further down wins.
     pub(super) fn refuse(&mut self, message: String) -> Value {
         self.type_error.get_or_insert(message);
@@ -433,49 +420,6 @@ impl<'a> Decoder<'a> {
         self.skip(depth)?;
         let message = self.mismatch_text(found, shape);
         Ok(self.refuse(message))
-    }
-
-    fn mismatch_text(&self, found: &str, shape: &Shape) -> String {
-        self.unmarshal_text(found, &self.go_type(shape))
-    }
-
-    fn unmarshal_text(&self, found: &str, target: &str) -> String {
-        let fields: Vec<&str> = self
-            .path
-            .iter()
-            .filter_map(|s| match s {
-                Step::Field(name) => Some(name.as_str()),
-                Step::Key(_) | Step::Index(_) => None,
-            })
-            .collect();
-        if fields.is_empty() {
-            return format!("json: cannot unmarshal {found} into Go value of type {target}");
-        }
-        let owner = self.owner.unwrap_or("");
-        format!("json: cannot unmarshal {found} into Go struct field {owner}.{} of type {target}", fields.join("."))
-    }
-
-    fn go_type(&self, shape: &Shape) -> String {
-        match shape {
-            Shape::Str => "string".to_owned(),
-            Shape::Int32 => "int32".to_owned(),
-            Shape::Int64 => "int64".to_owned(),
-            Shape::Bool => "bool".to_owned(),
-            Shape::Double => "float64".to_owned(),
-            Shape::Bytes => "[]uint8".to_owned(),
-            Shape::Any => "interface {}".to_owned(),
-            Shape::List(item) => format!("[]{}", self.go_type(item)),
-            Shape::Map(value) => format!("map[string]{}", self.go_type(value)),
-            Shape::Type(id) => match self.arena {
-                Some(arena) => {
-                    let name = &arena.get(*id).name;
-                    let mut parts = name.rsplit('.');
-                    let last = parts.next().unwrap_or("");
-                    format!("{}.{last}", parts.next().unwrap_or(""))
-                }
-                None => String::new(),
-            },
-        }
     }
 }
 

@@ -211,6 +211,7 @@ impl Writer<'_> {
             Value::Int(n) => self.out.extend_from_slice(itoa::Buffer::new().format(*n).as_bytes()),
             Value::Float(f) => write_float(&mut self.out, *f),
             Value::Str(s) => write_string(&mut self.out, s),
+            Value::Raw(text) => self.out.extend_from_slice(text.as_bytes()),
             Value::Array(items) => {
                 self.out.push(b'[');
                 for (i, v) in items.iter().enumerate() {

@@ -50,6 +50,7 @@ pub(super) fn decode<'a>(
     let first = d.lex.peek().unwrap_or(0);
     Ok(match (kind, first) {
         (Special::Raw, _) => d.any(depth)?,
+        (Special::Fields, _) => d.raw(depth)?,
         (Special::Quantity, b'"' | b'-' | b'0'..=b'9') => {
             let text = if first == b'"' { d.lex.string()? } else { SmolStr::new(d.lex.number()?.0) };
             match Quantity::parse(text.trim()) {

@@ -1,6 +1,6 @@
 //! Protobuf of types that are no plain structs.
 
-use hydrofoil_types::{Arena, Schema, Shape, Special, Timestamp, Value};
+use hydrofoil_types::{Arena, Schema, Shape, SmolStr, Special, Timestamp, Value};
 
 use super::decode::{message, text};
 use super::encode::struct_message;
@@ -48,6 +48,13 @@ pub(super) fn decode(arena: &Arena, kind: Special, data: &[u8], depth: usize) ->
             None | Some(b"") => Value::Null,
             Some(raw) => json::parse(raw)?.value,
         },
+        Special::Fields => match bytes(1) {
+            None | Some(b"") => Value::Null,
+            Some(raw) => {
+                let text = json::encode_any(&json::parse(raw)?.value);
+                Value::Raw(SmolStr::new(String::from_utf8_lossy(&text)))
+            }
+        },
         Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings => {
             let props = arena.get(json::props(arena));
             let schema_at = if kind == Special::SchemaOrBool { 2 } else { 1 };
@@ -93,7 +100,7 @@ pub(super) fn encode(arena: &std::sync::Arc<Arena>, kind: Special, value: &Value
             wire::number(&mut out, 2, value.as_int().unwrap_or(0));
             wire::bytes(&mut out, 3, given.unwrap_or("").as_bytes());
         }
-        Special::Raw => {
+        Special::Raw | Special::Fields => {
             if *value != Value::Null {
                 wire::bytes(&mut out, 1, &json::encode_any(value));
             }

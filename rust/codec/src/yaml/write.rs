@@ -75,6 +75,8 @@ fn scalar(out: &mut String, value: &Value, indent: usize) {
         Value::Int(n) => out.push_str(&n.to_string()),
         Value::Float(f) => out.push_str(&f.to_string()),
         Value::Str(s) => text(out, s, indent),
+        // JSON is YAML.
+        Value::Raw(s) => out.push_str(s),
         Value::Array(_) => out.push_str("[]"),
         Value::Object(_) => out.push_str("{}"),
     }

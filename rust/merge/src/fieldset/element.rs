@@ -134,7 +134,7 @@ fn keys(a: &[(SmolStr, Value)], b: &[(SmolStr, Value)]) -> Ordering {
 fn compare(a: &Value, b: &Value) -> Ordering {
     let rank = |v: &Value| match v {
         Value::Float(_) | Value::Int(_) => 0,
-        Value::Str(_) => 1,
+        Value::Str(_) | Value::Raw(_) => 1,
         Value::Bool(_) => 2,
         Value::Array(_) => 3,
         Value::Object(_) => 4,

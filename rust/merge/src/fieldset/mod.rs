@@ -1,13 +1,12 @@
 //! Sets of paths, as `fieldsV1` of managed fields holds them.
 
 mod element;
+mod text;
 
 use std::cmp::Ordering;
 
-use hydrofoil_types::{Map, Value};
-
-use element::Parsed;
 pub use element::PathElement;
+pub(crate) use text::first_fields;
 
 /// A set of paths (structured-merge-diff `fieldpath/set.go`): a tree whose nodes are members or lead to members.
 ///
@@ -196,51 +195,6 @@ impl FieldSet {
             below.collect(prefix, out);
             prefix.pop();
         }
-    }
-
-    /// The set as `fieldsV1` (`fieldpath/serialize.go`).
-    pub fn to_value(&self) -> Value {
-        Value::Object(self.to_map(false))
-    }
-
-    fn to_map(&self, member: bool) -> Map {
-        let mut members = Vec::with_capacity(self.0.len() + 1);
-        if member && !self.is_empty() {
-            members.push((".".into(), Value::object()));
-        }
-        for (element, node) in &self.0 {
-            members.push((element.wire(), Value::Object(node.below.to_map(node.member))));
-        }
-        Map::from_unique(members)
-    }
-
-    /// The set of a `fieldsV1`; `None` when it is malformed. Steps of unknown kinds are skipped.
-    pub fn from_value(value: &Value) -> Option<Self> {
-        Self::read(value).map(|(set, _)| set)
-    }
-
-    /// The set below a node, and whether the node is a member itself.
-    fn read(value: &Value) -> Option<(Self, bool)> {
-        let nothing = Map::new();
-        let members = match value {
-            Value::Object(map) => map,
-            Value::Null => &nothing,
-            _ => return None,
-        };
-        let mut out = Self::new();
-        let mut member = false;
-        for (key, value) in members {
-            if key == "." {
-                member = true;
-                continue;
-            }
-            let Parsed::Known(element) = PathElement::parse(key)? else { continue };
-            let (below, is_member) = Self::read(value)?;
-            out.set_node(element, is_member, below);
-        }
-        // A node without anything below is there for its own sake.
-        let member = member || out.is_empty();
-        Some((out, member))
     }
 }
 

@@ -78,7 +78,7 @@ fn kind(value: &Value) -> &'static str {
         Value::Int(_) | Value::Float(_) => "number",
         Value::Str(_) => "string",
         Value::Array(_) => "array",
-        Value::Object(_) => "object",
+        Value::Object(_) | Value::Raw(_) => "object",
     }
 }
 
@@ -232,6 +232,7 @@ fn size(value: &Value) -> usize {
         Value::Null | Value::Bool(_) => 4,
         Value::Int(_) | Value::Float(_) => 8,
         Value::Str(s) => s.len() + 2,
+        Value::Raw(text) => text.len(),
         Value::Array(list) => 2 + list.iter().map(|v| size(v) + 1).sum::<usize>(),
         Value::Object(map) => 2 + map.iter().map(|(k, v)| k.len() + 4 + size(v)).sum::<usize>(),
     }

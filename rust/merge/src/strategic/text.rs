@@ -51,7 +51,7 @@ fn go_type(value: &Value) -> &'static str {
         Value::Float(_) => "float64",
         Value::Str(_) => "string",
         Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
+        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
     }
 }
 
@@ -75,7 +75,7 @@ fn any(out: &mut String, value: &Value) {
         Value::Bool(b) => drop(write!(out, "{b}")),
         Value::Int(n) => drop(write!(out, "{n}")),
         Value::Float(f) => drop(write!(out, "{f}")),
-        Value::Str(s) => out.push_str(s),
+        Value::Str(s) | Value::Raw(s) => out.push_str(s),
         Value::Array(items) => array(out, items),
         Value::Object(map) => object(out, map),
     }

@@ -91,7 +91,7 @@ fn go_type(value: &Value) -> &'static str {
         Value::Float(_) => "float64",
         Value::Str(_) => "string",
         Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
+        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
     }
 }
 

@@ -108,7 +108,7 @@ impl Walk {
             Value::Int(_) => ("integer", "int64"),
             Value::Float(_) => ("number", "float64"),
             Value::Array(_) => ("array", ""),
-            Value::Object(_) | Value::Null => ("object", ""),
+            Value::Object(_) | Value::Raw(_) | Value::Null => ("object", ""),
         };
         let has = |kind: Kind| {
             schema.kind == Some(kind) && !schema.int_or_string

@@ -29,7 +29,7 @@ class EventSource(WatchStream):
         everything = engine.Selector(resource.native, "", "", "")
         collection = controller.registry.collection(resource)
         try:
-            watcher = collection.watch(resource.native, everything, "json:metadata:v1", None, token, False)
+            watcher = collection.watch(resource.native, everything, "json:bare", None, token, False)
         except Expired:  # pragma: no cover - a watch of the present state is never too old
             raise RuntimeError("the present state is always within reach") from None
         super().__init__(hub, token, watcher, _Nowhere(), lambda: b"", bookmarks=False)

@@ -54,13 +54,17 @@ class GarbageCollector(Controller):
         owners: list[dict[str, Any]] = metadata.get("ownerReferences", [])  # type: ignore[assignment]
         finalizers: list[str] = metadata.get("finalizers", [])  # type: ignore[assignment]
         old = self._nodes.get(uid)
+        deleting = "deletionTimestamp" in metadata
+        if old is not None and (old.owners, old.finalizers, old.deleting) == (owners, finalizers, deleting):
+            # Most writes change nothing of the graph.
+            return
         node = Node(
             resource,
             str(metadata.get("namespace", "")),
             str(metadata["name"]),
             owners,
             finalizers,
-            bool(metadata.get("deletionTimestamp")),
+            deleting,
         )
         self._nodes[uid] = node
         for owner in old.owners if old else ():

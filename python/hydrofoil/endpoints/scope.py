@@ -115,9 +115,15 @@ class Scope:
         length = self.request.content_length
         if length is not None and length > MAX_BODY:
             raise too_large()
-        # aiohttp has the body of a small request in its buffer by now; a large one arrives in pieces.
+        content = self.request.content
+        if content.is_eof():
+            # A small body is in aiohttp's buffer by now.
+            whole = content.read_nowait()
+            if len(whole) > MAX_BODY:
+                raise too_large()
+            return whole
         data = bytearray()
-        async for piece in self.request.content.iter_any():
+        async for piece in content.iter_any():
             data += piece
             if len(data) > MAX_BODY:
                 raise too_large()

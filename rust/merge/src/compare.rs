@@ -22,7 +22,7 @@ pub(crate) struct Comparison {
 impl Comparison {
     /// The difference of two objects; paths at or below `ignored` do not count.
     pub fn of(place: Place<'_>, old: &Value, new: &Value, ignored: &FieldSet) -> Self {
-        let (mut out, _) = both(place, Some(old), Some(new));
+        let (mut out, _) = both(place, Some(old), Some(new), 0);
         for set in [&mut out.removed, &mut out.modified, &mut out.added] {
             *set = std::mem::take(set).recursive_difference(ignored);
         }
@@ -69,18 +69,29 @@ enum Change {
     Added,
 }
 
+/// How many levels deep equal parts are looked for, so that an object of a thousand levels is not compared a thousand
+/// times.
+const LOOKS: usize = 12;
+
 /// What changed below a place, and what happened to it as a whole.
 type Found = (Comparison, Option<Change>);
 
-fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>) -> Found {
+fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, depth: usize) -> Found {
     let mut out = Comparison::default();
+    // Most of an object is as it was. Deep down a look costs more than it saves.
+    if let (Some(old), Some(new)) = (old, new)
+        && depth < LOOKS
+        && equal(old, new)
+    {
+        return (out, None);
+    }
     let as_map = |v: Option<&Value>| matches!(v, Some(Value::Object(_)));
     let whole = match place.atom {
-        Atom::Struct(_) | Atom::Map(_) => maps(place, old, new, &mut out),
-        Atom::List(..) => lists(place, old, new, &mut out),
+        Atom::Struct(_) | Atom::Map(_) => maps(place, old, new, &mut out, depth),
+        Atom::List(..) => lists(place, old, new, &mut out, depth),
         Atom::Free if as_map(old) || as_map(new) => {
             // A map that became something else is gone key by key, too.
-            let whole = maps(place, old, new, &mut out);
+            let whole = maps(place, old, new, &mut out, depth);
             whole || [old, new].into_iter().flatten().any(|v| !matches!(v, Value::Object(_) | Value::Null))
         }
         Atom::Free | Atom::Leaf => true,
@@ -94,7 +105,7 @@ fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>) -> Found {
 }
 
 /// Compares members; true when both sides are empty, for then null and empty differ as a whole.
-fn maps(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) -> bool {
+fn maps(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison, depth: usize) -> bool {
     let members = |v: Option<&Value>| v.and_then(Value::as_object).is_some_and(|m| !m.is_empty());
     if !members(old) && !members(new) {
         return true;
@@ -115,13 +126,13 @@ fn maps(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Co
         let before = old.next_if(|(k, _)| *k == key).map(|(_, v)| v);
         let after = new.next_if(|(k, _)| *k == key).map(|(_, v)| v);
         if let Some(child) = place.member(key) {
-            out.take(&PathElement::Field(key.clone()), both(child, before, after));
+            out.take(&PathElement::Field(key.clone()), both(child, before, after, depth + 1));
         }
     }
 }
 
 /// Compares items by their steps; true when both sides are empty.
-fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison) -> bool {
+fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison, depth: usize) -> bool {
     let items = |v: Option<&'_ Value>| v.and_then(Value::as_array).is_some_and(|a| !a.is_empty());
     if !items(old) && !items(new) {
         return true;
@@ -141,20 +152,20 @@ fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut C
         let once = |side: &[&Value]| side.len() <= 1;
         match (once(&old), once(&new)) {
             (true, true) => {
-                out.take(&element, both(place.item(), old.first().copied(), new.first().copied()));
+                out.take(&element, both(place.item(), old.first().copied(), new.first().copied(), depth + 1));
             }
             // Items of the same key count as one atomic value.
             (false, false) if old.len() == new.len() && old.iter().zip(&new).all(|(x, y)| equal(x, y)) => {}
             (false, false) => out.mark(&element, Change::Modified),
             (false, true) => {
                 if let Some(item) = new.first() {
-                    out.take(&element, both(place.item(), None, Some(item)));
+                    out.take(&element, both(place.item(), None, Some(item), depth + 1));
                 }
                 out.mark(&element, Change::Removed);
             }
             (true, false) => {
                 if let Some(item) = old.first() {
-                    out.take(&element, both(place.item(), Some(item), None));
+                    out.take(&element, both(place.item(), Some(item), None, depth + 1));
                 }
                 out.mark(&element, Change::Added);
             }

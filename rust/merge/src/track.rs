@@ -88,7 +88,8 @@ pub(crate) fn update(
             continue;
         }
         entry.open();
-        entry.set = reconcile(place, &entry.set).difference(&changed);
+        reconcile(place, &mut entry.set);
+        entry.set = std::mem::take(&mut entry.set).difference(&changed);
     }
     managed.0.retain(|entry| entry.is_unread() || !entry.set.is_empty());
     let mut own = req.entry(false);
@@ -108,16 +109,15 @@ pub(crate) fn update(
 
 /// Fits a set to the schema of today: who owns part of what is atomic now owns it all
 /// (`typed/reconcile_schema.go`).
-pub(crate) fn reconcile(place: Place<'_>, set: &FieldSet) -> FieldSet {
-    let mut out = FieldSet::new();
-    for (element, member, below) in set.nodes() {
-        match place.below(element) {
-            None => out.set_node(element.clone(), member, below.clone()),
-            Some(child) if matches!(child.atom, Atom::Leaf) => out.set_node(element.clone(), true, FieldSet::new()),
-            Some(child) => out.set_node(element.clone(), member, reconcile(child, below)),
+pub(crate) fn reconcile(place: Place<'_>, set: &mut FieldSet) {
+    set.change_below(|element, member, below| match place.below(element) {
+        None => {}
+        Some(child) if matches!(child.atom, Atom::Leaf) => {
+            *member = true;
+            *below = FieldSet::new();
         }
-    }
-    out
+        Some(child) => reconcile(child, below),
+    });
 }
 
 #[cfg(test)]

@@ -249,7 +249,7 @@ impl ListCursor {
                 return PyBytes::new(py, &table_head(typed, version, &revision, rest, true));
             }
             Shape::Metadata(version) => ("PartialObjectMetadataList", format!("meta.k8s.io/{version}")),
-            Shape::Object => (typed.resource.list_kind.as_str(), typed.api_version.to_string()),
+            Shape::Object | Shape::Bare => (typed.resource.list_kind.as_str(), typed.api_version.to_string()),
         };
         // Lists of unstructured objects have a token even when there is nothing to go on with.
         let unstructured =

@@ -152,7 +152,7 @@ fn touches(pointer: &str) -> bool {
 /// Where the member `managedFields` of the metadata stands in the JSON of an object, with one comma.
 ///
 /// Quotes within texts are escaped, so that the name with bare quotes before a list is the member.
-fn owners(text: &[u8]) -> Option<Range<usize>> {
+pub(crate) fn owners(text: &[u8]) -> Option<Range<usize>> {
     const NAME: &[u8] = br#","managedFields":["#;
     let start = memchr::memmem::find(text, NAME)?;
     let length = value_end(&text[start + NAME.len() - 1..])?;

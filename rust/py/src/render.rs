@@ -12,12 +12,15 @@ use pyo3::prelude::*;
 
 use crate::catalog::Typed;
 use crate::error::decode_error;
+use crate::patch::owners;
 
 /// What an answer shows of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Shape {
     /// The object itself.
     Object,
+    /// The metadata without its managed fields: what a controller of this server looks at.
+    Bare,
     /// `PartialObjectMetadata` of a version of meta.k8s.io.
     Metadata(String),
     /// A row of a `Table` of a version of meta.k8s.io.
@@ -45,7 +48,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Reads `encoding`, `encoding:metadata:version` or `encoding:table:version:include`.
+    /// Reads `encoding`, `encoding:bare`, `encoding:metadata:version` or `encoding:table:version:include`.
     pub(crate) fn parse(text: &str) -> PyResult<Self> {
         let mut parts = text.split(':');
         let encoding = match parts.next() {
@@ -57,6 +60,7 @@ impl Form {
         let rest: Vec<&str> = parts.collect();
         let shape = match rest[..] {
             [] => Shape::Object,
+            ["bare"] => Shape::Bare,
             ["metadata", version] => Shape::Metadata(version.to_owned()),
             ["table", version, include] => Shape::Table { version: version.to_owned(), include: include.to_owned() },
             _ => return Err(PyValueError::new_err(text.to_owned())),
@@ -136,9 +140,22 @@ pub(crate) fn render_event(
         (Shape::Object, Encoding::Protobuf) => {
             proto::item(&proto::encode(&typed.schema, &typed.read(version)?), out);
         }
+        (Shape::Bare, _) => {
+            let metadata = metadata(typed, version)?;
+            out.extend_from_slice(br#"{"metadata":"#);
+            match owners(&metadata) {
+                Some(at) => {
+                    out.extend_from_slice(&metadata[..at.start]);
+                    out.extend_from_slice(&metadata[at.end..]);
+                }
+                None => out.extend_from_slice(&metadata),
+            }
+            out.push(b'}');
+        }
         (Shape::Metadata(meta_version), Encoding::Protobuf) => {
-            let decoded = json::decode(&typed.metadata(), &metadata(typed, version)?).map_err(|e| decode_error(&e))?;
-            let raw = proto::metadata_message(&typed.metadata(), &decoded.value);
+            let schema = typed.metadata();
+            let decoded = json::decode_stored(&schema, &metadata(typed, version)?).map_err(|e| decode_error(&e))?;
+            let raw = proto::metadata_message(&schema, &decoded);
             if whole {
                 let api_version = format!("meta.k8s.io/{meta_version}");
                 out.extend_from_slice(&proto::envelope(&api_version, "PartialObjectMetadata", &raw));

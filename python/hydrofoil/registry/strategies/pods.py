@@ -86,7 +86,7 @@ class PodStrategy(Strategy):
     def _default_class(self, classes: Resource) -> dict[str, Any] | None:
         """The class of pods that name none: of several that say so the lowest."""
         marked: list[dict[str, Any]] = [
-            raw for c in self.registry.all(classes) if (raw := orjson.loads(c.json)).get("globalDefault")
+            orjson.loads(c.json) for c in self.registry.all(classes) if b'"globalDefault":true' in c.json
         ]
         return min(marked, key=lambda raw: raw["value"], default=None)
 

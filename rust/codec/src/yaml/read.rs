@@ -4,7 +4,7 @@ use hydrofoil_types::{Map, SmolStr, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
-use crate::{DecodeError, Decoded};
+use crate::{DecodeError, Decoded, json};
 
 const MAX_DEPTH: usize = 200;
 /// Aliases may make a body this many times larger, no more: a "billion laughs" stops here.
@@ -14,6 +14,9 @@ const MAX_NODES: usize = 1_000_000;
 pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
     let text =
         std::str::from_utf8(text).map_err(|_| DecodeError::Syntax("yaml: invalid leading UTF-8 octet".to_owned()))?;
+    if let Some(decoded) = as_json(text) {
+        return Ok(decoded);
+    }
     let mut reader =
         Reader { parser: Parser::new_from_str(text), anchors: FxHashMap::default(), strict: Vec::new(), nodes: 0 };
     loop {
@@ -27,6 +30,33 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
             }
         }
     }
+}
+
+/// What is JSON without anything that YAML reads otherwise: most bodies of server-side apply. It is read ten times as
+/// fast.
+fn as_json(text: &str) -> Option<Decoded> {
+    let line = text.trim_end_matches('\n');
+    let plain = line.starts_with('{') && line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    // The halves of surrogate pairs are no characters in YAML.
+    if !plain || memchr::memmem::find(line.as_bytes(), b"\\u").is_some() {
+        return None;
+    }
+    let decoded = json::parse(line.as_bytes()).ok()?;
+    (decoded.strict.is_empty() && reads_alike(&decoded.value, 0)).then_some(decoded)
+}
+
+/// Whether a value has none of what differs: exponents and numbers beyond 64 bits, merge keys, keys too long to be told
+/// from values.
+fn reads_alike(value: &Value, depth: usize) -> bool {
+    depth < MAX_DEPTH
+        && match value {
+            Value::Float(_) => false,
+            Value::Array(items) => items.iter().all(|item| reads_alike(item, depth + 1)),
+            Value::Object(map) => {
+                map.iter().all(|(key, item)| key != "<<" && key.len() < 512 && reads_alike(item, depth + 1))
+            }
+            _ => true,
+        }
 }
 
 struct Reader<'a> {
@@ -204,6 +234,24 @@ mod tests {
         assert_eq!(v.int_at(&["d"]), Some(8));
         assert_eq!(v.get("f"), Some(&Value::Null));
         assert_eq!(v.str_at(&["g"]), "1.2.3");
+    }
+
+    #[test]
+    fn json_reads_as_yaml_does() {
+        let text = r#"{"a":"x\n\"\\\/","b":[1,-2,true,null,{"c":{}}],"d":"no","e":[],"f f":"1.0","yes":""}"#;
+        let fast = super::as_json(text).expect("it is plain JSON").value;
+        assert_eq!(fast, read(&format!("--- {text}")));
+        for other in [
+            "{a: 1}",
+            r#"{"a":1e3}"#,
+            r#"{"a":"\ud83d\ude00"}"#,
+            r#"{"<<":{}}"#,
+            "[1]",
+            "{\"a\":\n1}",
+            r#"{"a":1,"a":2}"#,
+        ] {
+            assert!(super::as_json(other).is_none(), "{other}");
+        }
     }
 
     #[test]

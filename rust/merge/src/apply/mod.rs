@@ -74,9 +74,7 @@ fn once(
     }
     let old = place.canonical(&live);
     let merged = merge::merge(place, Some(&old), Some(config)).unwrap_or_else(Value::object);
-    for entry in &mut managed.0 {
-        entry.set = track::reconcile(place, &entry.set);
-    }
+    managed.0.iter_mut().for_each(|entry| track::reconcile(place, &mut entry.set));
 
     let mut own = req.entry(true);
     let at = managed.0.iter().position(|entry| entry.is_same(&own));
@@ -84,7 +82,8 @@ fn once(
     own.time = last.as_ref().map(|l| l.time.clone()).unwrap_or_default();
     own.set = owned::all(place, config).recursive_difference(ignored);
     let new = match &last {
-        Some(last) if !last.set.is_empty() => {
+        // Who still asks for all that it asked for before has nothing to give up.
+        Some(last) if !last.set.is_within(&own.set) => {
             let everyone = managed.0.iter().fold(own.set.clone(), |all, entry| all.union(&entry.set));
             prune::prune(place, &merged, &last.set, &everyone)
         }

@@ -127,6 +127,18 @@ impl FieldSet {
         Self(both.filter(|(_, node)| !node.is_empty()).collect())
     }
 
+    /// Whether every path is in `other` too.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        let mut theirs = other.0.iter().peekable();
+        self.0.iter().all(|(element, node)| {
+            while theirs.next_if(|(e, _)| e < element).is_some() {}
+            match theirs.next_if(|(e, _)| e == element) {
+                Some((_, twin)) => (twin.member || !node.member) && node.below.is_within(&twin.below),
+                None => node.is_empty(),
+            }
+        })
+    }
+
     /// The paths that are not in `other`.
     #[must_use]
     pub fn difference(self, other: &Self) -> Self {
@@ -161,6 +173,14 @@ impl FieldSet {
     /// The nodes of this level: each step, whether it is a member, and what is below it.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &Self)> {
         self.0.iter().map(|(element, node)| (element, node.member, &node.below))
+    }
+
+    /// Changes what stands at each step of this level; steps that lead nowhere after that go.
+    pub(crate) fn change_below(&mut self, mut change: impl FnMut(&PathElement, &mut bool, &mut Self)) {
+        self.0.retain_mut(|(element, node)| {
+            change(element, &mut node.member, &mut node.below);
+            !node.is_empty()
+        });
     }
 
     /// Sets a node; one that is neither a member nor leads to any is left out.
@@ -243,6 +263,9 @@ mod tests {
         assert_eq!(shown(a.clone().union(&b)), r#"{"f:a":{".":{},"f:b":{},"f:c":{}},"f:d":{},"f:e":{}}"#);
         assert_eq!(shown(a.clone().recursive_difference(&set(r#"{"f:a":{}}"#))), r#"{"f:d":{}}"#);
         assert!(a.clone().difference(&a).is_empty());
+        assert!(
+            a.is_within(&a) && a.intersection(&b).is_within(&b) && !a.is_within(&b) && FieldSet::new().is_within(&a)
+        );
         assert!(a.has(&[PathElement::Field("a".into())]) && !b.has(&[PathElement::Field("a".into())]));
     }
 

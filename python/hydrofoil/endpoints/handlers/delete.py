@@ -74,6 +74,7 @@ async def delete(scope: Scope) -> Answer:
     """Deletes an object or begins to."""
     options = await delete_options(scope)
     resource, info = scope.resource, scope.info
+    scope.warnings += scope.registry.strategy(resource).delete_warnings(options)
     stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
     if gone and not scope.registry.traits(resource)[2]:
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}

@@ -77,6 +77,10 @@ class Strategy:
     async def after_delete(self, resource: Resource, old: Stored) -> None:
         """Acts on an object that is gone."""
 
+    def delete_warnings(self, options: DeleteOptions) -> list[str]:
+        """What a client that deletes an object should know."""
+        return []
+
     def before_delete(self, resource: Resource, old: Stored, draft: Draft) -> None:
         """Refuses a deletion."""
 

@@ -43,6 +43,17 @@ class RequestStrategy(Strategy):
         return nothing
 
 
+class JobStrategy(Strategy):
+    """Jobs leave their pods behind, unlike other workloads."""
+
+    def delete_warnings(self, options: DeleteOptions) -> list[str]:
+        if options.orphan is not None or options.policy is not None:
+            return []
+        text = "child pods are preserved by default when jobs are deleted; "
+        text += "set propagationPolicy=Background to remove them or "
+        return [text + "set propagationPolicy=Orphan to suppress this warning"]
+
+
 class NamespaceStrategy(Strategy):
     """Namespaces end in phases: their content goes before they do."""
 
@@ -71,6 +82,7 @@ def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
         ("", "persistentvolumeclaims"): ClaimStrategy(registry),
         ("networking.k8s.io", "ingresses"): IngressStrategy(registry),
         ("", "pods"): PodStrategy(registry),
+        ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("", "services"): ServiceStrategy(registry),
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowSchemaStrategy(registry),

@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod indent;
 mod lex;
+mod moment;
 mod special;
 
 pub(crate) use special::props;

@@ -9,7 +9,6 @@ from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType
 
-
 SCHEME = "pkg/runtime/scheme.go:111"
 """How upstream's scheme calls itself in messages."""
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'

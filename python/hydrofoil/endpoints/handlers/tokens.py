@@ -61,12 +61,14 @@ async def create(scope: Scope) -> Answer:
     draft = await body.read(scope, native, options)
     info = scope.info
     account = scope.registry.get(scope.resource, info.namespace, info.name)
+    if draft.get(["spec", "expirationSeconds"]) is None:
+        draft.set(["spec", "expirationSeconds"], b"3600")
     draft.own(scope.manager(), "token")
     draft.set_type()
     if (given := draft.head()[2]) and given != info.name:
         text = f"Invalid value: {errors.quoted(given)}: must match the service account name if specified"
         raise _invalid(info.name, text, "metadata.name")
-    seconds = int(draft.get(["spec", "expirationSeconds"]) or b"3600")
+    seconds = int(draft.get(["spec", "expirationSeconds"]) or b"0")
     for wrong, limit in ((seconds < LEAST_SECONDS, "less than 10 minutes"), (seconds > MOST_SECONDS, MOST)):
         if wrong:
             text = f"Invalid value: {seconds}: may not specify a duration {limit}"

@@ -27,9 +27,13 @@ from hydrofoil._native import (
     encode_continue,
     json_to_cbor,
     json_to_yaml,
+    limit_fill,
+    limit_refusal,
     openapi_protobuf,
     pretty,
     protobuf_event,
+    quota_charge,
+    storage_grows,
     yaml_to_json,
 )
 
@@ -60,8 +64,12 @@ __all__ = [
     "encode_continue",
     "json_to_cbor",
     "json_to_yaml",
+    "limit_fill",
+    "limit_refusal",
     "openapi_protobuf",
     "pretty",
     "protobuf_event",
+    "quota_charge",
+    "storage_grows",
     "yaml_to_json",
 ]

@@ -12,7 +12,9 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.registry.conversion import Webhook
+from hydrofoil.registry.limits import Limits
 from hydrofoil.registry.namespaces import Namespaces
+from hydrofoil.registry.quotas import Quotas
 from hydrofoil.registry.security.admission import PodSecurity
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
 from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
@@ -55,6 +57,8 @@ class Registry:
         self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
         self.namespaces = Namespaces(self)
         self.security = PodSecurity(self)
+        self.limits = Limits(self)
+        self.quotas = Quotas(self)
         self.webhooks: dict[tuple[str, str], Webhook] = {}
         """The webhooks that convert custom resources, by shard."""
 
@@ -128,7 +132,10 @@ class Registry:
             try:
                 if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
                     raise errors.invalid(resource.storage[0], resource.kind, made, causes)
+                strategy.admit_valid(resource, None, draft, "")
                 warnings += draft.warnings() + self.security.check(resource, draft, None, "")
+                if resource.namespaced:
+                    await self.quotas.charge(resource, None, draft, "", dry_run=dry_run)
                 if dry_run:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
                         raise Exists
@@ -198,8 +205,11 @@ class Registry:
             try:
                 if validate and (causes := draft.validate(old, subresource)):
                     raise errors.invalid(resource.storage[0], resource.kind, name, causes)
+                strategy.admit_valid(resource, old, draft, subresource)
                 kind_warnings = draft.warnings(old, subresource)
                 kind_warnings += self.security.check(resource, draft, old, subresource)
+                if resource.namespaced:
+                    await self.quotas.charge(resource, old, draft, subresource, dry_run=dry_run)
                 if dry_run:
                     undo()
                     warnings += kind_warnings

@@ -29,8 +29,8 @@ pub(crate) enum Kind {
     List(Vec<(Expr, bool)>),
     /// Keys and values, each with whether it is optional.
     Map(Vec<(Expr, Expr, bool)>),
-    /// A message: no type of Kubernetes' schemas can be made, so it never checks.
-    Message(SmolStr, Vec<Expr>),
+    /// A message: only the types of patches can be made.
+    Message(SmolStr, Vec<Member>),
     Fold(Box<Fold>),
     /// `optMap` and `optFlatMap`: the operand, the variable, and what becomes of the value.
     Opt {
@@ -38,6 +38,12 @@ pub(crate) enum Kind {
         name: SmolStr,
         body: Box<Expr>,
         flat: bool,
+    },
+    /// `cel.bind`: a name for a value, and what is made of it.
+    Bind {
+        name: SmolStr,
+        value: Box<Expr>,
+        body: Box<Expr>,
     },
     /// What could not be parsed.
     Bad,
@@ -52,6 +58,16 @@ pub(crate) enum Literal {
     Double(f64),
     Str(SmolStr),
     Bytes(Box<[u8]>),
+}
+
+/// A field of a message that is made.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub name: SmolStr,
+    /// Where its colon stands.
+    pub at: usize,
+    pub optional: bool,
+    pub value: Expr,
 }
 
 #[derive(Clone, Debug)]

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use smol_str::SmolStr;
 
-use crate::ast::{Call, Expr, Fold, Kind, Literal, Step};
+use crate::ast::{Call, Expr, Fold, Kind, Literal, Member, Step};
 use crate::functions::{self, Overload, Sig};
 use crate::literals;
 use crate::source::Issue;
-use crate::types::{Bindings, Type};
+use crate::types::{Bindings, Record, Type};
 
 /// What checking found out, by the numbers of nodes.
 #[derive(Debug)]
@@ -25,13 +25,20 @@ impl Checked {
 }
 
 /// Checks an expression against variables; calls by dotted names are rewritten on the way.
-pub(crate) fn check(expr: &mut Expr, nodes: usize, variables: &[(&str, Type)]) -> Result<Checked, Vec<Issue>> {
+/// With `patches` there are the types and functions of mutations.
+pub(crate) fn check(
+    expr: &mut Expr,
+    nodes: usize,
+    variables: &[(&str, Type)],
+    patches: bool,
+) -> Result<Checked, Vec<Issue>> {
     let mut checker = Checker {
         types: vec![Type::Error; nodes],
         overloads: vec![Vec::new(); nodes],
         bindings: Bindings::default(),
         scope: variables.iter().map(|(name, t)| (SmolStr::new(name), t.clone())).collect(),
         issues: Vec::new(),
+        patches,
     };
     checker.check(expr);
     if !checker.issues.is_empty() {
@@ -49,6 +56,7 @@ struct Checker {
     bindings: Bindings,
     scope: Vec<(SmolStr, Type)>,
     issues: Vec<Issue>,
+    patches: bool,
 }
 
 /// The types that libraries bring.
@@ -107,7 +115,10 @@ impl Checker {
 
     fn ident(&self, name: &str) -> Option<Type> {
         let variable = self.scope.iter().rev().find(|(n, _)| n == name).map(|(_, t)| t.clone());
-        variable.or_else(|| named_type(name).map(|t| Type::Kind(Some(Rc::new(t)))))
+        let made = || if self.patches { Record::of_patches(name) } else { None };
+        variable.or_else(|| {
+            named_type(name).or_else(|| made().map(|r| Type::Record(Rc::new(r)))).map(|t| Type::Kind(Some(Rc::new(t))))
+        })
     }
 
     fn check(&mut self, expr: &mut Expr) {
@@ -143,13 +154,21 @@ impl Checker {
             }
             Kind::List(items) => self.list(items),
             Kind::Map(entries) => self.map(entries),
-            Kind::Message(name, values) => {
+            Kind::Bind { name, value, body } => {
+                self.check(value);
+                self.scope.push((name.clone(), self.get(value)));
+                self.check(body);
+                self.scope.pop();
+                self.get(body)
+            }
+            Kind::Message(name, members) => {
                 let name = name.clone();
                 match self.ident(&name) {
                     None => self.undeclared(at, &name),
+                    Some(Type::Kind(Some(of))) if matches!(*of, Type::Record(_)) => self.message(&of, members),
                     Some(t) => {
-                        for value in values {
-                            self.check(value);
+                        for member in members {
+                            self.check(&mut member.value);
                         }
                         let shown = match &t {
                             Type::Kind(Some(of)) => of.to_string(),
@@ -187,6 +206,10 @@ impl Checker {
                     Type::Error
                 })
             }
+            Type::Record(record) => record.field(field).unwrap_or_else(|| {
+                self.note(at, format!("undefined field '{field}'"));
+                Type::Error
+            }),
             // Upstream has these as objects without fields, the others as opaque.
             Type::Library(name) if name.starts_with("kubernetes.") => {
                 self.note(at, format!("undefined field '{field}'"));
@@ -223,7 +246,8 @@ impl Checker {
                 self.check(target);
             }
         }
-        let Some(overloads) = functions::find(&call.name) else {
+        let known = self.patches || call.name != "jsonpatch.escapeKey";
+        let Some(overloads) = functions::find(&call.name).filter(|_| known) else {
             return self.undeclared(at, &call.name.clone());
         };
         let args: Vec<Type> = call.target.as_deref().into_iter().chain(&call.args).map(|a| self.get(a)).collect();
@@ -450,6 +474,26 @@ impl Checker {
         }
     }
 
+    fn message(&mut self, of: &Type, members: &mut [Member]) -> Type {
+        let Type::Record(record) = of else { return Type::Error };
+        for member in members {
+            self.check(&mut member.value);
+            let name = &member.name;
+            let Some(wanted) = record.field(name) else {
+                self.note(member.at, format!("undefined field '{name}'"));
+                continue;
+            };
+            let found = self.get(&member.value);
+            let found = self.unwrapped(member.value.at, found, member.optional);
+            if !self.bindings.assignable(&wanted, &found) {
+                let found = self.bindings.resolve(&found, true);
+                let text = format!("expected type of field '{name}' is '{wanted}' but provided type is '{found}'");
+                self.note(member.at, text);
+            }
+        }
+        of.clone()
+    }
+
     fn opt(&mut self, at: usize, operand: &mut Expr, name: SmolStr, body: &mut Expr, flat: bool) -> Type {
         self.check(operand);
         let of = self.bindings.fresh();
@@ -490,7 +534,11 @@ pub(crate) fn each_child(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
             visit(k);
             visit(v);
         }),
-        Kind::Message(_, values) => values.iter().for_each(visit),
+        Kind::Message(_, members) => members.iter().map(|m| &m.value).for_each(visit),
+        Kind::Bind { value, body, .. } => {
+            visit(value);
+            visit(body);
+        }
         Kind::Fold(f) => [&f.range].into_iter().chain(&f.filter).chain(&f.body).for_each(visit),
         Kind::Opt { operand, body, .. } => {
             visit(operand);

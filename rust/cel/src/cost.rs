@@ -10,6 +10,7 @@ use crate::ast::{Call, Expr, Fold, Kind, Literal, Step};
 use crate::checker::Checked;
 use crate::cost_rules::{compares, lists, nominal, replaced};
 use crate::decl::{Decl, Shape};
+use crate::environment::ATTRIBUTE;
 use crate::size::{LIST, MAP, PATTERN, Range, TEXT};
 use crate::types::Type;
 
@@ -79,7 +80,7 @@ impl Coster<'_> {
             Kind::Select { operand, test: true, .. } => self.cost(operand),
             Kind::Select { operand, field, .. } => {
                 let mut sum = self.cost(operand);
-                if matches!(self.checked.of(operand), Type::Map(..) | Type::Object(_)) {
+                if matches!(self.checked.of(operand), Type::Map(..) | Type::Object(_) | Type::Record(_)) {
                     sum = sum.plus(ONE);
                 }
                 let mut path = self.path(operand);
@@ -110,7 +111,15 @@ impl Coster<'_> {
                 self.entries.insert(expr.id, Entry { list: false, key: key_size, value: value_size });
                 sum
             }
-            Kind::Message(_, values) => values.iter().fold(Range::fixed(40), |sum, v| sum.plus(self.cost(v))),
+            Kind::Message(_, members) => members.iter().fold(Range::fixed(40), |sum, m| sum.plus(self.cost(&m.value))),
+            Kind::Bind { name, value, body } => {
+                let value_cost = self.cost(value);
+                let (size, entry) = (self.computed(value), self.entry(value));
+                self.locals.push(Local { name: name.clone(), path: self.path(value), size, entry });
+                let body = self.cost(body);
+                self.locals.pop();
+                Range::fixed(LIST).plus(value_cost).plus(body)
+            }
             Kind::Fold(fold) => self.fold(expr, fold),
             Kind::Opt { operand, name, body, flat } => self.opt(operand, name, body, *flat),
         }
@@ -148,7 +157,11 @@ impl Coster<'_> {
             here = match name.as_str() {
                 "@items" | "@values" => here.element()?,
                 "@keys" => return matches!(here.shape, Shape::Map(_)).then_some(Range::ZERO),
-                name => &here.field(name)?.decl,
+                // Whatever its name, an attribute is no larger than others.
+                name => match here.element() {
+                    Some(element) if element.name == ATTRIBUTE => element,
+                    _ => &here.field(name)?.decl,
+                },
             };
         }
         Some(Range { min: 0, max: here.max })

@@ -10,6 +10,7 @@ mod convert;
 mod cost;
 mod cost_rules;
 mod decl;
+mod environment;
 mod escape;
 mod eval;
 mod format;
@@ -37,5 +38,6 @@ mod url;
 mod value;
 
 pub use decl::Decl;
+pub use environment::{Environment, Output};
 pub use escape::escape;
 pub use program::{Failure, Kind, Program, Refusal, Variables};

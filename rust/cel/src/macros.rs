@@ -26,6 +26,9 @@ pub(crate) fn expand(parser: &mut Parser<'_>, at: usize, name: &str, target: Opt
         (Some(target), "transformMapEntry", 3 | 4) => fold(parser, at, target, args, true, Step::Entries, NO_IDENT),
         (Some(target), "optMap" | "optFlatMap", 2) => optional(parser, at, target, args, name == "optFlatMap"),
         (Some(target), "sortBy", 2) => sort_by(parser, at, target, args),
+        (Some(Expr { kind: Kind::Ident(space), .. }), "bind", 3) if parser.bind && space == "cel" => {
+            bind(parser, at, args)
+        }
         (target, _, _) => {
             let call = Call { name: SmolStr::new(name), target: target.map(Box::new), args };
             parser.node(at, Kind::Call(call))
@@ -107,6 +110,17 @@ fn optional(parser: &mut Parser<'_>, at: usize, operand: Expr, mut args: Vec<Exp
             parser.node(at, Kind::Opt { operand: Box::new(operand), name, body, flat })
         }
         _ => bad(parser, args[0].at, why),
+    }
+}
+
+fn bind(parser: &mut Parser<'_>, at: usize, args: Vec<Expr>) -> Expr {
+    let mut args = args.into_iter();
+    let (Some(name), Some(value), Some(body)) = (args.next(), args.next(), args.next()) else {
+        return bad(parser, at, NO_IDENT);
+    };
+    match name.kind {
+        Kind::Ident(name) => parser.node(at, Kind::Bind { name, value: Box::new(value), body: Box::new(body) }),
+        _ => bad(parser, name.at, "cel.bind() variable names must be simple identifiers"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use crate::ast::{Call, Expr, Kind, Literal};
+use crate::ast::{Call, Expr, Kind, Literal, Member};
 use crate::literal;
 use crate::macros;
 use crate::source::Issue;
@@ -34,8 +34,8 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// Parses an expression, or says what is wrong with it.
-pub(crate) fn parse(source: &str) -> Result<(Expr, usize), Vec<Issue>> {
+/// Parses an expression, or says what is wrong with it. `bind` says whether there is a macro `cel.bind`.
+pub(crate) fn parse(source: &str, bind: bool) -> Result<(Expr, usize), Vec<Issue>> {
     let size = source.chars().count();
     if size > LONGEST {
         let text = format!("expression code point size exceeds limit: size: {size}, limit {LONGEST}");
@@ -43,7 +43,7 @@ pub(crate) fn parse(source: &str) -> Result<(Expr, usize), Vec<Issue>> {
     }
     let mut issues = Vec::new();
     let tokens = token::split(source, &mut issues);
-    let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0 };
+    let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0, bind };
     let parsed = parser.expr();
     if parsed.is_ok() {
         parser.end();
@@ -60,6 +60,8 @@ pub(crate) struct Parser<'s> {
     issues: Vec<Issue>,
     ids: usize,
     nested: usize,
+    /// Whether there is a macro `cel.bind`.
+    pub bind: bool,
 }
 
 /// The issue has been noted; there is no going on.
@@ -408,22 +410,24 @@ impl<'s> Parser<'s> {
             name.push_str(self.next().text);
         }
         let open = self.next().at;
-        let mut values = Vec::new();
+        let mut members = Vec::new();
         while self.take("}").is_none() {
-            self.take("?");
+            let optional = self.take("?").is_some();
             let field = self.next();
             if !matches!(field.kind, Word::Ident | Word::Escaped) {
                 self.syntax(field.at, &format!("mismatched input {} expecting '}}'", field.shown()));
                 return Err(Stop);
             }
+            let at = self.peek().at;
             self.expect(":")?;
-            values.push(self.expr()?);
+            let value = self.expr()?;
+            members.push(Member { name: field.text.trim_matches('`').into(), at, optional, value });
             if self.take(",").is_none() {
                 self.expect("}")?;
                 break;
             }
         }
-        Ok(self.node(open, Kind::Message(name.into(), values)))
+        Ok(self.node(open, Kind::Message(name.into(), members)))
     }
 
     fn list(&mut self, at: usize) -> Parsed {
@@ -472,8 +476,9 @@ fn below(kind: &Kind) -> usize {
         Kind::Call(call) => deepest(&mut call.target.as_deref().into_iter().chain(&call.args)),
         Kind::List(items) => deepest(&mut items.iter().map(|(e, _)| e)),
         Kind::Map(entries) => deepest(&mut entries.iter().flat_map(|(k, v, _)| [k, v])),
-        Kind::Message(_, values) => deepest(&mut values.iter()),
+        Kind::Message(_, members) => deepest(&mut members.iter().map(|m| &m.value)),
         Kind::Fold(f) => deepest(&mut [&f.range].into_iter().chain(&f.filter).chain(&f.body)),
         Kind::Opt { operand, body, .. } => operand.depth.max(body.depth),
+        Kind::Bind { value, body, .. } => value.depth.max(body.depth),
     }
 }

@@ -123,6 +123,7 @@ impl Planner {
                 self.locals.pop();
                 Node::Opt(Box::new([operand, body]), *flat)
             }
+            Kind::Bind { .. } => Node::Fail("cel.bind is only checked".to_owned()),
             Kind::Message(name, _) => Node::Fail(format!("unknown type '{name}'")),
             Kind::Bad => Node::Fail("not an expression".to_owned()),
         }

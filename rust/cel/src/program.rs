@@ -75,10 +75,11 @@ impl Program {
     /// The error says at which step it is refused, and why.
     pub fn compile(text: &str, decl: &Arc<Decl>, optional_old: bool, kind: Kind) -> Result<Self, Refusal> {
         let told = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
-        let (mut expr, nodes) = parser::parse(text).map_err(told)?;
+        let (mut expr, nodes) = parser::parse(text, false).map_err(told)?;
         let this = Type::of(decl);
         let old = if optional_old { Type::optional(this.clone()) } else { this.clone() };
-        let checked: Checked = checker::check(&mut expr, nodes, &[("self", this), ("oldSelf", old)]).map_err(told)?;
+        let variables = [("self", this), ("oldSelf", old)];
+        let checked: Checked = checker::check(&mut expr, nodes, &variables, false).map_err(told)?;
         let fits = match kind {
             Kind::Bool => matches!(checked.of(&expr), Type::Bool),
             Kind::Text => matches!(checked.of(&expr), Type::String),
@@ -136,7 +137,7 @@ impl Program {
 }
 
 /// Works out what needs no values.
-fn constants(node: &Node) -> Result<(), Refusal> {
+pub(crate) fn constants(node: &Node) -> Result<(), Refusal> {
     if let Node::Free(inner) = node {
         let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT };
         return match run.eval(inner) {

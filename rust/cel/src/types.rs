@@ -4,6 +4,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use smol_str::SmolStr;
+
 use crate::decl::Decl;
 
 /// A type while an expression is checked.
@@ -28,10 +30,43 @@ pub(crate) enum Type {
     Library(&'static str),
     /// An object with declared fields.
     Object(Arc<Decl>),
+    /// An object whose fields no schema declares.
+    Record(Rc<Record>),
     /// The type of types.
     Kind(Option<Rc<Type>>),
     /// A parameter, free until something is put in its place.
     Param(u32),
+}
+
+/// The fields of an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub name: SmolStr,
+    /// None when every name is a field of any type.
+    pub fields: Option<Vec<(SmolStr, Type)>>,
+}
+
+impl Record {
+    /// The type of a field.
+    pub fn field(&self, name: &str) -> Option<Type> {
+        match &self.fields {
+            None => Some(Type::Dyn),
+            Some(fields) => fields.iter().find(|(n, _)| n == name).map(|(_, t)| t.clone()),
+        }
+    }
+
+    /// A type of patches by its name (apiserver `pkg/cel/mutation/typeresolver.go`).
+    pub fn of_patches(name: &str) -> Option<Self> {
+        let fields = if name == "JSONPatch" {
+            let text = |name: &str| (SmolStr::new(name), Type::String);
+            Some(vec![text("op"), text("path"), text("from"), ("value".into(), Type::Dyn)])
+        } else if name == "Object" || name.starts_with("Object.") {
+            None
+        } else {
+            return None;
+        };
+        Some(Self { name: name.into(), fields })
+    }
 }
 
 impl Type {
@@ -85,7 +120,13 @@ impl Type {
     fn nullable(&self) -> bool {
         matches!(
             self,
-            Self::Null | Self::Optional(_) | Self::Library(_) | Self::Object(_) | Self::Duration | Self::Timestamp
+            Self::Null
+                | Self::Optional(_)
+                | Self::Library(_)
+                | Self::Object(_)
+                | Self::Record(_)
+                | Self::Duration
+                | Self::Timestamp
         )
     }
 
@@ -97,6 +138,7 @@ impl Type {
             (Self::Map(a, b), Self::Map(c, d)) => a.same(c) && b.same(d),
             (Self::Library(a), Self::Library(b)) => a == b,
             (Self::Object(a), Self::Object(b)) => Arc::ptr_eq(a, b) || a.name == b.name,
+            (Self::Record(a), Self::Record(b)) => a.name == b.name,
             (Self::Param(a), Self::Param(b)) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
         }
@@ -137,6 +179,7 @@ impl fmt::Display for Type {
             Self::Optional(of) => return write!(f, "optional_type({of})"),
             Self::Library(name) => name,
             Self::Object(decl) => &decl.name,
+            Self::Record(record) => &record.name,
             Self::Kind(Some(of)) => return write!(f, "type({of})"),
             Self::Kind(None) => "type",
             Self::Param(n) => return write!(f, "_var{n}"),

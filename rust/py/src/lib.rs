@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
+mod admit;
 mod block;
 mod catalog;
 mod custom;
@@ -24,6 +25,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The module `hydrofoil._native`.
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
+    #[pymodule_export]
+    use crate::admit::{limit_fill, limit_refusal, quota_charge, storage_grows};
     #[pymodule_export]
     use crate::catalog::{Catalog, ResourceType};
     #[pymodule_export]

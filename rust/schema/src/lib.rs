@@ -4,6 +4,7 @@
 //! [`hydrofoil_types::Value`]) and follows the strategy of its kind in
 //! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
 
+pub mod admit;
 pub mod convert;
 pub mod custom;
 pub mod default;

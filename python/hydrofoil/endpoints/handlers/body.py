@@ -9,6 +9,23 @@ from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType
 
+SCHEME = "pkg/runtime/scheme.go:111"
+"""How upstream's scheme calls itself in messages."""
+TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+"""What upstream reads of a body first."""
+
+
+def _not_an_object(data: bytes) -> str:
+    """What Go calls a JSON body that is no object; empty for objects and for what is not JSON."""
+    first = data.lstrip()[:1]
+    if first == b"[":
+        return "array"
+    if first == b'"':
+        return "string"
+    if first in (b"t", b"f"):
+        return "bool"
+    return "number" if first.isdigit() or first == b"-" else ""
+
 
 def decode(
     scope: Scope, native: ResourceType, data: bytes, level: str, *, media: str | None = None, also: str = ""
@@ -23,7 +40,9 @@ def decode(
         draft, strict = native.decode(data, media)
     except engine.DecodeError as e:
         what, text = e.args
-        if what == "type":
+        if what == "type" and (found := _not_an_object(data)):
+            text = f"json: cannot unmarshal {found} into Go value of type {TYPE_META}"
+        elif what == "type":
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
         raise unrecognized(native, data, f"couldn't get version/kind; json parse error: {text}") from None
@@ -69,10 +88,10 @@ def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:
     if (not kind or kind == native.kind) and (not api_version or api_version == native.api_version):
         return
     group, version, known = registered(scope, api_version, kind)
-    if kind == native.kind and api_version and known is None:
-        raise wrong_version(api_version, native)
     if known is None:
-        raise errors.bad_request(no_kind(kind, api_version, "pkg/api/legacyscheme/scheme.go:30"))
+        kind = kind or native.kind
+        text = no_kind(kind, f"{group}/{version}" if group else version, SCHEME)
+        raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {native.kind}: {text}')
     if known.group == scope.resource.group:
         domain = (group.partition(".")[0]) or "core"
         text = f"converting ({version}.{kind}) to ({domain}.{native.kind}): unknown conversion"

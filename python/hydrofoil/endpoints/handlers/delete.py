@@ -18,6 +18,24 @@ POLICIES = ("Foreground", "Background", "Orphan")
 OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 
 
+def policy_causes(policy: str | None, orphan: bool | None) -> list[Cause]:
+    """What is wrong with the policy of a deletion."""
+    causes: list[Cause] = []
+    if orphan is not None and policy is not None:
+        text = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
+        causes.append(("FieldValueInvalid", text, "propagationPolicy"))
+    if policy is not None and policy not in POLICIES:
+        text = f'Unsupported value: "{policy}": supported values: "Foreground", "Background", "Orphan", "nil"'
+        causes.append(("FieldValueNotSupported", text, "propagationPolicy"))
+    return causes
+
+
+def check_policy(policy: str | None, orphan: bool | None) -> None:
+    """Raises 422 for a policy that no deletion may have."""
+    if causes := policy_causes(policy, orphan):
+        raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
+
+
 async def delete_options(scope: Scope) -> DeleteOptions:
     """From the body, or from the query when there is none. Raises 400 and 422."""
     data = await scope.body()
@@ -33,13 +51,7 @@ async def delete_options(scope: Scope) -> DeleteOptions:
             options.orphan = query.truth(given, "orphanDependents")
         if given.get("dryRun"):
             dry = [given["dryRun"]]
-    causes: list[Cause] = []
-    if options.orphan is not None and options.policy is not None:
-        text = f'Invalid value: "{options.policy}": orphanDependents and deletionPropagation cannot be both set'
-        causes.append(("FieldValueInvalid", text, "propagationPolicy"))
-    if options.policy is not None and options.policy not in POLICIES:
-        text = f'Unsupported value: "{options.policy}": supported values: "Foreground", "Background", "Orphan", "nil"'
-        causes.append(("FieldValueNotSupported", text, "propagationPolicy"))
+    causes = policy_causes(options.policy, options.orphan)
     if any(d != "All" for d in dry):
         shown = orjson.dumps(dry).decode()
         causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
@@ -74,6 +86,7 @@ async def delete(scope: Scope) -> Answer:
     """Deletes an object or begins to."""
     options = await delete_options(scope)
     resource, info = scope.resource, scope.info
+    scope.warnings += scope.registry.strategy(resource).delete_warnings(options)
     stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
     if gone and not scope.registry.traits(resource)[2]:
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}

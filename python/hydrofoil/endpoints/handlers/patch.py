@@ -78,7 +78,7 @@ def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) 
     unknown = own and own != native.kind and body.registered(scope, api_version, own)[2] is None
     if unknown and kind != "strategic":
         # What was patched is decoded by another scheme than a body.
-        text = body.no_kind(own, api_version, "pkg/runtime/scheme.go:111")
+        text = body.no_kind(own, api_version, body.SCHEME)
         raise wrong_patch(orjson.dumps(dict(sorted(orjson.loads(draft.json()).items()))), text)
     body.check_type(scope, native, draft)
 

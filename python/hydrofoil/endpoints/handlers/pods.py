@@ -9,6 +9,7 @@ import orjson
 from hydrofoil import engine, errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.delete import check_policy
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
@@ -113,6 +114,7 @@ async def evict(scope: Scope) -> Answer:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     pod = scope.registry.get(_pods(scope), info.namespace, info.name)
     asked = orjson.loads(given.json()).get("deleteOptions", {})
+    check_policy(asked.get("propagationPolicy"), asked.get("orphanDependents"))
     dry_run = options.dry_run or bool(asked.get("dryRun"))
     await _disrupt(scope, pod, dry_run=dry_run)
     preconditions = asked.get("preconditions", {})

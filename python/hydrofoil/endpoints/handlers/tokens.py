@@ -13,15 +13,45 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Draft
 from hydrofoil.registry.store import new_uid
 from hydrofoil.registry.strategies.base import now
 
 TOKEN_REQUEST = "io.k8s.api.authentication.v1.TokenRequest"
 LEAST_SECONDS = 600
+MOST_SECONDS, MOST = 1 << 32, "larger than 2^32 seconds"
+BOUND = {"Pod": "pods", "Secret": "secrets", "Node": "nodes"}
+"""What a token may be bound to, of the core group."""
 
 
 def _part(data: object) -> str:
     return base64.urlsafe_b64encode(orjson.dumps(data)).rstrip(b"=").decode()
+
+
+def _invalid(name: str, text: str, field: str) -> errors.ApiError:
+    return errors.invalid("authentication.k8s.io", "TokenRequest", name, [("FieldValueInvalid", text, field)])
+
+
+def _check_bound(scope: Scope, draft: Draft) -> None:
+    """The object that a token is bound to must be there. Raises 400, 404 and 409."""
+    reference = orjson.loads(draft.get(["spec", "boundObjectRef"]) or b"null")
+    if not reference:
+        return
+    kind, name = reference.get("kind", ""), reference.get("name", "")
+    group, _, version = reference.get("apiVersion", "").rpartition("/")
+    resource = scope.registry.catalog.find("", "v1", BOUND[kind]) if not group and kind in BOUND else None
+    if resource is None:
+        text = f"{group}/{version}, Kind={kind}"
+        raise errors.bad_request(f"cannot bind token to object of type {text}")
+    found = scope.registry.get(resource, scope.info.namespace if resource.namespaced else "", name)
+    account = orjson.loads(found.json).get("spec", {}).get("serviceAccountName", "") if kind == "Pod" else ""
+    if kind == "Pod" and account != scope.info.name:
+        text = "to pod running with different serviceaccount name."
+        raise errors.bad_request(f'cannot bind token for serviceaccount "{scope.info.name}" {text}')
+    if (uid := reference.get("uid")) and uid != found.uid:
+        text = f"the UID in the bound object reference ({uid}) does not match the UID in record. "
+        text += "The object might have been deleted and then recreated"
+        raise errors.conflict(group, kind, name, text)
 
 
 async def create(scope: Scope) -> Answer:
@@ -31,12 +61,19 @@ async def create(scope: Scope) -> Answer:
     draft = await body.read(scope, native, options)
     info = scope.info
     account = scope.registry.get(scope.resource, info.namespace, info.name)
+    if draft.get(["spec", "expirationSeconds"]) is None:
+        draft.set(["spec", "expirationSeconds"], b"3600")
+    draft.own(scope.manager(), "token")
     draft.set_type()
-    seconds = int(draft.get(["spec", "expirationSeconds"]) or b"3600")
-    if seconds < LEAST_SECONDS:
-        text = f"Invalid value: {seconds}: may not specify a duration less than 10 minutes"
-        cause = ("FieldValueInvalid", text, "spec.expirationSeconds")
-        raise errors.invalid("authentication.k8s.io", "TokenRequest", info.name, [cause])
+    if (given := draft.head()[2]) and given != info.name:
+        text = f"Invalid value: {errors.quoted(given)}: must match the service account name if specified"
+        raise _invalid(info.name, text, "metadata.name")
+    seconds = int(draft.get(["spec", "expirationSeconds"]) or b"0")
+    for wrong, limit in ((seconds < LEAST_SECONDS, "less than 10 minutes"), (seconds > MOST_SECONDS, MOST)):
+        if wrong:
+            text = f"Invalid value: {seconds}: may not specify a duration {limit}"
+            raise _invalid("", text, "spec.expirationSeconds")
+    _check_bound(scope, draft)
     draft.set(["spec", "expirationSeconds"], b"%d" % seconds)
     if not draft.get(["spec", "audiences"]):
         draft.set(["spec", "audiences"], orjson.dumps([scope.registry.issuer]))

@@ -46,9 +46,9 @@ async def review(scope: Scope) -> Answer:
     for filled in SYSTEM_FIELDS:
         draft.set(["metadata", filled], None)
     draft.own(scope.manager())
-    if scope.resource.kind == "TokenReview" and not draft.get(["spec", "token"]):
+    if scope.resource.kind == "TokenReview" and draft.get(["spec", "token"]) in (None, b'""'):
         raise errors.bad_request("token is required for TokenReview in authentication")
-    if scope.resource.kind == "SelfSubjectRulesReview" and not draft.get(["spec", "namespace"]):
+    if scope.resource.kind == "SelfSubjectRulesReview" and draft.get(["spec", "namespace"]) in (None, b'""'):
         raise errors.bad_request("no namespace on request")
     if causes := draft.validate():
         # The registries name neither kind nor object.
@@ -71,7 +71,7 @@ def _verdict(scope: Scope, draft: Draft) -> dict[str, Any]:
         case "SelfSubjectRulesReview":
             return {"resourceRules": EVERYTHING, "nonResourceRules": EVERY_URL, "incomplete": False}
         case "TokenReview":
-            return {"user": {}, "error": "[invalid bearer token, unknown]"}
+            return {"user": {}, "error": "invalid bearer token"}
         case "SelfSubjectAccessReview":
             return {"allowed": True}
     admin = "system:masters" in spec.get("groups", ())

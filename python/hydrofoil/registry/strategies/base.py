@@ -59,6 +59,9 @@ class Strategy:
     def admit_update(self, old: Stored, draft: Draft, subresource: str) -> None:
         """What admission makes of an update, before it is prepared."""
 
+    def admit_valid(self, resource: Resource, old: Stored | None, draft: Draft, subresource: str) -> None:
+        """What admission refuses of an object that is valid. Raises 403."""
+
     async def before_update(
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
     ) -> Undo:
@@ -73,6 +76,10 @@ class Strategy:
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
         """Acts on an object that is gone."""
+
+    def delete_warnings(self, options: DeleteOptions) -> list[str]:
+        """What a client that deletes an object should know."""
+        return []
 
     def before_delete(self, resource: Resource, old: Stored, draft: Draft) -> None:
         """Refuses a deletion."""

@@ -8,6 +8,7 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.registry.strategies.base import USER, Step, Strategy, Undo, nothing, now
+from hydrofoil.registry.strategies.classes import ClaimStrategy, IngressStrategy
 from hydrofoil.registry.strategies.devices import DeviceClaimStrategy, DeviceTemplateStrategy
 from hydrofoil.registry.strategies.flowcontrol import FlowSchemaStrategy, PriorityLevelStrategy
 from hydrofoil.registry.strategies.pods import PodStrategy
@@ -42,6 +43,17 @@ class RequestStrategy(Strategy):
         return nothing
 
 
+class JobStrategy(Strategy):
+    """Jobs leave their pods behind, unlike other workloads."""
+
+    def delete_warnings(self, options: DeleteOptions) -> list[str]:
+        if options.orphan is not None or options.policy is not None:
+            return []
+        text = "child pods are preserved by default when jobs are deleted; "
+        text += "set propagationPolicy=Background to remove them or "
+        return [text + "set propagationPolicy=Orphan to suppress this warning"]
+
+
 class NamespaceStrategy(Strategy):
     """Namespaces end in phases: their content goes before they do."""
 
@@ -62,40 +74,15 @@ class NamespaceStrategy(Strategy):
         return "remove" if self.gone(draft) else "mark"
 
 
-class ClaimStrategy(Strategy):
-    """A claim that names no class gets the default one (the DefaultStorageClass admission plug-in)."""
-
-    DEFAULT = "storageclass.kubernetes.io/is-default-class"
-    OLD = ("volume.beta.kubernetes.io/storage-class", "storageclass.beta.kubernetes.io/is-default-class")
-
-    async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        notes = orjson.loads(draft.get(["metadata", "annotations"]) or b"{}")
-        if draft.get(["spec", "storageClassName"]) is not None or self.OLD[0] in notes:
-            return nothing
-        classes = self.registry.catalog.find("storage.k8s.io", "v1", "storageclasses")
-        if classes is None:
-            return nothing
-        marked = []
-        for stored in self.registry.all(classes):
-            meta = orjson.loads(stored.json)["metadata"]
-            notes = meta.get("annotations", {})
-            if "true" in (notes.get(self.DEFAULT), notes.get(self.OLD[1])):
-                marked.append(meta)
-        if marked:
-            # The newest, and of those the first by name.
-            marked.sort(key=lambda m: str(m["name"]))
-            marked.sort(key=lambda m: str(m["creationTimestamp"]), reverse=True)
-            draft.set(["spec", "storageClassName"], orjson.dumps(marked[0]["name"]))
-        return nothing
-
-
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
     """By group and resource."""
     return {
         ("", "namespaces"): NamespaceStrategy(registry),
         ("", "nodes"): NodeStrategy(registry),
         ("", "persistentvolumeclaims"): ClaimStrategy(registry),
+        ("networking.k8s.io", "ingresses"): IngressStrategy(registry),
         ("", "pods"): PodStrategy(registry),
+        ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("", "services"): ServiceStrategy(registry),
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowSchemaStrategy(registry),

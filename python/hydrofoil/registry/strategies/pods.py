@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.engine import limit_refusal
 from hydrofoil.registry.strategies.base import Strategy, Undo, nothing
 
 if TYPE_CHECKING:
@@ -35,12 +36,20 @@ class PodStrategy(Strategy):
     """Pods get a priority and tolerations, what their runtime class asks for, and on a node time to stop."""
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
+        self.registry.limits.fill(draft)
         self._priority(draft)
         self._tolerations(draft)
         self._runtime(draft)
         return nothing
 
+    def admit_valid(self, resource: Resource, old: Stored | None, draft: Draft, subresource: str) -> None:
+        # What containers ask for changes only when they are resized.
+        if old is None or subresource == "resize":
+            self.registry.limits.check(resource, old, draft, lambda range_: limit_refusal(draft, range_, claim=False))
+
     def admit_update(self, old: Stored, draft: Draft, subresource: str) -> None:
+        if subresource == "resize":
+            self.registry.limits.fill(draft)
         if subresource:
             return
         self._tolerations(draft)

@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod indent;
 mod lex;
+mod moment;
 pub mod scan;
 mod special;
 mod tell;
@@ -11,10 +12,10 @@ mod tell;
 pub(crate) use special::props;
 
 pub use decode::{decode, decode_stored, parse};
+pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
+pub use indent::indent;
+
 /// The value of canonical JSON that was kept as text.
 pub(crate) fn opened(text: &str) -> hydrofoil_types::Value {
     parse(text.as_bytes()).map(|decoded| decoded.value).unwrap_or_default()
 }
-
-pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
-pub use indent::indent;

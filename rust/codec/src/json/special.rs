@@ -17,7 +17,8 @@ pub(super) fn bytes(text: &SmolStr) -> Result<SmolStr, String> {
         Err(e) => {
             let at = match e {
                 base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-                _ => checked.len(),
+                // What is short of a group of four is refused where the group begins.
+                _ => checked.len() / 4 * 4,
             };
             Err(format!("illegal base64 data at input byte {at}"))
         }
@@ -64,8 +65,7 @@ pub(super) fn decode<'a>(
             if let Some(t) = Timestamp::parse(&text).filter(|_| !micro || six_decimals(&text)) {
                 Value::from(if micro { t.rfc3339_micro() } else { t.rfc3339() })
             } else {
-                let form = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };
-                d.refuse(format!("parsing time {text:?} as {form:?}: cannot parse {text:?} as \"2006\""))
+                d.refuse(super::moment::problem(&text, micro))
             }
         }
         (Special::Duration | Special::IntOrString, b'"') => Value::Str(d.lex.string()?),

@@ -44,10 +44,7 @@ pub fn json_patch_unknown(patch: &Value) -> Vec<String> {
 /// The operations of a document whose form is right.
 fn operations(patch: &Value) -> Result<&[Value], PatchError> {
     let wrong = |what: &Value, into: &str, of: &str| {
-        PatchError::Malformed(format!(
-            "error decoding patch: json: cannot unmarshal {} into Go {into} of type {of}",
-            kind(what)
-        ))
+        PatchError::Malformed(format!("json: cannot unmarshal {} into Go {into} of type {of}", kind(what)))
     };
     let list = match patch {
         Value::Array(list) => list.as_slice(),

@@ -4,14 +4,16 @@ use hydrofoil_types::Value;
 
 use crate::read::{Read, Write};
 
-/// `NormalizeDataSources`: either field fills the other.
-pub(super) fn normalize_sources(spec: &mut Value) {
-    // EnforceDataSourceBackwardsCompatibility: the old field takes claims and snapshots only.
-    let known = spec.opt("dataSource").is_none_or(|s| match s.s("kind") {
-        "PersistentVolumeClaim" => s.s("apiGroup").is_empty(),
-        "VolumeSnapshot" => s.s("apiGroup") == "snapshot.storage.k8s.io",
-        _ => false,
-    });
+/// `NormalizeDataSources`: either field fills the other. `kept` says that there was a source before.
+pub(super) fn normalize_sources(spec: &mut Value, kept: bool) {
+    // EnforceDataSourceBackwardsCompatibility: alone, the old field of a new claim takes claims and snapshots only.
+    let known = kept
+        || spec.has("dataSourceRef")
+        || spec.opt("dataSource").is_none_or(|s| match s.s("kind") {
+            "PersistentVolumeClaim" => s.s("apiGroup").is_empty(),
+            "VolumeSnapshot" => s.s("apiGroup") == "snapshot.storage.k8s.io",
+            _ => false,
+        });
     if !known {
         spec.drop("dataSource");
     }

@@ -27,7 +27,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         ("", "PersistentVolumeClaim") => {
             protect(object, "kubernetes.io/pvc-protection");
             object.make("status").put("phase", "Pending");
-            claim::normalize_sources(object.make("spec"));
+            claim::normalize_sources(object.make("spec"), false);
         }
         ("", "ServiceAccount") => secret_names(object),
         ("", "LimitRange") => random_name(object),

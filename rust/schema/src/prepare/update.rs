@@ -19,7 +19,9 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value, old: &Value) {
                 None => object.make("spec").drop("finalizers"),
             }
         }
-        ("", "PersistentVolumeClaim") => claim::normalize_sources(object.make("spec")),
+        ("", "PersistentVolumeClaim") => {
+            claim::normalize_sources(object.make("spec"), old.sub("spec").has("dataSource"));
+        }
         ("", "Service") => service::update(object, old),
         ("", "ServiceAccount") => create::secret_names(object),
         ("", "Secret") if object.zero("type") => object.copy_from(old, "type"),

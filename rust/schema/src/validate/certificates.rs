@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::check::Check;
+use super::check::{Check, go_quoted};
 use super::format::name;
 use crate::Request;
 use crate::read::Read;
@@ -61,6 +61,45 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
         causes.invalid_int(&SPEC.child("expirationSeconds"), seconds, detail);
     }
     conditions(object, causes);
+}
+
+/// `validateCertificate`: blocks of PEM that look like certificates.
+fn certificate(object: &Value, causes: &mut Causes) {
+    const BEGIN: &str = "-----BEGIN ";
+    let status = object.sub("status");
+    if status.zero("certificate") {
+        return;
+    }
+    let base64 = &base64::engine::general_purpose::STANDARD;
+    let bytes = base64.decode(status.s("certificate")).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let at = Path::new("status");
+    let at = at.child("certificate");
+    let mut bad = |why: &str| causes.invalid_str(&at, "<certificate data>", why);
+    let mut rest: &str = &text;
+    let mut blocks = 0;
+    while let Some(start) = rest.find(BEGIN) {
+        let Some((kind, body)) = rest[start + BEGIN.len()..].split_once("-----") else { break };
+        let end = format!("-----END {kind}-----");
+        let Some((inner, after)) = body.split_once(end.as_str()) else { break };
+        if kind != "CERTIFICATE" {
+            return bad(&format!("only CERTIFICATE PEM blocks are allowed, found {}", go_quoted(kind)));
+        }
+        if inner.contains(':') {
+            return bad("no PEM block headers are permitted");
+        }
+        let der: String = inner.chars().filter(|c| !c.is_whitespace()).collect();
+        match base64.decode(der) {
+            Ok(der) if der.is_empty() => return bad("found CERTIFICATE PEM block containing 0 certificates"),
+            Ok(der) if der[0] == 0x30 => {}
+            _ => return bad("x509: malformed certificate"),
+        }
+        blocks += 1;
+        rest = after;
+    }
+    if blocks == 0 {
+        bad("must contain at least one CERTIFICATE PEM block");
+    }
 }
 
 /// What can be told of the request without reading ASN.1: the armour and its bytes.
@@ -147,9 +186,18 @@ fn conditions(object: &Value, causes: &mut Causes) {
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let status = Path::new("status");
     let at = status.child("conditions");
-    let has = |v: &Value, kind: &str| v.sub("status").list("conditions").iter().any(|c| c.s("type") == kind);
     let count =
         |v: &Value, kind: &str| v.sub("status").list("conditions").iter().filter(|c| c.s("type") == kind).count();
+    rules(object, causes);
+    let (before, after) = (old.sub("status").s("certificate"), object.sub("status").s("certificate"));
+    if before != after {
+        certificate(object, causes);
+    }
+    for kind in ["Approved", "Denied", "Failed"] {
+        if count(object, kind) < count(old, kind) {
+            causes.forbidden(&at, &format!("updates may not remove a condition of type \"{kind}\""));
+        }
+    }
     if req.subresource == "status" {
         for kind in ["Approved", "Denied"] {
             if count(object, kind) > count(old, kind) {
@@ -157,10 +205,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
             }
         }
     }
-    for kind in ["Approved", "Denied", "Failed"] {
-        if has(old, kind) && !has(object, kind) {
-            causes.forbidden(&at, &format!("updates may not remove a condition of type \"{kind}\""));
-        }
+    if before != after && !before.is_empty() {
+        causes.forbidden(&status.child("certificate"), "updates may not modify existing certificate content");
     }
-    rules(object, causes);
 }

@@ -99,9 +99,9 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
             if kind.ends_with("Binding") {
                 admission::binding(object, mutating, c);
             } else if kind.ends_with("Policy") {
-                admission::policy(object, mutating, c);
+                admission::policy(object, req.old, mutating, c);
             } else {
-                admission::webhooks(object, mutating, c);
+                admission::webhooks(object, req.old, mutating, c);
             }
         }
         ("resource.k8s.io", "ResourceClaim") => dra::claim(&req.kind.version, object, c),

@@ -112,7 +112,8 @@ pub(crate) fn positive(amount: &Value, path: &Path<'_>, causes: &mut Causes) {
 /// `ValidateResourceQuantityValue`.
 pub(crate) fn value(name: &str, amount: &Value, path: &Path<'_>, causes: &mut Causes) {
     not_negative(amount, path, causes);
-    if is_integer(name) && quantity(amount).milli() % 1000 != 0 {
+    // Go's thousandths end where 64 bits do.
+    if is_integer(name) && quantity(amount).milli().min(i64::MAX.into()) % 1000 != 0 {
         causes.invalid(path, amount, "must be an integer");
     }
 }

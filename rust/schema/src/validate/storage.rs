@@ -138,9 +138,8 @@ fn attachment(object: &Value, causes: &mut Causes) {
             let text = name.as_str().unwrap_or("");
             if text.is_empty() {
                 causes.required(&at, "must specify non empty persistentVolumeName");
-            } else {
-                causes.format(&at, text, name::subdomain);
             }
+            causes.format(&at, text, name::subdomain);
         }
         (Some(inline), None) => volume::spec(inline, "", true, &at.child("inlineVolumeSpec"), causes),
     }

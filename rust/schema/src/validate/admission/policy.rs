@@ -2,16 +2,17 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use super::expression::{About, Compiler};
 use super::rules;
 use crate::read::Read;
 use crate::validate::check::Check;
-use crate::validate::format::name;
+use crate::validate::format::{label, name};
 use crate::validate::small;
 
 const SPEC: Path<'static> = Path::new("spec");
 
-/// The spec of a policy.
-pub(crate) fn policy(object: &Value, mutating: bool, causes: &mut Causes) {
+/// The spec of a policy, with what it was before.
+pub(crate) fn policy(object: &Value, old: Option<&Value>, mutating: bool, causes: &mut Causes) {
     let spec = object.sub("spec");
     let at = SPEC.child("failurePolicy");
     match spec.opt("failurePolicy") {
@@ -34,14 +35,20 @@ pub(crate) fn policy(object: &Value, mutating: bool, causes: &mut Causes) {
             }
         }
     }
-    rules::match_conditions(spec.list("matchConditions"), &SPEC.child("matchConditions"), causes);
-    variables(spec, causes);
+    // What was stored with its conditions is not held to them again.
+    let same = |key: &str| old.is_some_and(|old| old.sub("spec").opt(key) == spec.opt(key));
+    if !(same("paramKind") && same("matchConditions")) {
+        let at = SPEC.child("matchConditions");
+        rules::match_conditions(spec.list("matchConditions"), spec.has("paramKind"), &at, causes);
+    }
+    let mut compiler = Compiler::of(spec, mutating);
+    variables(spec, &mut compiler, causes);
     if mutating {
+        mutations(spec, &compiler, causes);
         let at = SPEC.child("reinvocationPolicy");
         causes.one_of_required(&at, spec.s("reinvocationPolicy"), &["IfNeeded", "Never"]);
-        mutations(spec, causes);
     } else {
-        validations(spec, causes);
+        validations(object, &compiler, causes);
     }
 }
 
@@ -70,7 +77,7 @@ fn param_kind(kind: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.format(&at, group, name::subdomain);
         }
         if number.is_empty() {
-            causes.required(&at, "version must be specified");
+            causes.invalid_str(&at, version, "version must be specified");
         } else {
             causes.format(&at, number, name::label_1035);
         }
@@ -86,23 +93,28 @@ fn param_kind(kind: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn variables(spec: &Value, causes: &mut Causes) {
+/// `validateVariable` of each.
+fn variables<'a>(spec: &'a Value, compiler: &mut Compiler<'a>, causes: &mut Causes) {
     let path = SPEC.child("variables");
     for (i, variable) in spec.list("variables").iter().enumerate() {
         let at = path.index(i);
         let own = variable.s("name");
-        if own.is_empty() {
+        if own.trim().is_empty() {
             causes.required(&at.child("name"), "name is not specified");
         } else if !rules::is_identifier(own) {
             causes.invalid_str(&at.child("name"), own, "must be a valid CEL identifier");
         }
-        if variable.s("expression").trim().is_empty() {
+        let text = variable.s("expression");
+        if text.trim().is_empty() {
             causes.required(&at.child("expression"), "expression is not specified");
+        } else {
+            compiler.variable(own, text, &at.child("expression"), causes);
         }
     }
 }
 
-fn validations(spec: &Value, causes: &mut Causes) {
+fn validations(object: &Value, compiler: &Compiler<'_>, causes: &mut Causes) {
+    let spec = object.sub("spec");
     let path = SPEC.child("validations");
     let (list, audits) = (spec.list("validations"), spec.list("auditAnnotations"));
     let audit_path = SPEC.child("auditAnnotations");
@@ -112,73 +124,100 @@ fn validations(spec: &Value, causes: &mut Causes) {
         causes.required(&audit_path, detail);
         return;
     }
-    for (i, validation) in list.iter().enumerate() {
-        let at = path.index(i);
-        if validation.s("expression").trim().is_empty() {
-            causes.required(&at.child("expression"), "expression is not specified");
-        }
-        let (message, at_message) = (validation.s("message"), at.child("message"));
-        if !message.is_empty() && message.trim().is_empty() {
-            causes.invalid_str(&at_message, message, "message must be non-empty if specified");
-        } else if message.trim().contains(['\n', '\r']) {
-            causes.invalid_str(&at_message, message, "must not contain line breaks");
-        }
-        if let Some(reason) = validation.opt("reason").map(|r| r.as_str().unwrap_or(""))
-            && !matches!(reason, "Unauthorized" | "Forbidden" | "Invalid" | "RequestEntityTooLarge")
-        {
-            let known = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
-            causes.unsupported(&at.child("reason"), reason, &known);
-        }
+    for (i, one) in list.iter().enumerate() {
+        validation(one, compiler, &path.index(i), causes);
+    }
+    if audits.len() > 20 {
+        causes.invalid(&audit_path, spec.sub("auditAnnotations"), "must not have more than 20 auditAnnotations");
     }
     for (i, audit) in audits.iter().enumerate() {
         let at = audit_path.index(i);
+        annotation(object, audit, compiler, &at, causes);
         let key = audit.s("key");
         if audits[..i].iter().any(|a| a.s("key") == key) {
             causes.duplicate_str(&at.child("key"), key);
         }
-        if key.is_empty() {
-            causes.required(&at.child("key"), "");
-        } else {
-            let whole = format!("{}/{key}", "policy");
-            crate::validate::format::label::key(&whole, &mut |detail| {
-                causes.invalid_str(&at.child("key"), key, detail);
-            });
-        }
-        let expression = audit.s("valueExpression");
-        if expression.trim().is_empty() {
-            causes.required(&at.child("valueExpression"), "valueExpression is not specified");
-        } else if expression.len() > 5 * 1024 {
-            causes.too_long(&at.child("valueExpression"), 5 * 1024);
-        }
     }
 }
 
-fn mutations(spec: &Value, causes: &mut Causes) {
+/// `validateValidation`.
+fn validation(validation: &Value, compiler: &Compiler<'_>, path: &Path<'_>, causes: &mut Causes) {
+    let (text, at) = (validation.s("expression"), path.child("expression"));
+    if text.trim().is_empty() {
+        causes.required(&at, "expression is not specified");
+    } else {
+        compiler.check(text, About::Authorizer, &["bool"], &at, causes);
+    }
+    let (text, at) = (validation.s("messageExpression"), path.child("messageExpression"));
+    if !text.is_empty() && text.trim().is_empty() {
+        causes.invalid_str(&at, text, "must be non-empty if specified");
+    } else if !text.is_empty() {
+        compiler.check(text, About::Request, &["string"], &at, causes);
+    }
+    let (text, at) = (validation.s("message"), path.child("message"));
+    if !text.is_empty() && text.trim().is_empty() {
+        causes.invalid_str(&at, text, "must be non-empty if specified");
+    } else if text.trim().contains(['\n', '\r']) {
+        causes.invalid_str(&at, text, "must not contain line breaks");
+    }
+    if let Some(reason) = validation.opt("reason") {
+        let known = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
+        causes.one_of(&path.child("reason"), reason.as_str().unwrap_or(""), &known);
+    }
+}
+
+/// `validateAuditAnnotation`: the key follows the name of the policy.
+fn annotation(object: &Value, audit: &Value, compiler: &Compiler<'_>, path: &Path<'_>, causes: &mut Causes) {
+    const LONGEST: usize = 5 * 1024;
+    let (at, key) = (path.child("key"), audit.s("key"));
+    let name = object.sub("metadata").s("name");
+    if name.is_empty() {
+        causes.invalid_str(&at, key, "requires metadata.name be non-empty");
+    } else {
+        causes.format(&at, &format!("{name}/{key}"), label::key);
+    }
+    let (at, text) = (path.child("valueExpression"), audit.s("valueExpression"));
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        causes.required(&at, "valueExpression is not specified");
+    } else if trimmed.len() > LONGEST {
+        causes.required(&at, &format!("must not exceed {LONGEST} bytes in length"));
+    } else {
+        compiler.check_shown(trimmed, About::Authorizer, &["string", "null_type"], &at, text, causes);
+    }
+}
+
+fn mutations(spec: &Value, compiler: &Compiler<'_>, causes: &mut Causes) {
     let path = SPEC.child("mutations");
     let list = spec.list("mutations");
     if list.is_empty() {
         causes.required(&path, "mutations must contain at least one item");
     }
-    for (i, mutation) in list.iter().enumerate() {
-        let at = path.index(i);
-        let kind = mutation.s("patchType");
-        causes.one_of_required(&at.child("patchType"), kind, &["ApplyConfiguration", "JSONPatch"]);
-        for (key, own, other) in [
-            ("applyConfiguration", "ApplyConfiguration", "JSONPatch"),
-            ("jsonPatch", "JSONPatch", "ApplyConfiguration"),
-        ] {
-            let at = at.child(key);
-            match mutation.opt(key) {
-                None if kind == own => causes.required(&at, &format!("must be specified when patchType is {own}")),
-                Some(value) if kind == other => {
-                    causes.invalid(&at, value, &format!("must not be specified when patchType is {other}"));
-                }
-                Some(value) if kind == own && value.s("expression").trim().is_empty() => {
-                    causes.need(&at.child("expression"));
-                }
-                _ => {}
-            }
+    for (i, one) in list.iter().enumerate() {
+        mutation(one, compiler, &path.index(i), causes);
+    }
+}
+
+/// `validateMutation`.
+fn mutation(mutation: &Value, compiler: &Compiler<'_>, path: &Path<'_>, causes: &mut Causes) {
+    let (key, other, gives) = match mutation.s("patchType") {
+        "JSONPatch" => ("jsonPatch", "applyConfiguration", "list(JSONPatch)"),
+        "ApplyConfiguration" => ("applyConfiguration", "jsonPatch", "Object"),
+        kind => {
+            return causes.one_of_required(&path.child("patchType"), kind, &["ApplyConfiguration", "JSONPatch"]);
         }
+    };
+    let kind = mutation.s("patchType");
+    let at = path.child(key);
+    match mutation.opt(key).map(|patch| patch.s("expression").trim()) {
+        None => causes.required(&at, &format!("must be specified when patchType is {kind}")),
+        Some("") => causes.need(&at.child("expression")),
+        Some(text) => compiler.check(text, About::Patches, &[gives], &at.child("expression"), causes),
+    }
+    if mutation.has(other) {
+        // The words stand in for the value.
+        let detail = format!("must not be specified when patchType is {kind}");
+        causes.invalid_str(&path.child(other), &format!("{{{other}}}"), &detail);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
+use super::expression::{About, Compiler};
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{label, name};
@@ -97,15 +98,16 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-/// `validateMatchConditions`, without the compilation of the expressions.
-pub(super) fn match_conditions(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
+/// `validateMatchConditions`; `params` says whether there are parameters.
+pub(super) fn match_conditions(list: &[Value], params: bool, path: &Path<'_>, causes: &mut Causes) {
     if list.len() > 64 {
         causes.too_many(path, list.len(), 64);
     }
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
-        if condition.s("expression").trim().is_empty() {
-            causes.need(&at.child("expression"));
+        match condition.s("expression").trim() {
+            "" => causes.need(&at.child("expression")),
+            text => Compiler::plain(params).check(text, About::Authorizer, &["bool"], &at.child("expression"), causes),
         }
         let own = condition.s("name");
         if own.is_empty() {

@@ -9,11 +9,21 @@ use crate::validate::format::{name, url};
 use crate::validate::selector;
 
 /// `validateValidatingWebhookConfiguration` and its mutating twin.
-pub(crate) fn webhooks(object: &Value, mutating: bool, causes: &mut Causes) {
+pub(crate) fn webhooks(object: &Value, old: Option<&Value>, mutating: bool, causes: &mut Causes) {
     let path = Path::new("webhooks");
     let hooks = object.list("webhooks");
+    // Conditions that are as they were before are not looked at again.
+    let before = old.map(|o| o.list("webhooks")).filter(|before| {
+        before.len() == hooks.len()
+            && before.iter().zip(hooks).all(|(a, b)| a.list("matchConditions") == b.list("matchConditions"))
+    });
     for (i, hook) in hooks.iter().enumerate() {
         webhook(hook, mutating, &path.index(i), causes);
+        if before.is_none() {
+            let at = path.index(i);
+            let at = at.child("matchConditions");
+            rules::match_conditions(hook.list("matchConditions"), false, &at, causes);
+        }
         let at = path.index(i);
         review_versions(hook, &at, causes);
         if hooks[..i].iter().any(|h| h.s("name") == hook.s("name")) && !hook.s("name").is_empty() {
@@ -71,8 +81,7 @@ fn webhook(hook: &Value, mutating: bool, path: &Path<'_>, causes: &mut Causes) {
         let at = path.child("reinvocationPolicy");
         causes.one_of(&at, policy.as_str().unwrap_or(""), &["IfNeeded", "Never"]);
     }
-    client(hook.sub("clientConfig"), &["namespace", "name"], &path.child("clientConfig"), causes);
-    rules::match_conditions(hook.list("matchConditions"), &path.child("matchConditions"), causes);
+    client(hook.sub("clientConfig"), &path.child("clientConfig"), causes);
 }
 
 /// `IsFullyQualifiedName`.
@@ -91,11 +100,11 @@ fn qualified(text: &str, at: &Path<'_>, causes: &mut Causes) {
 
 /// `webhook.ValidateWebhookURL` and `ValidateWebhookService` (apiserver `pkg/util/webhook/validation.go`).
 ///
-/// `keys` are the fields as reported for namespace and name: definitions hand them over the other way round.
-pub(crate) fn client(config: &Value, keys: &[&'static str; 2], path: &Path<'_>, causes: &mut Causes) {
+/// Its callers hand over name and namespace the other way round, so each is reported as the other.
+pub(crate) fn client(config: &Value, path: &Path<'_>, causes: &mut Causes) {
     match (config.opt("url"), config.opt("service")) {
         (Some(address), None) => address_of(address.as_str().unwrap_or(""), &path.child("url"), causes),
-        (None, Some(service)) => service_of(service, keys, &path.child("service"), causes),
+        (None, Some(service)) => service_of(service, &path.child("service"), causes),
         _ => causes.required(path, "exactly one of url or service is required"),
     }
 }
@@ -124,8 +133,8 @@ fn address_of(text: &str, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn service_of(service: &Value, keys: &[&'static str; 2], path: &Path<'_>, causes: &mut Causes) {
-    for (key, shown) in [("name", keys[1]), ("namespace", keys[0])] {
+fn service_of(service: &Value, path: &Path<'_>, causes: &mut Causes) {
+    for (key, shown) in [("namespace", "name"), ("name", "namespace")] {
         if service.zero(key) {
             causes.need(&path.child(shown));
         }

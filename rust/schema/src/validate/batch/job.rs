@@ -18,12 +18,12 @@ const FEWER: i64 = 10_000;
 
 pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     meta::create(req.kind, object, causes);
-    rules(object, causes);
+    rules(object, None, causes);
 }
 
-/// `ValidateJob` without the metadata.
-pub(super) fn rules(object: &Value, causes: &mut Causes) {
-    generated(object, causes);
+/// `ValidateJob` without the metadata; what labels the pods have to have depends on those they had before.
+pub(super) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    generated(object, old, causes);
     let spec = object.sub("spec");
     whole(spec, causes);
     let own = object.sub("metadata").s("name");
@@ -39,7 +39,7 @@ pub(super) fn rules(object: &Value, causes: &mut Causes) {
 }
 
 /// `ValidateGeneratedSelector`.
-fn generated(object: &Value, causes: &mut Causes) {
+fn generated(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let spec = object.sub("spec");
     if spec.b("manualSelector") || !spec.has("selector") {
         return;
@@ -57,7 +57,9 @@ fn generated(object: &Value, causes: &mut Causes) {
         ("batch.kubernetes.io/job-name", own),
     ];
     let mut wanted = Value::object();
-    for (key, value) in expected {
+    let before = old.map(|old| old.sub("spec").sub("template").sub("metadata").sub("labels"));
+    let prefixed = before.is_none_or(|labels| expected[2..].iter().all(|(key, _)| labels.get(key).is_some()));
+    for (key, value) in expected.into_iter().take(if prefixed { 4 } else { 2 }) {
         wanted.put(key, value);
         match labels.get(key).and_then(Value::as_str) {
             None => causes.required(&at.key(key), &format!("must be '{value}'")),

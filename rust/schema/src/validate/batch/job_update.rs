@@ -18,7 +18,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     }
     // The strategy validates the job, and then its spec again as part of the update.
     meta::create(req.kind, object, causes);
-    job::rules(object, causes);
+    job::rules(object, Some(old), causes);
     meta::update(req.kind, object, old, causes);
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     job::whole(new, causes);

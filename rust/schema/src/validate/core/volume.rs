@@ -81,7 +81,10 @@ pub(crate) fn spec(spec: &Value, own: &str, inline: bool, path: &Path<'_>, cause
             match key {
                 "csi" if !spec.has(key) => causes.required(&at, "has to be specified in the context of inline volumes"),
                 "csi" => {}
-                _ if !spec.zero(key) => causes.forbidden(&at, "may not be specified in the context of inline volumes"),
+                "claimRef" if !spec.has(key) => {}
+                _ if key == "claimRef" || !spec.zero(key) => {
+                    causes.forbidden(&at, "may not be specified in the context of inline volumes");
+                }
                 _ => {}
             }
         }

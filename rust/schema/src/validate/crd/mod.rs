@@ -284,7 +284,7 @@ fn conversion(spec: &Value, causes: &mut Causes) {
     }
     match client {
         None => causes.required(&client_at, "required when strategy is set to Webhook"),
-        Some(client) => admission::client(client, &["name", "namespace"], &client_at, causes),
+        Some(client) => admission::client(client, &client_at, causes),
     }
     if versions.is_empty() {
         return causes.need(&versions_at);

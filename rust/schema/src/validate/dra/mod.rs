@@ -1,6 +1,4 @@
 //! Dynamic resource allocation (`pkg/apis/resource/validation/validation.go`).
-//!
-//! Selectors are checked for being there; whether their CEL compiles is not told here.
 
 mod claim;
 mod slice;
@@ -9,9 +7,11 @@ mod status;
 pub(crate) use claim::{claim, class, template, update};
 pub(crate) use slice::slice;
 
+use hydrofoil_cel::Environment;
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::read::Read;
+use crate::validate::admission::refuse;
 use crate::validate::check::Check;
 use crate::validate::format::{name, text};
 
@@ -83,9 +83,25 @@ pub(super) fn selectors(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
         let at = at.child("cel");
         match selector.opt("cel") {
             None => causes.need(&at),
-            Some(cel) if cel.s("expression").len() > 10 * 1024 => causes.too_long(&at.child("expression"), 10 * 1024),
-            Some(_) => {}
+            Some(cel) => expression(cel.s("expression"), &at.child("expression"), causes),
         }
+    }
+}
+
+/// `validateCELSelector`.
+fn expression(text: &str, at: &Path<'_>, causes: &mut Causes) {
+    const LONGEST: usize = 10 * 1024;
+    const COST: u64 = 1_000_000;
+    if text.len() > LONGEST {
+        return causes.too_long(at, LONGEST);
+    }
+    match Environment::device().check(text) {
+        Err(why) => refuse(why, at, text, causes),
+        Ok(output) if !output.is("bool") && !output.is("dyn") => {
+            causes.invalid_str(at, text, &format!("must evaluate to bool or the unknown type, not {output}"));
+        }
+        Ok(output) if output.cost > COST => causes.forbidden(at, "too complex, exceeds cost limit"),
+        Ok(_) => {}
     }
 }
 

@@ -86,7 +86,10 @@ fn paths(http: &Value, path: &Path<'_>, causes: &mut Causes) {
         let at = at.index(i);
         let (text, text_at) = (one.s("path"), at.child("path"));
         match one.opt("pathType").map(|t| t.as_str().unwrap_or("")) {
-            None => causes.required(&at.child("pathType"), "pathType must be specified"),
+            None => {
+                causes.required(&at.child("pathType"), "pathType must be specified");
+                continue;
+            }
             Some("Exact" | "Prefix") => {
                 if !text.starts_with('/') {
                     causes.invalid_str(&text_at, text, "must be an absolute path");

@@ -1,0 +1,225 @@
+//! What expressions of admission and of device selectors may be about. They are checked, not run.
+
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use smol_str::SmolStr;
+
+use crate::checker;
+use crate::cost;
+use crate::decl::{Decl, Field, Shape};
+use crate::parser;
+use crate::plan;
+use crate::program::{Refusal, constants};
+use crate::source;
+use crate::types::{Record, Type};
+
+/// The declared name of an attribute of a device.
+pub(crate) const ATTRIBUTE: &str = "kubernetes.DRADevice.attribute";
+const VARIABLES: &str = "variables";
+
+/// The variables of an expression.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    variables: Vec<(&'static str, Type)>,
+    /// Whether patches can be made.
+    patches: bool,
+    /// How large the parts of the device are.
+    device: Option<Arc<Decl>>,
+}
+
+/// What an expression gives.
+#[derive(Clone, Debug)]
+pub struct Output {
+    of: Type,
+    /// What it costs at most, for an expression about a device.
+    pub cost: u64,
+}
+
+impl Environment {
+    /// Of admission: `object`, `oldObject`, `namespaceObject`, `request` and what is asked for (apiserver
+    /// `pkg/admission/plugin/cel/compile.go`).
+    pub fn admission(params: bool, authorizer: bool) -> Self {
+        let mut variables = vec![
+            ("object", Type::Dyn),
+            ("oldObject", Type::Dyn),
+            ("namespaceObject", namespace()),
+            ("request", request()),
+        ];
+        if params {
+            variables.push(("params", Type::Dyn));
+        }
+        if authorizer {
+            variables.push(("authorizer", Type::Library("kubernetes.authorization.Authorizer")));
+            let check = Type::Library("kubernetes.authorization.ResourceCheck");
+            variables.push(("authorizer.requestResource", check));
+        }
+        Self { variables, patches: false, device: None }
+    }
+
+    /// Of a selector of devices (dynamic-resource-allocation `cel/compile.go`).
+    pub fn device() -> Self {
+        let capacity = Type::Library("kubernetes.Quantity");
+        let by_name = |of: Type| Type::map(Type::String, Type::map(Type::String, of));
+        let device = record(
+            "kubernetes.DRADevice",
+            &[
+                ("driver", Type::String),
+                ("attributes", by_name(Type::Dyn)),
+                ("capacity", by_name(capacity)),
+                ("allowMultipleAllocations", Type::Bool),
+            ],
+        );
+        Self { variables: vec![("device", device)], patches: false, device: Some(device_sizes()) }
+    }
+
+    /// With the types of patches.
+    #[must_use]
+    pub fn with_patches(mut self) -> Self {
+        self.patches = true;
+        self
+    }
+
+    /// With `variables`, as far as they are known (`pkg/admission/plugin/cel/composition.go`); none is of any type.
+    #[must_use]
+    pub fn with_variables(mut self, named: &[(&str, Option<Output>)]) -> Self {
+        let fields = named.iter().map(|(name, found)| {
+            let of = found.as_ref().map_or(Type::Dyn, |output| stored(&output.of));
+            (SmolStr::new(name), of)
+        });
+        // The last of a name counts.
+        let fields = fields.rev().collect();
+        let record = Record { name: "kubernetes.variables".into(), fields: Some(fields) };
+        self.variables.push((VARIABLES, Type::Record(Rc::new(record))));
+        self
+    }
+
+    /// Parses and checks an expression; the error says why it is refused.
+    pub fn check(&self, text: &str) -> Result<Output, Refusal> {
+        let told = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
+        let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(told)?;
+        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(told)?;
+        constants(&plan::plan(&expr))?;
+        let cost = self.device.as_ref().map_or(0, |device| cost::estimate(&expr, &checked, device));
+        Ok(Output { of: checked.of(&expr).clone(), cost })
+    }
+}
+
+impl Output {
+    /// Whether it is the type of a name, as it is shown.
+    pub fn is(&self, name: &str) -> bool {
+        self.to_string() == name
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&declared(&self.of))
+    }
+}
+
+/// A type by its declared name, which differs from what the checker prints (cel-go `types.Type.String`).
+fn declared(of: &Type) -> String {
+    match of {
+        Type::Null => "null_type".to_owned(),
+        Type::Duration => "google.protobuf.Duration".to_owned(),
+        Type::Timestamp => "google.protobuf.Timestamp".to_owned(),
+        Type::List(item) => format!("list({})", declared(item)),
+        Type::Map(key, value) => format!("map({}, {})", declared(key), declared(value)),
+        Type::Optional(value) => format!("optional_type({})", declared(value)),
+        Type::Kind(Some(inner)) => format!("type({})", declared(inner)),
+        other => other.to_string(),
+    }
+}
+
+/// What of a type is kept of a variable (`convertCelTypeToDeclType`).
+fn stored(of: &Type) -> Type {
+    match of {
+        Type::List(item) => Type::list(stored(item)),
+        Type::Map(key, value) => Type::map(stored(key), stored(value)),
+        Type::Bool
+        | Type::Bytes
+        | Type::Double
+        | Type::Duration
+        | Type::Int
+        | Type::Null
+        | Type::String
+        | Type::Timestamp
+        | Type::Uint => of.clone(),
+        _ => Type::Dyn,
+    }
+}
+
+fn record(name: &str, fields: &[(&str, Type)]) -> Type {
+    let fields = fields.iter().map(|(name, of)| (SmolStr::new(name), of.clone())).collect();
+    Type::Record(Rc::new(Record { name: name.into(), fields: Some(fields) }))
+}
+
+fn texts(names: &[&'static str]) -> Vec<(&'static str, Type)> {
+    names.iter().map(|name| (*name, Type::String)).collect()
+}
+
+/// `BuildRequestType`.
+fn request() -> Type {
+    let kind = record("kubernetes.GroupVersionKind", &texts(&["group", "version", "kind"]));
+    let resource = record("kubernetes.GroupVersionResource", &texts(&["group", "version", "resource"]));
+    let list = Type::list(Type::String);
+    let mut user = texts(&["username", "uid"]);
+    user.extend([("groups", list.clone()), ("extra", Type::map(Type::String, list))]);
+    let mut fields = texts(&["subResource", "requestSubResource", "name", "namespace", "operation"]);
+    fields.extend([
+        ("kind", kind.clone()),
+        ("requestKind", kind),
+        ("resource", resource.clone()),
+        ("requestResource", resource),
+        ("userInfo", record("kubernetes.UserInfo", &user)),
+        ("dryRun", Type::Bool),
+        ("options", Type::Dyn),
+    ]);
+    record("kubernetes.AdmissionRequest", &fields)
+}
+
+/// `BuildNamespaceType`.
+fn namespace() -> Type {
+    let list = Type::list(Type::String);
+    let mut condition = texts(&["status", "type", "message", "reason"]);
+    condition.push(("lastTransitionTime", Type::Timestamp));
+    let conditions = Type::list(record("kubernetes.NamespaceCondition", &condition));
+    let map = Type::map(Type::String, Type::String);
+    let mut metadata = texts(&["name", "generateName", "namespace", "UID", "resourceVersion"]);
+    metadata.extend([
+        ("labels", map.clone()),
+        ("annotations", map),
+        ("creationTimestamp", Type::Timestamp),
+        ("deletionGracePeriodSeconds", Type::Int),
+        ("deletionTimestamp", Type::Timestamp),
+        ("generation", Type::Int),
+        ("finalizers", list.clone()),
+    ]);
+    let status = [("conditions", conditions), ("phase", Type::String)];
+    let fields = [
+        ("metadata", record("kubernetes.NamespaceMetadata", &metadata)),
+        ("spec", record("kubernetes.NamespaceSpec", &[("finalizers", list)])),
+        ("status", record("kubernetes.NamespaceStatus", &status)),
+    ];
+    record("kubernetes.Namespace", &fields)
+}
+
+/// The bounds of a device: 32 attributes, names of 32 and domains of 63 characters, values of 64.
+fn device_sizes() -> Arc<Decl> {
+    let of =
+        |name: &str, shape, max| Arc::new(Decl { name: SmolStr::new(name), shape, nullable: false, max, min_size: 0 });
+    let maps = |value| {
+        let inner = of("", Shape::Map(value), 32);
+        of("", Shape::Map(inner), 32)
+    };
+    let field = |name: &str, decl| Field { name: name.into(), escaped: Some(name.into()), decl };
+    let fields = [
+        field("driver", of("", Shape::Str, 63)),
+        field("allowMultipleAllocations", of("", Shape::Bool, 1)),
+        field("attributes", maps(of(ATTRIBUTE, Shape::Dyn, 64))),
+        field("capacity", maps(of("", Shape::Dyn, 0))),
+    ];
+    of("kubernetes.DRADevice", Shape::Object(fields.into()), 0)
+}

@@ -1,0 +1,17 @@
+//! Admission that computes: limits of containers, pods and claims, and what objects use of a quota.
+
+use hydrofoil_types::{Quantity, Value};
+
+mod amounts;
+pub mod limits;
+pub mod quota;
+mod scope;
+
+/// Whether a claim asks for more storage than before.
+pub fn storage_grows(old: &Value, new: &Value) -> bool {
+    let asked = |claim: &Value| {
+        let text = claim.str_at(&["spec", "resources", "requests", "storage"]);
+        Quantity::parse(text).map_or(0, Quantity::nano)
+    };
+    asked(new) > asked(old)
+}

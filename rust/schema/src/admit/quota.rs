@@ -1,0 +1,240 @@
+//! Resource quotas (apiserver `pkg/admission/plugin/resourcequota/controller.go`, `pkg/quota/v1/evaluator/core`).
+
+use std::collections::BTreeSet;
+
+use hydrofoil_types::{Quantity, Value};
+use smol_str::SmolStr;
+
+use super::amounts::{Amounts, of_pod};
+use super::scope;
+use crate::read::Read;
+use crate::validate::resource::is_extended;
+
+/// A write that may be charged to quotas.
+#[derive(Clone, Copy, Debug)]
+pub struct Charge<'a> {
+    /// The group of the resource.
+    pub group: &'a str,
+    /// The resource in the plural.
+    pub resource: &'a str,
+    /// The subresource; empty for the object itself.
+    pub subresource: &'a str,
+    /// The object as it was; none when it is created.
+    pub old: Option<&'a Value>,
+    /// The object as it would be.
+    pub object: &'a Value,
+}
+
+impl Charge<'_> {
+    /// The new `status.used` of each quota that it changes, or why one of them refuses (`CheckRequest`).
+    pub fn check(&self, quotas: &[Value]) -> Result<Vec<(usize, Value)>, String> {
+        if !self.counts() {
+            return Ok(Vec::new());
+        }
+        let mut fitting = Vec::new();
+        for (i, quota) in quotas.iter().enumerate() {
+            let (hard, used) =
+                (Amounts::of(quota.sub("status").sub("hard")), Amounts::of(quota.sub("status").sub("used")));
+            let name = quota.sub("metadata").s("name");
+            let own: Vec<SmolStr> = hard.0.keys().filter(|n| self.measures(n)).cloned().collect();
+            if own.is_empty() || !scope::all_match(quota, self.resource, self.object) {
+                continue;
+            }
+            if let Some(missing) = self.missing(&own) {
+                return Err(format!("failed quota: {name}: must specify {missing}"));
+            }
+            if own.iter().any(|n| used.get(n).is_none()) {
+                return Err(format!("status unknown for quota: {name}, resources: {}", own.join(",")));
+            }
+            fitting.push((i, name, hard, used));
+        }
+        if fitting.is_empty() {
+            return Ok(Vec::new());
+        }
+        let usage = self.usage(self.object);
+        let negative = usage.only(|n| usage.get(n).is_some_and(|q| q.nano() < 0));
+        if !negative.0.is_empty() {
+            let names: Vec<&str> = negative.0.keys().map(SmolStr::as_str).collect();
+            return Err(format!("quota usage is negative for resource(s): {}", names.join(",")));
+        }
+        let mut out = Vec::new();
+        for (i, name, hard, mut used) in fitting {
+            let mut delta = match self.old {
+                Some(old) if scope::all_match(&quotas[i], self.resource, old) => usage.less(&self.usage(old)),
+                _ => usage.clone(),
+            };
+            delta.0.retain(|n, q| q.nano() != 0 && hard.get(n).is_some());
+            if delta.0.is_empty() {
+                continue;
+            }
+            let before = used.clone();
+            used.add(&delta);
+            let over = delta.only(|n| used.get(n).map(Quantity::nano) > hard.get(n).map(Quantity::nano));
+            if self.subresource != "status" && !over.0.is_empty() {
+                let (before, hard) = (before.only(|n| over.get(n).is_some()), hard.only(|n| over.get(n).is_some()));
+                return Err(format!("exceeded quota: {name}, requested: {over}, used: {before}, limited: {hard}"));
+            }
+            out.push((i, used.value()));
+        }
+        Ok(out)
+    }
+
+    /// Whether the write can change what is used at all (`Handles`).
+    fn counts(&self) -> bool {
+        match (self.group, self.resource, self.subresource, self.old) {
+            ("", "events" | "bindings" | "componentstatuses", ..) | ("events.k8s.io", ..) => false,
+            ("", "pods", "", Some(old)) => scope::is_terminating(old) != scope::is_terminating(self.object),
+            ("", "pods", "resize", Some(_)) | ("", "services" | "persistentvolumeclaims", "", Some(_)) => true,
+            ("", "persistentvolumeclaims", "status", Some(old)) => {
+                let storage = |claim: &Value| claim.sub("status").sub("allocatedResources").s("storage").to_owned();
+                storage(old) != storage(self.object)
+            }
+            (.., subresource, None) => subresource.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The name under which objects of the resource are counted.
+    fn counted(&self) -> String {
+        let dot = if self.group.is_empty() { "" } else { "." };
+        format!("count/{}{dot}{}", self.resource, self.group)
+    }
+
+    /// Whether a quota's resource is about objects of this kind (`MatchingResources`).
+    fn measures(&self, name: &str) -> bool {
+        if name == self.counted() {
+            return true;
+        }
+        match (self.group, self.resource) {
+            ("", "pods") => {
+                let plain = name.strip_prefix("requests.").or_else(|| name.strip_prefix("limits.")).unwrap_or(name);
+                matches!(plain, "cpu" | "memory" | "ephemeral-storage")
+                    || name == "pods"
+                    || name.starts_with("hugepages-")
+                    || name.starts_with("requests.hugepages-")
+                    || name.strip_prefix("requests.").is_some_and(is_extended)
+            }
+            ("", "services") => matches!(name, "services" | "services.nodeports" | "services.loadbalancers"),
+            ("", "persistentvolumeclaims") => {
+                let own = name.split_once(CLASS).map_or(name, |(_, own)| own);
+                matches!(own, "persistentvolumeclaims" | "requests.storage")
+            }
+            ("", "configmaps" | "resourcequotas" | "replicationcontrollers" | "secrets") => name == self.resource,
+            _ => false,
+        }
+    }
+
+    /// What containers have to say for these resources and do not (`Constraints`).
+    fn missing(&self, own: &[SmolStr]) -> Option<String> {
+        if (self.group, self.resource) != ("", "pods") {
+            return None;
+        }
+        let spec = self.object.sub("spec");
+        let level = spec.sub("resources");
+        if !level.zero("requests") || !level.zero("limits") {
+            return None;
+        }
+        let mut texts = Vec::new();
+        for name in own {
+            let (list, plain) = match name.split_once('.') {
+                Some(("requests", plain)) => ("requests", plain),
+                Some(("limits", plain)) => ("limits", plain),
+                _ => ("requests", name.as_str()),
+            };
+            if !matches!(plain, "cpu" | "memory") {
+                continue;
+            }
+            let lacking: BTreeSet<&str> = spec
+                .list("containers")
+                .iter()
+                .chain(spec.list("initContainers"))
+                .filter(|c| c.sub("resources").sub(list).get(plain).is_none())
+                .map(|c| c.s("name"))
+                .collect();
+            if !lacking.is_empty() {
+                texts.push(format!("{name} for: {}", lacking.into_iter().collect::<Vec<_>>().join(",")));
+            }
+        }
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
+    /// What an object uses.
+    fn usage(&self, object: &Value) -> Amounts {
+        let mut out = Amounts::default();
+        out.count(self.counted(), 1);
+        match (self.group, self.resource) {
+            ("", "pods") => pod(object, &mut out),
+            ("", "services") => service(object.sub("spec"), &mut out),
+            ("", "persistentvolumeclaims") => claim(object, &mut out),
+            ("", name @ ("configmaps" | "resourcequotas" | "replicationcontrollers" | "secrets")) => out.count(name, 1),
+            _ => {}
+        }
+        out
+    }
+}
+
+/// `PodUsageFunc`: a pod that has ended is only counted.
+fn pod(object: &Value, out: &mut Amounts) {
+    if matches!(object.sub("status").s("phase"), "Failed" | "Succeeded") {
+        return;
+    }
+    out.count("pods", 1);
+    let overhead = Amounts::of(object.sub("spec").sub("overhead"));
+    let mut requests = of_pod(object, "requests");
+    requests.add(&overhead);
+    let mut limits = of_pod(object, "limits");
+    limits.add(&overhead.only(|n| limits.get(n).is_some_and(|q| q.nano() != 0)));
+    for (name, quantity) in requests.0 {
+        let plain = matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") || name.starts_with("hugepages-");
+        if plain || is_extended(&name) {
+            out.0.insert(format!("requests.{name}").into(), quantity);
+        }
+        if plain {
+            out.0.insert(name, quantity);
+        }
+    }
+    for (name, quantity) in limits.0 {
+        if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
+            out.0.insert(format!("limits.{name}").into(), quantity);
+        }
+    }
+}
+
+/// Node ports are counted by what is asked for: they are not allocated yet.
+fn service(spec: &Value, out: &mut Amounts) {
+    let ports = spec.list("ports");
+    let balanced = spec.s("type") == "LoadBalancer";
+    let node_ports = match spec.s("type") {
+        "LoadBalancer" if spec.opt("allocateLoadBalancerNodePorts").and_then(Value::as_bool) == Some(false) => {
+            ports.iter().filter(|p| p.i("nodePort") != 0).count()
+        }
+        "NodePort" | "LoadBalancer" => ports.len(),
+        _ => 0,
+    };
+    out.count("services", 1);
+    out.count("services.nodeports", node_ports);
+    out.count("services.loadbalancers", usize::from(balanced));
+}
+
+const CLASS: &str = ".storageclass.storage.k8s.io/";
+
+fn claim(object: &Value, out: &mut Amounts) {
+    let spec = object.sub("spec");
+    let legacy = object.sub("metadata").sub("annotations").s("volume.beta.kubernetes.io/storage-class");
+    let class = if legacy.is_empty() { spec.s("storageClassName") } else { legacy };
+    let asked = Amounts::of(spec.sub("resources").sub("requests")).get("storage");
+    let allocated = Amounts::of(object.sub("status").sub("allocatedResources")).get("storage");
+    let storage = asked.map(|asked| {
+        let larger = allocated.filter(|a| a.nano() > asked.nano()).unwrap_or(asked);
+        larger.with_nano(larger.value() * 1_000_000_000)
+    });
+    for prefix in [String::new(), format!("{class}{CLASS}")] {
+        if prefix.starts_with('.') {
+            continue;
+        }
+        out.count(format!("{prefix}persistentvolumeclaims"), 1);
+        if let Some(storage) = storage {
+            out.0.insert(format!("{prefix}requests.storage").into(), storage);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Scopes of quotas (`pkg/quota/v1/evaluator/core/pods.go`, `persistent_volume_claims.go`).
+
+use hydrofoil_types::Value;
+
+use crate::prepare::qos_class;
+use crate::read::Read;
+
+/// Whether an object of a resource is in all scopes of a quota.
+pub(super) fn all_match(quota: &Value, resource: &str, object: &Value) -> bool {
+    let spec = quota.sub("spec");
+    let plain = spec.list("scopes").iter().all(|scope| matches(resource, scope.as_str().unwrap_or(""), None, object));
+    plain
+        && spec
+            .sub("scopeSelector")
+            .list("matchExpressions")
+            .iter()
+            .all(|requirement| matches(resource, requirement.s("scopeName"), Some(requirement), object))
+}
+
+fn matches(resource: &str, scope: &str, requirement: Option<&Value>, object: &Value) -> bool {
+    let spec = object.sub("spec");
+    match (resource, scope) {
+        ("pods", "Terminating") => is_terminating(object),
+        ("pods", "NotTerminating") => !is_terminating(object),
+        ("pods", "BestEffort") => quality(object) == "BestEffort",
+        ("pods", "NotBestEffort") => quality(object) != "BestEffort",
+        ("pods", "PriorityClass") => selected(requirement, spec.s("priorityClassName")),
+        ("pods", "CrossNamespacePodAffinity") => crosses_namespaces(spec.sub("affinity")),
+        ("persistentvolumeclaims", "VolumeAttributesClass") => {
+            selected(requirement, spec.s("volumeAttributesClassName"))
+        }
+        _ => false,
+    }
+}
+
+/// A pod that ends by itself.
+pub(super) fn is_terminating(pod: &Value) -> bool {
+    pod.sub("spec").oi("activeDeadlineSeconds").is_some_and(|s| s >= 0)
+}
+
+fn quality(pod: &Value) -> &str {
+    match pod.sub("status").s("qosClass") {
+        "" => qos_class(pod),
+        set => set,
+    }
+}
+
+fn selected(requirement: Option<&Value>, name: &str) -> bool {
+    let Some(requirement) = requirement else { return !name.is_empty() };
+    let listed = requirement.list("values").iter().any(|v| v.as_str() == Some(name));
+    match requirement.s("operator") {
+        "In" => !name.is_empty() && listed,
+        "NotIn" => name.is_empty() || !listed,
+        "DoesNotExist" => name.is_empty(),
+        _ => !name.is_empty(),
+    }
+}
+
+fn crosses_namespaces(affinity: &Value) -> bool {
+    let crosses = |term: &Value| !term.list("namespaces").is_empty() || term.has("namespaceSelector");
+    ["podAffinity", "podAntiAffinity"].iter().map(|key| affinity.sub(key)).any(|own| {
+        own.list("requiredDuringSchedulingIgnoredDuringExecution").iter().any(crosses)
+            || own
+                .list("preferredDuringSchedulingIgnoredDuringExecution")
+                .iter()
+                .any(|weighted| crosses(weighted.sub("podAffinityTerm")))
+    })
+}

@@ -1,0 +1,141 @@
+"""Limits, quotas and default classes: what the admission plug-ins that are on by default make of objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+
+CORE = "/api/v1/namespaces/default"
+MERGE = {"Content-Type": "application/merge-patch+json"}
+
+
+async def post(api: aiohttp.ClientSession, path: str, body: dict[str, Any], code: int = 201) -> dict[str, Any]:
+    async with api.post(path, json=body) as r:
+        assert r.status == code, await r.text()
+        made: dict[str, Any] = await r.json()
+        return made
+
+
+async def get(api: aiohttp.ClientSession, path: str) -> dict[str, Any]:
+    async with api.get(path) as r:
+        found: dict[str, Any] = await r.json()
+        return found
+
+
+async def status(api: aiohttp.ClientSession, path: str, value: dict[str, Any]) -> None:
+    async with api.patch(f"{path}/status", json={"status": value}, headers=MERGE) as r:
+        assert r.status == 200, await r.text()
+
+
+def pod(name: str, **resources: dict[str, str]) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i", "resources": resources}]}}
+
+
+async def test_limits_fill_and_refuse(api: aiohttp.ClientSession) -> None:
+    limit = {
+        "type": "Container",
+        "default": {"cpu": "500m"},
+        "defaultRequest": {"cpu": "100m"},
+        "max": {"cpu": "2"},
+        "maxLimitRequestRatio": {"cpu": "10"},
+    }
+    await post(api, f"{CORE}/limitranges", {"metadata": {"name": "l"}, "spec": {"limits": [limit]}})
+    made = await post(api, f"{CORE}/pods", pod("a"))
+    assert made["spec"]["containers"][0]["resources"] == {"limits": {"cpu": "500m"}, "requests": {"cpu": "100m"}}
+    note = "LimitRanger plugin set: cpu request for container c; cpu limit for container c"
+    assert made["metadata"]["annotations"] == {"kubernetes.io/limit-ranger": note}
+    assert made["status"]["qosClass"] == "Burstable"
+    refused = await post(api, f"{CORE}/pods", pod("b", limits={"cpu": "3"}, requests={"cpu": "1"}), 403)
+    why = "maximum cpu usage per Container is 2, but limit is 3"
+    assert refused["message"] == f'pods "b" is forbidden: {why}'
+    refused = await post(api, f"{CORE}/pods", pod("b", limits={"cpu": "2"}, requests={"cpu": "10m"}), 403)
+    assert refused["message"].endswith("is 10, but provided ratio is 200.000000")
+
+
+async def test_limits_of_claims_and_whole_pods(api: aiohttp.ClientSession) -> None:
+    limits = [
+        {"type": "PersistentVolumeClaim", "min": {"storage": "1Gi"}, "max": {"storage": "10Gi"}},
+        {"type": "Pod", "max": {"memory": "1Gi"}},
+    ]
+    await post(api, f"{CORE}/limitranges", {"metadata": {"name": "l"}, "spec": {"limits": limits}})
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "20Gi"}}}
+    refused = await post(api, f"{CORE}/persistentvolumeclaims", {"metadata": {"name": "c"}, "spec": spec}, 403)
+    assert refused["message"].endswith("maximum storage usage per PersistentVolumeClaim is 10Gi, but request is 20Gi")
+    refused = await post(api, f"{CORE}/pods", pod("p"), 403)
+    assert refused["message"].endswith("maximum memory usage per Pod is 1Gi.  No limit is specified")
+
+
+async def test_quota_counts_until_it_is_full(api: aiohttp.ClientSession) -> None:
+    hard = {"pods": "2", "requests.cpu": "1", "count/configmaps": "10"}
+    await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+    await post(api, f"{CORE}/pods", pod("free"))  # Nobody has said yet what the quota allows.
+    await status(api, f"{CORE}/resourcequotas/q", {"hard": hard, "used": dict.fromkeys(hard, "0")})
+    refused = await post(api, f"{CORE}/pods", pod("a"), 403)
+    assert refused["message"] == 'pods "a" is forbidden: failed quota: q: must specify requests.cpu for: c'
+    await post(api, f"{CORE}/pods?dryRun=All", pod("a", requests={"cpu": "600m"}))
+    await post(api, f"{CORE}/pods", pod("a", requests={"cpu": "600m"}))
+    used = (await get(api, f"{CORE}/resourcequotas/q"))["status"]["used"]
+    assert used == {"count/configmaps": "0", "pods": "1", "requests.cpu": "600m"}
+    refused = await post(api, f"{CORE}/pods", pod("b", requests={"cpu": "500m"}), 403)
+    why = "exceeded quota: q, requested: requests.cpu=500m, used: requests.cpu=600m, limited: requests.cpu=1"
+    assert refused["message"] == f'pods "b" is forbidden: {why}'
+
+
+async def test_quota_scopes_and_updates(api: aiohttp.ClientSession) -> None:
+    hard = {"services.nodeports": "1"}
+    await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+    await status(api, f"{CORE}/resourcequotas/q", {"hard": hard, "used": {"services.nodeports": "0"}})
+    spec: dict[str, Any] = {"metadata": {"name": "ended"}, "spec": {"hard": {"pods": "0"}, "scopes": ["Terminating"]}}
+    await post(api, f"{CORE}/resourcequotas", spec)
+    await status(api, f"{CORE}/resourcequotas/ended", {"hard": {"pods": "0"}, "used": {"pods": "0"}})
+    ports = [{"name": "a", "port": 1}, {"name": "b", "port": 2}]
+    await post(api, f"{CORE}/services", {"metadata": {"name": "s"}, "spec": {"ports": ports}})
+    async with api.patch(f"{CORE}/services/s", json={"spec": {"type": "NodePort"}}, headers=MERGE) as r:
+        assert r.status == 403
+        assert "requested: services.nodeports=2" in (await r.json())["message"]
+    await post(api, f"{CORE}/pods", pod("goes-on"))
+    ending = pod("ends")
+    ending["spec"]["activeDeadlineSeconds"] = 5
+    refused = await post(api, f"{CORE}/pods", ending, 403)
+    assert "exceeded quota: ended, requested: pods=1" in refused["message"]
+
+
+@pytest.mark.parametrize("marked", [True, False])
+async def test_default_ingress_class(api: aiohttp.ClientSession, marked: bool) -> None:
+    mark = {"ingressclass.kubernetes.io/is-default-class": str(marked).lower()}
+    body = {"metadata": {"name": "usual", "annotations": mark}, "spec": {"controller": "example.com/c"}}
+    await post(api, "/apis/networking.k8s.io/v1/ingressclasses", body)
+    backend = {"service": {"name": "s", "port": {"number": 80}}}
+    path = "/apis/networking.k8s.io/v1/namespaces/default/ingresses"
+    made = await post(api, path, {"metadata": {"name": "i"}, "spec": {"defaultBackend": backend}})
+    assert made["spec"].get("ingressClassName") == ("usual" if marked else None)
+
+
+async def test_claims_grow_where_their_class_allows(api: aiohttp.ClientSession) -> None:
+    for name, allowed in (("fixed", False), ("elastic", True)):
+        body = {"metadata": {"name": name}, "provisioner": "example.com/p", "allowVolumeExpansion": allowed}
+        await post(api, "/apis/storage.k8s.io/v1/storageclasses", body)
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+        claim = {"metadata": {"name": name}, "spec": spec | {"storageClassName": name, "volumeName": "v"}}
+        await post(api, f"{CORE}/persistentvolumeclaims", claim)
+        await status(api, f"{CORE}/persistentvolumeclaims/{name}", {"phase": "Bound", "capacity": {"storage": "1Gi"}})
+        larger = {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
+        async with api.patch(f"{CORE}/persistentvolumeclaims/{name}", json=larger, headers=MERGE) as r:
+            assert r.status == (200 if allowed else 403), await r.text()
+
+
+async def test_expressions_of_policies_are_checked(api: aiohttp.ClientSession) -> None:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["pods"]}
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "variables": [{"name": "n", "expression": "size(object.spec.containers)"}],
+        "validations": [{"expression": "variables.n < 3"}, {"expression": "params.x"}, {"expression": "variables.n"}],
+    }
+    path = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+    refused = await post(api, path, {"metadata": {"name": "p"}, "spec": spec}, 422)
+    causes = {c["field"]: c["message"] for c in refused["details"]["causes"]}
+    assert sorted(causes) == ["spec.validations[1].expression", "spec.validations[2].expression"]
+    assert "undeclared reference to 'params'" in causes["spec.validations[1].expression"]
+    assert causes["spec.validations[2].expression"].endswith("must evaluate to bool but got int")

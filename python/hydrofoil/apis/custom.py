@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource, Subresource
-from hydrofoil.apis.discovery import version_key
+from hydrofoil.apis.version import version_key
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 TERMINATING_VERBS = ("delete", "deletecollection", "get", "list", "watch")

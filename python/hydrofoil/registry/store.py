@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.apis.registration import Registrations
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.registry.conversion import Webhook
 from hydrofoil.registry.namespaces import Namespaces
@@ -49,6 +50,7 @@ class Registry:
     def __init__(self, catalog: Catalog, backend: Backend) -> None:
         self.catalog = catalog
         self.backend = backend
+        self.registrations = Registrations()
         self.issuer = ""
         """Who issues service account tokens: a URL."""
         self._collections: dict[tuple[str, str], Collection] = {}

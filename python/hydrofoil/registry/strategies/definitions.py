@@ -20,6 +20,7 @@ from hydrofoil.apis.custom import holds, resources, stored_resource
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.conversion import Webhook, later
 from hydrofoil.registry.strategies import naming
+from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 from hydrofoil.registry.strategies.base import Step, Strategy, now
 from hydrofoil.registry.strategies.naming import Condition, Definition, Taken
 from hydrofoil.storage.backend import Conflict, Missing
@@ -75,10 +76,20 @@ class DefinitionStrategy(Strategy):
             await webhook.close()
 
     async def after_create(self, resource: Resource, stored: Stored) -> None:
+        await self._register(stored)
         await self._settle(resource, stored.name)
 
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
+        await self._register(stored)
         await self._settle(resource, stored.name)
+
+    async def _register(self, stored: Stored, *, gone: bool = False) -> None:
+        """Has the versions that a definition serves registered, be its names accepted or not."""
+        services = self.registry.strategies["apiregistration.k8s.io", "apiservices"]
+        assert isinstance(services, ApiServiceStrategy)
+        spec = orjson.loads(stored.json)["spec"]
+        served = [v["name"] for v in spec["versions"] if v["served"] and not gone]
+        await services.define(stored.name, spec["group"], served)
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
         definition = orjson.loads(old.json)
@@ -88,6 +99,7 @@ class DefinitionStrategy(Strategy):
         self._accepted.pop(old.name, None)
         self._waiting.discard(old.name)
         self._withdraw(definition, old.name)
+        await self._register(old, gone=True)
         # It has freed its names.
         await self._settle_others(resource, definition["spec"]["group"], old.name)
 

@@ -124,6 +124,8 @@ impl fmt::Display for Path<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Causes {
     list: Vec<Cause>,
+    /// What is let pass, since it was so before.
+    warnings: Vec<String>,
 }
 
 impl Causes {
@@ -145,6 +147,16 @@ impl Causes {
     /// The causes.
     pub fn as_slice(&self) -> &[Cause] {
         &self.list
+    }
+
+    /// Has causes told as warnings: the object is not refused for them.
+    pub fn warn(&mut self, passed: &Self) {
+        self.warnings.extend(passed.list.iter().map(|c| format!("{}: {}", c.field, c.message)));
+    }
+
+    /// The warnings so far, which are taken out.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Adds a cause with a finished message.

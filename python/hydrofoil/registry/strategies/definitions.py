@@ -7,6 +7,7 @@ apiapproval}`) happens here as part of each write, so that a definition is serve
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import hashlib
 import logging
@@ -17,11 +18,11 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.custom import holds, resources, stored_resource
-from hydrofoil.errors import ApiError
-from hydrofoil.registry.conversion import Webhook, later
+from hydrofoil.errors import ApiError, invalid
+from hydrofoil.registry.conversion import Webhook, bundle_problem, later
 from hydrofoil.registry.strategies import naming
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
-from hydrofoil.registry.strategies.base import Step, Strategy, now
+from hydrofoil.registry.strategies.base import Step, Strategy, Undo, nothing, now
 from hydrofoil.registry.strategies.naming import Condition, Definition, Taken
 from hydrofoil.storage.backend import Conflict, Missing
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 LOG = logging.getLogger("hydrofoil")
+BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
 """Who owns the status, as upstream names itself."""
@@ -78,6 +80,20 @@ class DefinitionStrategy(Strategy):
     async def after_create(self, resource: Resource, stored: Stored) -> None:
         await self._register(stored)
         await self._settle(resource, stored.name)
+
+    async def before_update(
+        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
+    ) -> Undo:
+        """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
+        if (given := draft.get([*BUNDLE])) is not None and given != old.thaw().get([*BUNDLE]):
+            before: Definition = orjson.loads(old.json)
+            text: str = orjson.loads(given)
+            why = bundle_problem(base64.b64decode(text or ""))
+            if why and holds(before, "Established") and not bundle_problem(naming.bundle(before)):
+                at = "spec.conversion.webhookClientConfig.caBundle"
+                cause = ("FieldValueInvalid", f'Invalid value: "{text}": {why}', at)
+                raise invalid(resource.group, resource.kind, old.name, [cause])
+        return nothing
 
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
         await self._register(stored)
@@ -132,11 +148,12 @@ class DefinitionStrategy(Strategy):
                 definition = orjson.loads(stored.json)
                 self._hold(name, definition)
                 await self._settle_others(resource, definition["spec"]["group"], name)
-        if (change := naming.approval(definition)) is not None:
-            stored = await self._write(resource, name, change)
-            if stored is None:
-                return
-            definition = orjson.loads(stored.json)
+        for step in (naming.establish, naming.approval):
+            if (change := step(definition)) is not None:
+                stored = await self._write(resource, name, change)
+                if stored is None:
+                    return
+                definition = orjson.loads(stored.json)
         self._publish(definition, stored)
         if "deletionTimestamp" in definition["metadata"] and FINALIZER in definition["metadata"].get("finalizers", ()):
             self._clean(resource, name)

@@ -159,20 +159,29 @@ impl Node {
     /// Compiles a `JSONSchemaProps` in loose form. What is not structural is refused when a definition is
     /// written, so nothing fails here: what has no meaning is passed over.
     pub fn compile(props: &Value) -> Self {
+        Self::within(props, Within::Fields)
+    }
+
+    fn within(props: &Value, place: Within) -> Self {
+        let embedded = props.b("x-kubernetes-embedded-resource");
+        let place = if embedded { Within::Fields } else { place };
         let mut node = Self {
             kind: Kind::parse(props.s("type")),
             nullable: props.b("nullable"),
             int_or_string: props.b("x-kubernetes-int-or-string"),
             preserve: props.b("x-kubernetes-preserve-unknown-fields"),
-            embedded: props.b("x-kubernetes-embedded-resource"),
+            embedded,
             map_atomic: props.s("x-kubernetes-map-type") == "atomic",
-            properties: properties(props.sub("properties")),
+            properties: properties(props.sub("properties"), |key| place.member(key, embedded)),
             additional: match props.opt("additionalProperties") {
                 None => Additional::Unsaid,
                 Some(Value::Bool(any)) => Additional::Any(*any),
-                Some(schema) => Additional::Of(Box::new(Self::compile(schema))),
+                Some(schema) => Additional::Of(Box::new(Self::within(schema, place.below()))),
             },
-            items: props.opt("items").filter(|i| i.as_object().is_some()).map(|i| Box::new(Self::compile(i))),
+            items: props
+                .opt("items")
+                .filter(|i| i.as_object().is_some())
+                .map(|i| Box::new(Self::within(i, place.below()))),
             list: match props.s("x-kubernetes-list-type") {
                 "set" => List::Set,
                 "map" => List::Map(texts(props.list("x-kubernetes-list-map-keys"))),
@@ -185,15 +194,19 @@ impl Node {
         let below = |has: fn(&Self) -> bool| node.children().any(has);
         let (defaulted, embeds) = (below(|n| n.defaulted), below(|n| n.embeds));
         let (keyed, ruled) = (below(|n| n.keyed), below(|n| n.ruled));
-        node.defaulted = defaulted || node.default.is_some();
+        node.defaulted = defaulted;
         node.embeds = embeds || node.embedded;
         node.keyed = keyed || node.list != List::Atomic;
         node.ruled = ruled || !props.list("x-kubernetes-validations").is_empty();
-        if let Some(default) = &mut node.default {
-            // `PruneDefaults`: what a default says beyond the schema is never given.
-            let mut value = std::mem::take(&mut **default);
-            super::prune::value(&mut value, &node);
-            node.default = Some(Box::new(value));
+        if let Some(mut value) = node.default.take() {
+            // `PruneDefaults`: what a default says beyond the schema, or beyond what metadata has, is never given.
+            match place {
+                Within::Fields => super::prune::value(&mut value, &node),
+                Within::Metadata => super::embedded::prune_metadata(&mut value),
+                Within::Known | Within::Unknown => {}
+            }
+            node.default = Some(value).filter(|_| place != Within::Unknown);
+            node.defaulted = defaulted || node.default.is_some();
         }
         node
     }
@@ -224,9 +237,38 @@ impl Node {
     }
 }
 
-fn properties(map: &Value) -> Box<[(SmolStr, Node)]> {
+/// What the values of a node belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    /// What the schema says.
+    Fields,
+    /// The metadata of an embedded resource.
+    Metadata,
+    /// A part of metadata, or a member of its own.
+    Known,
+    /// A member that metadata has not.
+    Unknown,
+}
+
+impl Within {
+    fn member(self, key: &str, embedded: bool) -> Self {
+        match self {
+            Self::Fields if embedded && key == "metadata" => Self::Metadata,
+            Self::Fields => Self::Fields,
+            Self::Metadata if !super::embedded::has_field(key) => Self::Unknown,
+            Self::Metadata => Self::Known,
+            inner => inner,
+        }
+    }
+
+    fn below(self) -> Self {
+        if self == Self::Metadata { Self::Unknown } else { self }
+    }
+}
+
+fn properties(map: &Value, place: impl Fn(&str) -> Within) -> Box<[(SmolStr, Node)]> {
     let mut out: Vec<_> =
-        map.as_object().into_iter().flat_map(Map::iter).map(|(k, v)| (k.clone(), Node::compile(v))).collect();
+        map.as_object().into_iter().flat_map(Map::iter).map(|(k, v)| (k.clone(), Node::within(v, place(k)))).collect();
     out.sort_by(|a, b| a.0.cmp(&b.0));
     out.into_boxed_slice()
 }

@@ -264,3 +264,26 @@ async def test_defaults_of_embedded_metadata_must_be_metadata(api: aiohttp.Clien
     assert code == 422
     message = refused["details"]["causes"][0]["message"]
     assert 'must result in valid metadata: metadata.name: Invalid value: "a/b"' in message
+
+
+async def test_what_is_wrong_with_a_custom_resource_is_told_as_upstream_does(api: aiohttp.ClientSession) -> None:
+    """The kind that it says it is, values in the order of the schema; no strategic patch, of its scale neither."""
+    properties = {"size": {"type": "string", "enum": ["S", "M", "L"]}, "n": {"type": "integer"}}
+    scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
+    fields = [{"jsonPath": ".spec.size"}]
+    v1 = version("v1", storage=True, schema=schema, subresources={"scale": scale}, selectableFields=fields)
+    await call(api, "POST", CRDS, definition(v1))
+    code, refused = await call(api, "POST", THINGS, thing("a", spec={"size": "X", "n": 1}))
+    assert code == 422
+    assert refused["details"]["causes"][0]["message"] == 'Unsupported value: "X": supported values: "S", "M", "L"'
+    _, refused = await call(api, "POST", THINGS, {**thing("a"), "kind": "Other"})
+    assert refused["message"] == 'Other.e.com "a" is invalid: kind: Invalid value: "Other": must be Thing'
+    await call(api, "POST", THINGS, thing("a", spec={"size": "S", "n": 1}))
+    strategic = {"Content-Type": "application/strategic-merge-patch+json"}
+    assert (await call(api, "PATCH", f"{THINGS}/a/scale", {"spec": {"replicas": 2}}, **strategic))[0] == 415
+    for path in ("/openapi/v2", "/openapi/v3/apis/e.com/v1"):
+        _, document = await call(api, "GET", path)
+        models = document.get("definitions") or document["components"]["schemas"]
+        for name in ("com.e.v1.Thing", "com.e.v1.ThingList"):
+            assert models[name]["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.size"}]

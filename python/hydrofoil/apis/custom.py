@@ -51,6 +51,7 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
     digest = b""
     if holds(definition, "Established"):
         parts = [names, spec["scope"], spec.get("preserveUnknownFields"), version["name"], native.form, sorted(given)]
+        parts.append(version.get("selectableFields"))
         digest = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
     subresources: dict[str, Subresource] = {}
     if "status" in given:

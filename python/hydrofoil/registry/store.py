@@ -129,7 +129,7 @@ class Registry:
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
                 if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
-                    raise errors.invalid(resource.storage[0], resource.kind, made, causes)
+                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), made, causes)
                 warnings += draft.warnings() + self.security.check(resource, draft, None, "")
                 if dry_run:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
@@ -199,7 +199,7 @@ class Registry:
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
                 if validate and (causes := draft.validate(old, subresource)):
-                    raise errors.invalid(resource.storage[0], resource.kind, name, causes)
+                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), name, causes)
                 kind_warnings = draft.warnings(old, subresource)
                 kind_warnings += self.security.check(resource, draft, old, subresource)
                 if dry_run:
@@ -305,6 +305,11 @@ class Registry:
             why = f"the ResourceVersion in the precondition ({options.revision}) does not match the "
             why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
             raise errors.conflict(resource.group, resource.kind, name, why)
+
+
+def named_kind(resource: Resource, draft: Draft) -> str:
+    """The kind that an error is told of: the type of a custom resource is what it says it is."""
+    return draft.head()[1] if resource.custom else resource.kind
 
 
 def storage_error(resource: Resource, old: Stored, why: str) -> str:

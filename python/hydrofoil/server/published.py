@@ -90,6 +90,9 @@ class Published:
             # Deeper than any document can be written: the kind is published without what it holds.
             model = resource(None, r.group, r.version, r.kind, v2=v2)
         many = resource_list(r.group, r.version, r.kind, r.list_kind, r.plural, v2=v2)
+        if fields := version.get("selectableFields"):
+            selectable = [{"fieldPath": f["jsonPath"].removeprefix(".")} for f in fields]
+            model["x-kubernetes-selectable-fields"] = many["x-kubernetes-selectable-fields"] = selectable
         return {
             model_name(r.group, r.version, r.kind): model,
             model_name(r.group, r.version, r.list_kind): many,

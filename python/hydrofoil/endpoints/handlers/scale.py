@@ -91,7 +91,7 @@ async def update(scope: Scope) -> Answer:
 
 async def patch(scope: Scope) -> Answer:
     """Sets the replicas of a workload by a patch of its Scale."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
     options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
     if kind == "apply-cbor":

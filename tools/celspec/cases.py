@@ -14,10 +14,6 @@ from .textproto import Message, parse
 ELSEWHERE = {"proto2", "proto2_ext", "proto3", "wrappers", "enums", "unknowns", "dynamic", "block_ext", "bindings_ext"}
 """Files about what Kubernetes has not: protocol buffers, unknown values, blocks, `cel.bind`."""
 PROTO = re.compile(r"TestAllTypes|google\.protobuf|NestedTestAllTypes|proto\.|cel\.expr|GlobalEnum")
-ABSENT = re.compile(
-    r"\b(?:math|base64|strings)\.|\.(?:first|last|flatten|distinct|slice|reverse|sortBy|optFlatMap)\(|lists\.range"
-)
-"""Functions of libraries that Kubernetes does not enable."""
 
 
 class NotForUs(Exception):
@@ -114,8 +110,6 @@ def case(name: str, test: Message) -> Case:
         raise NotForUs("unknown values")
     if PROTO.search(expression):
         raise NotForUs("protocol buffers")
-    if ABSENT.search(expression):
-        raise NotForUs("a library that Kubernetes does not enable")
     schema: dict[str, Any] = {"type": "object", "properties": {"unused": {"type": "integer"}}}
     value: dict[str, Any] = {}
     for binding in test.get("bindings", ()):

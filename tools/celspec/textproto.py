@@ -44,7 +44,7 @@ class Parser:
         """Fields up to a closing sign."""
         out: Message = {}
         while self._at < len(self._tokens):
-            kind, text = self._next()
+            _, text = self._next()
             if text == end:
                 return out
             if text in ",;":

@@ -121,18 +121,14 @@ pub struct Rules {
     pub format: Option<(StringFormat, SmolStr)>,
     /// The format of numbers: `int32`, `int64`, `float`, `double`.
     pub number_format: SmolStr,
-    /// The bounds, and whether each is exclusive.
-    pub minimum: Option<(f64, bool)>,
-    /// The upper bound.
-    pub maximum: Option<(f64, bool)>,
-    /// What a number must be a multiple of.
-    pub multiple_of: Option<f64>,
+    /// The bounds of a number.
+    pub range: Option<Box<Range>>,
     /// Characters of a text at least.
     pub min_length: Option<i64>,
     /// Characters of a text at most.
     pub max_length: Option<i64>,
     /// The pattern of texts.
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<Box<Pattern>>,
     /// Items at least.
     pub min_items: Option<i64>,
     /// Items at most.
@@ -145,6 +141,24 @@ pub struct Rules {
     pub enums: Box<[Value]>,
     /// The members that must be there.
     pub required: Box<[SmolStr]>,
+    /// Schemas that must hold together or not at all.
+    pub junction: Option<Box<Junction>>,
+}
+
+/// The bounds of a number.
+#[derive(Debug, Default)]
+pub struct Range {
+    /// The lower bound, and whether it is exclusive.
+    pub minimum: Option<(f64, bool)>,
+    /// The upper bound.
+    pub maximum: Option<(f64, bool)>,
+    /// What a number must be a multiple of.
+    pub multiple_of: Option<f64>,
+}
+
+/// Schemas about the same value.
+#[derive(Debug, Default)]
+pub struct Junction {
     /// All of these must hold.
     pub all_of: Box<[Node]>,
     /// One at least of these must hold.
@@ -278,8 +292,13 @@ fn texts(list: &[Value]) -> Box<[SmolStr]> {
 }
 
 fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules> {
-    let nodes = |key: &str| props.list(key).iter().map(Node::compile).collect::<Box<[_]>>();
     let bound = |key: &str, exclusive: &str| number(props.opt(key)?).map(|n| (n, props.b(exclusive)));
+    let range = Range {
+        minimum: bound("minimum", "exclusiveMinimum"),
+        maximum: bound("maximum", "exclusiveMaximum"),
+        multiple_of: props.opt("multipleOf").and_then(number),
+    };
+    let range = Some(range).filter(|r| r.minimum.is_some() || r.maximum.is_some() || r.multiple_of.is_some());
     let format = props.s("format");
     let found = Rules {
         // Formats count for texts, and for what may be anything (`StripUnsupportedFormatsPostProcess`).
@@ -292,34 +311,39 @@ fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules
             (Some(Kind::Integer), "int32" | "int64") | (Some(Kind::Number), "float" | "double") => format.into(),
             _ => SmolStr::default(),
         },
-        minimum: bound("minimum", "exclusiveMinimum"),
-        maximum: bound("maximum", "exclusiveMaximum"),
-        multiple_of: props.opt("multipleOf").and_then(number),
+        range: range.map(Box::new),
         min_length: props.oi("minLength"),
         max_length: props.oi("maxLength"),
-        pattern: Some(props.s("pattern")).filter(|p| !p.is_empty()).map(Pattern::new),
+        pattern: Some(props.s("pattern")).filter(|p| !p.is_empty()).map(|p| Box::new(Pattern::new(p))),
         min_items: props.oi("minItems"),
         max_items: props.oi("maxItems"),
         min_properties: props.oi("minProperties"),
         max_properties: props.oi("maxProperties"),
         enums: props.list("enum").into(),
         required: texts(props.list("required")),
+        junction: junction(props).map(Box::new),
+    };
+    let any = found.format.is_some()
+        || !found.number_format.is_empty()
+        || found.pattern.is_some()
+        || found.junction.is_some()
+        || found.range.is_some()
+        || [found.min_length, found.max_length, found.min_items, found.max_items].iter().any(Option::is_some)
+        || [found.min_properties, found.max_properties].iter().any(Option::is_some)
+        || !found.enums.is_empty()
+        || !found.required.is_empty();
+    any.then_some(found)
+}
+
+fn junction(props: &Value) -> Option<Junction> {
+    let nodes = |key: &str| props.list(key).iter().map(Node::compile).collect::<Box<[_]>>();
+    let found = Junction {
         all_of: nodes("allOf"),
         any_of: nodes("anyOf"),
         one_of: nodes("oneOf"),
         not: props.opt("not").map(|n| Box::new(Node::compile(n))),
     };
-    let any = found.format.is_some()
-        || !found.number_format.is_empty()
-        || found.pattern.is_some()
-        || found.not.is_some()
-        || found.multiple_of.is_some()
-        || [found.minimum, found.maximum].iter().any(Option::is_some)
-        || [found.min_length, found.max_length, found.min_items, found.max_items].iter().any(Option::is_some)
-        || [found.min_properties, found.max_properties].iter().any(Option::is_some)
-        || [&found.all_of, &found.any_of, &found.one_of].iter().any(|n| !n.is_empty())
-        || !found.enums.is_empty()
-        || !found.required.is_empty();
+    let any = [&found.all_of, &found.any_of, &found.one_of].iter().any(|n| !n.is_empty()) || found.not.is_some();
     any.then_some(found)
 }
 

@@ -108,12 +108,14 @@ fn unshown<'e>(value: &'e Expr, checked: &Checked) -> Option<&'e Expr> {
 
 /// The value, when a clause is not for its type.
 fn misfit<'e>(value: &'e Expr, sign: char, checked: &Checked) -> Option<&'e Expr> {
-    let fits = match (sign, checked.of(value)) {
-        (_, Type::Dyn) | ('d' | 'o' | 'b' | 'x' | 'X', Type::Int | Type::Uint) => true,
-        ('f' | 'e', Type::Double | Type::String) | ('b', Type::Bool) => true,
-        ('x' | 'X', Type::String | Type::Bytes) => true,
-        _ => false,
-    };
+    let fits = matches!(
+        (sign, checked.of(value)),
+        (_, Type::Dyn)
+            | ('d' | 'o' | 'b' | 'x' | 'X', Type::Int | Type::Uint)
+            | ('f' | 'e', Type::Double | Type::String)
+            | ('b', Type::Bool)
+            | ('x' | 'X', Type::String | Type::Bytes)
+    );
     (!fits).then_some(value)
 }
 

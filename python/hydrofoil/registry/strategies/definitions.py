@@ -42,13 +42,12 @@ RETRY_SECONDS = 1.0
 class InstanceStrategy(Strategy):
     """Custom resources: nothing new while their definition goes."""
 
-    def __init__(self, registry: Registry) -> None:
-        super().__init__(registry)
-        self.deleted = asyncio.Event()
-        """Set whenever an instance has gone."""
+    deleted: asyncio.Event | None = None
+    """Set whenever an instance has gone, where somebody waits for that."""
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
-        self.deleted.set()
+        if self.deleted is not None:
+            self.deleted.set()
 
 
 class DefinitionStrategy(Strategy):
@@ -296,8 +295,9 @@ class DefinitionStrategy(Strategy):
 
         strategy = self.registry.strategy(instances)
         assert isinstance(strategy, InstanceStrategy)
+        gone = strategy.deleted = asyncio.Event()
         while left := self.registry.all(instances):
-            strategy.deleted.clear()
+            gone.clear()
             for i, old in enumerate(left):
                 try:
                     await self.registry.delete(instances, old.namespace, old.name, DeleteOptions())
@@ -309,7 +309,7 @@ class DefinitionStrategy(Strategy):
             if self.registry.all(instances):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_SECONDS):
-                        await strategy.deleted.wait()
+                        await gone.wait()
 
 
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:

@@ -129,14 +129,8 @@ pub struct Rules {
     pub max_length: Option<i64>,
     /// The pattern of texts.
     pub pattern: Option<Box<Pattern>>,
-    /// Items at least.
-    pub min_items: Option<i64>,
-    /// Items at most.
-    pub max_items: Option<i64>,
-    /// Members at least.
-    pub min_properties: Option<i64>,
-    /// Members at most.
-    pub max_properties: Option<i64>,
+    /// How many items or members there may be.
+    pub counts: Option<Box<Counts>>,
     /// The values allowed.
     pub enums: Box<[Value]>,
     /// The members that must be there.
@@ -154,6 +148,19 @@ pub struct Range {
     pub maximum: Option<(f64, bool)>,
     /// What a number must be a multiple of.
     pub multiple_of: Option<f64>,
+}
+
+/// How many items a list may have, or members an object.
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Items at least.
+    pub min_items: Option<i64>,
+    /// Items at most.
+    pub max_items: Option<i64>,
+    /// Members at least.
+    pub min_properties: Option<i64>,
+    /// Members at most.
+    pub max_properties: Option<i64>,
 }
 
 /// Schemas about the same value.
@@ -315,10 +322,7 @@ fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules
         min_length: props.oi("minLength"),
         max_length: props.oi("maxLength"),
         pattern: Some(props.s("pattern")).filter(|p| !p.is_empty()).map(|p| Box::new(Pattern::new(p))),
-        min_items: props.oi("minItems"),
-        max_items: props.oi("maxItems"),
-        min_properties: props.oi("minProperties"),
-        max_properties: props.oi("maxProperties"),
+        counts: counts(props).map(Box::new),
         enums: props.list("enum").into(),
         required: texts(props.list("required")),
         junction: junction(props).map(Box::new),
@@ -328,11 +332,22 @@ fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules
         || found.pattern.is_some()
         || found.junction.is_some()
         || found.range.is_some()
-        || [found.min_length, found.max_length, found.min_items, found.max_items].iter().any(Option::is_some)
-        || [found.min_properties, found.max_properties].iter().any(Option::is_some)
+        || found.counts.is_some()
+        || [found.min_length, found.max_length].iter().any(Option::is_some)
         || !found.enums.is_empty()
         || !found.required.is_empty();
     any.then_some(found)
+}
+
+fn counts(props: &Value) -> Option<Counts> {
+    let found = Counts {
+        min_items: props.oi("minItems"),
+        max_items: props.oi("maxItems"),
+        min_properties: props.oi("minProperties"),
+        max_properties: props.oi("maxProperties"),
+    };
+    let all = [found.min_items, found.max_items, found.min_properties, found.max_properties];
+    all.iter().any(Option::is_some).then_some(found)
 }
 
 fn junction(props: &Value) -> Option<Junction> {

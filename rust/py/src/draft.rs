@@ -23,11 +23,13 @@ pub(crate) struct Draft {
     pub(crate) value: Cell,
     /// The object as a webhook converted it for the store.
     converted: Mutex<Option<Value>>,
+    /// What validation let pass with a warning.
+    passed: Mutex<Vec<String>>,
 }
 
 impl Draft {
     pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
-        Self { typed, value: Cell::new(value), converted: Mutex::default() }
+        Self { typed, value: Cell::new(value), converted: Mutex::default(), passed: Mutex::default() }
     }
 
     /// The object as the store takes it.
@@ -260,6 +262,7 @@ impl Draft {
                     Some(old) => custom::update(&c.definition, c.version(), subresource, &value, old, &mut causes),
                     None => custom::create(&c.definition, c.version(), &value, &mut causes),
                 }
+                *self.passed.lock() = causes.take_warnings();
                 causes
             }
             (None, Some(_)) => validate::update(&request, &value),
@@ -281,8 +284,11 @@ impl Draft {
         let old = self.old_value(old)?;
         let value = self.value.lock();
         if self.typed.custom.is_some() {
-            let silent = subresource == "status";
-            return Ok(if silent { Vec::new() } else { custom::warnings(&value, old.as_deref()) });
+            let mut out = std::mem::take(&mut *self.passed.lock());
+            if subresource != "status" {
+                out.extend(custom::warnings(&value, old.as_deref()));
+            }
+            return Ok(out);
         }
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
         Ok(match old {

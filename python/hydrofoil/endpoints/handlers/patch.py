@@ -83,37 +83,49 @@ def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) 
     body.check_type(scope, native, draft)
 
 
-async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
-    """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
-    resource, info = scope.resource, scope.info
-    force = truth(scope.params, "force")
+def manager_checked(scope: Scope, options: WriteOptions) -> bool:
+    """Whether an apply is forced. Raises 422 when it names no manager."""
     if not options.field_manager:
         cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
         raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    return truth(scope.params, "force")
 
-    def applied(live: Stored | None) -> Draft:
-        try:
-            draft, strict = resource.native.apply(live, data, options.field_manager, info.subresource, force)
-        except engine.ApplyConflictError as e:
-            text, causes = e.args
-            shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
-            raise errors.ApiError(409, "Conflict", text, {"causes": shown}) from None
-        except engine.DecodeError as e:
-            what, text = e.args
-            if what == "internal":
-                raise errors.ApiError(500, "", text) from None
-            raise errors.bad_request(text) from None
-        if strict and options.field_validation == "Strict":
-            why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
-            raise errors.bad_request(f"error strict decoding YAML: {why}")
-        if options.field_validation == "Warn":
-            scope.warnings += [w for w in strict if w not in scope.warnings]
-        check_name(scope, draft)
-        body.check_namespace(scope, draft)
-        return draft
+
+def applied(
+    scope: Scope, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
+) -> Draft:
+    """An object with a configuration merged into it. Raises 400, 409 and, as upstream, 500."""
+    try:
+        draft, strict = native.apply(live, data, options.field_manager, scope.info.subresource, force)
+    except engine.ApplyConflictError as e:
+        text, causes = e.args
+        shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
+        raise errors.ApiError(409, "Conflict", text, {"causes": shown}) from None
+    except engine.DecodeError as e:
+        what, text = e.args
+        if what == "internal":
+            raise errors.ApiError(500, "", text) from None
+        raise errors.bad_request(text) from None
+    if strict and options.field_validation == "Strict":
+        why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
+        raise errors.bad_request(f"error strict decoding YAML: {why}")
+    if options.field_validation == "Warn":
+        scope.warnings += [w for w in strict if w not in scope.warnings]
+    check_name(scope, draft)
+    body.check_namespace(scope, draft)
+    return draft
+
+
+async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
+    """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
+    resource, info = scope.resource, scope.info
+    force = manager_checked(scope, options)
+
+    def make(live: Stored | None) -> Draft:
+        return applied(scope, resource.native, live, data, options, force=force)
 
     if scope.collection.get(resource.native, info.namespace, info.name) is None and not info.subresource:
-        draft = applied(None)
+        draft = make(None)
         if draft.head()[5]:
             text = (
                 f"uid mismatch: the provided object specified uid {draft.head()[5]}, and no existing object was found"
@@ -127,7 +139,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         resource,
         info.namespace,
         info.name,
-        applied,
+        make,
         subresource=info.subresource,
         dry_run=options.dry_run,
         patch=True,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.endpoints.handlers import body, custom_scale
-from hydrofoil.endpoints.handlers.patch import patched
+from hydrofoil.endpoints.handlers import body, custom_scale, scale_owners
+from hydrofoil.endpoints.handlers.patch import applied, from_cbor, manager_checked, patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, write_options
@@ -90,29 +91,63 @@ async def update(scope: Scope) -> Answer:
 
 async def patch(scope: Scope) -> Answer:
     """Sets the replicas of a workload by a patch of its Scale."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
     options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
-    if kind.startswith("apply"):
-        raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+    if kind == "apply-cbor":
+        kind, data = "apply", from_cbor(data)
+    if kind == "apply":
+        return await apply(scope, data, options)
     native = scale_type(scope)
 
     def make(old: Stored) -> Draft:
-        scale = custom_scale.before(scope.resource, old) if scope.resource.custom else shown(old)
+        scale = before(scope, old)
         present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         return patched(scope, present, kind, data, options, native)
 
     return await _write(scope, make, options)
 
 
-async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
+def before(scope: Scope, old: Stored) -> dict[str, Any]:
+    """The Scale that a change begins from."""
+    return custom_scale.before(scope.resource, old) if scope.resource.custom else shown(old)
+
+
+async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
+    """Sets the replicas of a workload by a configuration of its Scale (SSA-01)."""
+    force = manager_checked(scope, options)
+    native, known = scale_type(scope), scale_owners.paths(scope)
+
     def change(old: Stored) -> Draft:
-        given: Draft = make(old)
-        version = given.head()[6]
-        if scope.resource.custom:
-            draft = custom_scale.scaled(scope.resource, old, given)
-            draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
-            return draft
+        entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
+        scale = before(scope, old)
+        scale["metadata"]["managedFields"] = scale_owners.of_scale(entries, known)
+        live = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+        given = applied(scope, native, live, data, options, force=force)
+        owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
+        draft = scaled(scope, old, given)
+        new = scale_owners.of_object(entries, owners, known, scope.resource.api_version)
+        draft.set(["metadata", "managedFields"], orjson.dumps(new))
+        return draft
+
+    stored = await scope.registry.update(
+        scope.resource,
+        scope.info.namespace,
+        scope.info.name,
+        change,
+        dry_run=options.dry_run,
+        patch=True,
+        warnings=scope.warnings,
+    )
+    return answer(scope, stored)
+
+
+def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
+    """An object with the replicas of a Scale. Raises 422 and, of custom resources, 400."""
+    version = given.head()[6]
+    if scope.resource.custom:
+        draft = custom_scale.scaled(scope.resource, old, given)
+    else:
         replicas = int(given.get(["spec", "replicas"]) or b"0")
         if replicas < 0:
             text = f"Invalid value: {replicas}: must be greater than or equal to 0"
@@ -121,10 +156,13 @@ async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
             )
         draft = old.thaw()
         draft.set(["spec", "replicas"], b"%d" % replicas)
-        draft.set(
-            ["metadata", "resourceVersion"], orjson.dumps(version) if version else orjson.dumps(str(old.revision))
-        )
-        return draft
+    draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
+    return draft
+
+
+async def _write(scope: Scope, make: Callable[[Stored], Draft], options: WriteOptions) -> Answer:
+    def change(old: Stored) -> Draft:
+        return scaled(scope, old, make(old))
 
     stored = await scope.registry.update(
         scope.resource,

@@ -73,6 +73,11 @@ def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 
 
+def unparsable_version(version: str, why: str) -> ApiError:
+    """500 without a reason: what an object of an update says its version is (apiserver `storage.APIObjectVersioner`)."""
+    return ApiError(500, "", f"strconv.ParseUint: parsing {quoted(version)}: {why}")
+
+
 def not_found(group: str, resource: str, name: str) -> ApiError:
     """404 of an object."""
     return ApiError(

@@ -74,8 +74,8 @@ def bad_request(message: str) -> ApiError:
 
 
 def unparsable_version(version: str, why: str) -> ApiError:
-    """500 without a reason: what an object of an update says its version is (apiserver `storage.APIObjectVersioner`)."""
-    return ApiError(500, "", f"strconv.ParseUint: parsing {quoted(version)}: {why}")
+    """An object whose version is no number is the client's mistake; upstream answers 500 with its parser's words."""
+    return bad_request(f"invalid resource version: strconv.ParseUint: parsing {quoted(version)}: {why}")
 
 
 def not_found(group: str, resource: str, name: str) -> ApiError:

@@ -55,6 +55,7 @@ ROOTS = (
     "core.EphemeralContainer",
     "core.HostIP",
     "core.EventSource",
+    "core.NodeAddress",
     "core.NodeSelectorTerm",
     "core.ObjectReference",
     "core.PersistentVolumeClaimSpec",

@@ -120,19 +120,25 @@ def header_lines(headers: dict[str, str], warnings: list[str]) -> bytes:
 
 
 def warning_values(warnings: list[str]) -> list[str]:
-    """RFC 9110 warning values, each once; long ones are cut when all are over 4096 (apiserver `filters/warning.go`)."""
+    """RFC 9110 warning values, each once (apiserver `filters/warning.go`).
+
+    Once all are over 4096 characters, each is cut to 256, and no more are added to 4096 of what was cut.
+    """
     texts = list(dict.fromkeys("".join(c for c in w if c.isprintable()) for w in warnings))
-    total = sum(map(len, texts))
+    total = 0
+    cut = False
     out: list[str] = []
-    used = 0
     for text in texts:
-        shown = text[:253] + "..." if total > 4096 and len(text) > 256 else text
-        if used + len(shown) > 4096:
+        if cut and total >= 4096:
             break
-        used += len(shown)
-        escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
-        out.append(f'299 - "{escaped}"')
-    return out
+        out.append(text)
+        total += len(text)
+        if cut or total > 4096:
+            # The one that is too much still comes, as do all before it.
+            cut = True
+            out = [o[:256] for o in out]
+            total = sum(map(len, out))
+    return ['299 - "' + o.replace("\\", "\\\\").replace('"', '\\"') + '"' for o in out]
 
 
 def wants_gzip(request: web.BaseRequest) -> bool:

@@ -93,6 +93,11 @@ impl Draft {
         )
     }
 
+    /// The same object, to be written on its own: each try of an update begins from the body as it was sent.
+    fn fork(&self) -> Self {
+        Self::new(Arc::clone(&self.typed), self.value.lock().clone())
+    }
+
     /// The value at a path of member names as JSON, `None` when absent.
     fn get<'py>(&self, py: Python<'py>, path: Vec<String>) -> Option<Bound<'py, PyBytes>> {
         let value = self.value.lock();

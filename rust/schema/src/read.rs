@@ -179,6 +179,12 @@ fn blank(value: &Value) -> bool {
     }
 }
 
+/// Whether a field that is a map has the same keys with the same values in both.
+pub(crate) fn same_map(a: &Value, b: &Value, key: &str) -> bool {
+    let (a, b) = (a.sub(key), b.sub(key));
+    a == b || (a.is_zero() && b.is_zero())
+}
+
 /// Whether a field is the same in both values.
 pub(crate) fn same_field(a: &Value, b: &Value, key: &str) -> bool {
     same(a.sub(key), b.sub(key))

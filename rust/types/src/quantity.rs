@@ -47,7 +47,8 @@ impl Quantity {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (digits, suffix) = rest.split_at(end);
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+        // Upstream's parser takes a suffix, a sign or a point for zero; only nothing at all is refused.
+        if text.is_empty() || fraction.contains('.') {
             return Err(FORM);
         }
         let (base, exponent, format) = match suffix {
@@ -134,10 +135,10 @@ fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
             None => return most,
         };
     }
-    let shift = 9 - places + if base == 10 { exponent } else { 0 };
     if value == 0 {
         return 0;
     }
+    let shift = (9 - places).saturating_add(if base == 10 { exponent } else { 0 });
     if shift >= 0 {
         10i128.checked_pow(shift as u32).and_then(|p| value.checked_mul(p)).map_or(most, |v| v.min(most))
     } else {

@@ -45,11 +45,10 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
                 warnings=scope.warnings,
             )
             return scope.object_answer(stored, 201)
-    source = draft.json()
 
     def change(_: Stored) -> Draft:
         # Each try begins from the body as it was sent.
-        return resource.native.decode(source, "json")[0]
+        return draft.fork()
 
     stored = await scope.registry.update(
         resource,

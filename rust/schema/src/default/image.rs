@@ -33,21 +33,26 @@ fn reference_parses(image: &str) -> bool {
             return false;
         }
     }
-    if is_hex_id(image) || name.len() > 255 {
+    if is_hex_id(image) {
         return false;
     }
     let mut parts = name.split('/').peekable();
     let mut first = true;
+    // Names without a host and a slash are of the library.
+    let mut length = if name.contains('/') { name.len() } else { "library/".len() + name.len() };
     while let Some(part) = parts.next() {
         let host = first
             && parts.peek().is_some()
             && (part.contains(['.', ':']) || part == "localhost" || part.bytes().any(|b| b.is_ascii_uppercase()));
         first = false;
+        if host {
+            length -= part.len() + 1;
+        }
         if !(if host { host_parses(part) } else { path_parses(part) }) {
             return false;
         }
     }
-    true
+    length <= 255
 }
 
 /// Sixty-four hexadecimal digits are an image id, which is no reference.

@@ -80,6 +80,7 @@ fn switches(key: (&str, &str)) -> (bool, bool) {
         | ("autoscaling", "HorizontalPodAutoscaler")
         | ("certificates.k8s.io", "CertificateSigningRequest" | "PodCertificateRequest")
         | ("storage.k8s.io", "VolumeAttachment")
+        | ("networking.k8s.io", "ServiceCIDR")
         | ("apiregistration.k8s.io" | "internal.apiserver.k8s.io", _)
         | ("resource.k8s.io", "ResourceClaim" | "ResourcePoolStatusRequest")
         | ("scheduling.k8s.io", "PodGroup") => (true, false),

@@ -32,8 +32,8 @@ pub(super) fn drop_disabled(kind: &Kind, object: &mut Value, old: Option<&Value>
             }
         }),
         ("discovery.k8s.io", "EndpointSlice")
-            // The v1 API takes no topology; what v1beta1 stored stays.
-            if old.is_none() => {
+            // The v1 API takes no topology; what v1beta1 stored stays while the endpoints do.
+            if old.is_none_or(|o| o.sub("endpoints") != object.sub("endpoints")) => {
                 object.each("endpoints", |e| e.drop("deprecatedTopology"));
             }
         ("storage.k8s.io", "CSIDriver") => object.within("spec", |s| {

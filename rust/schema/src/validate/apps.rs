@@ -215,6 +215,8 @@ fn stateful_set(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
         if !tolerates.template {
             super::pod::template(filled.sub("template"), &at, causes);
         }
+        // Upstream looks at these again, also where the template is let be.
+        super::pod::template_metadata(filled.sub("template"), &at, causes);
     }
     workload::always(spec.sub("template"), WORDS.noun, &SPEC.child("template"), causes);
     counts(spec, &["revisionHistoryLimit"], &SPEC, causes);

@@ -44,10 +44,11 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
         causes.need(&at);
     }
     for (i, usage) in usages.iter().enumerate() {
-        let text = usage.as_str().unwrap_or("");
-        causes.one_of(&at.index(i), text, &USAGES);
+        causes.one_of(&at.index(i), usage.as_str().unwrap_or(""), &USAGES);
+    }
+    for (i, usage) in usages.iter().enumerate() {
         if usages[..i].contains(usage) {
-            causes.duplicate_str(&at.index(i), text);
+            causes.duplicate_str(&at.index(i), usage.as_str().unwrap_or(""));
         }
     }
     if spec.s("signerName") == "kubernetes.io/legacy-unknown" {

@@ -141,7 +141,7 @@ fn metadata_steps(req: &Request<'_>) -> &'static [Metadata] {
             _,
         )
         | ("storage.k8s.io", "VolumeAttachment" | "CSINode", _) => &[Object],
-        ("", "PersistentVolumeClaim" | "ServiceAccount" | "Secret" | "ConfigMap" | "Endpoints", "")
+        ("", "PersistentVolumeClaim" | "ServiceAccount" | "Endpoints", "")
         | ("apps", "ControllerRevision", "")
         | ("networking.k8s.io", "IngressClass", "")
         | ("storage.k8s.io", "VolumeAttributesClass", "") => &[Update, Object],
@@ -208,9 +208,10 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
                 }
                 ("apiregistration.k8s.io", _) if status => apiservice::status(object, c),
                 ("apiregistration.k8s.io", _) => apiservice::whole(req.kind, object, c),
-                ("", "Secret") => secret::update(object, old, c),
+                ("", "Secret") => secret::update(req, object, old, c),
                 ("", "ConfigMap") => {
                     plain::immutable(object, old, &["data", "binaryData"], c);
+                    meta::create(req.kind, object, c);
                     plain::config_map(object, c);
                 }
                 ("", "Endpoints") => endpoints::rules(object, Some(old), c),

@@ -66,7 +66,12 @@ pub(crate) fn overcommits(name: &str) -> bool {
 
 /// The amount that a decoded quantity stands for.
 pub(crate) fn quantity(value: &Value) -> Quantity {
-    value.as_str().and_then(|t| Quantity::parse(t).ok()).unwrap_or_else(zero)
+    match value {
+        // Numbers are taken as they are written.
+        Value::Int(n) => Quantity::parse(&n.to_string()).ok(),
+        other => other.as_str().and_then(|t| Quantity::parse(t).ok()),
+    }
+    .unwrap_or_else(zero)
 }
 
 fn zero() -> Quantity {

@@ -9,7 +9,7 @@ use super::pod::csi_driver_name;
 use super::{resource, selector};
 use crate::Request;
 use crate::internal::InternalCauses;
-use crate::read::{Read, Write, same_field};
+use crate::read::{Read, Write, same_map};
 
 const SPEC: Path<'static> = Path::new("spec");
 
@@ -241,12 +241,12 @@ fn driver(object: &Value, causes: &mut Causes) {
 }
 
 fn capacity(object: &Value, causes: &mut Causes) {
+    selector::label_selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), causes);
     let class = object.s("storageClassName");
     causes.format(&Path::new("storageClassName"), class, name::subdomain);
     if let Some(amount) = object.opt("capacity") {
         resource::not_negative(amount, &Path::new("capacity"), causes);
     }
-    selector::label_selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), causes);
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
@@ -275,7 +275,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
             if object.s("driverName") != old.s("driverName") {
                 causes.forbidden(&Path::new("driverName"), "updates to driverName are forbidden.");
             }
-            if !same_field(object, old, "parameters") {
+            if !same_map(object, old, "parameters") {
                 causes.forbidden(&Path::new("parameters"), "updates to parameters are forbidden.");
             }
             rules(req, object, causes);

@@ -117,7 +117,7 @@ pub(crate) fn count_or_percent(value: &Value, path: &Path<'_>, causes: &mut Caus
 /// The number, or that of a percentage.
 pub(crate) fn plain_number(value: &Value) -> i64 {
     match value {
-        Value::Str(s) => text::percent_value(s).unwrap_or(0),
+        Value::Str(s) => text::percent_value(s).or_else(|| s.parse().ok()).unwrap_or(0),
         Value::Int(n) => *n,
         _ => 0,
     }

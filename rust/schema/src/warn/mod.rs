@@ -37,6 +37,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
         ("storage.k8s.io", "CSIStorageCapacity") => {
             node::selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), out);
         }
+        ("storage.k8s.io", "CSIDriver") => node::driver(object, &Value::Null, out),
         ("node.k8s.io", "RuntimeClass") => node::runtime_class(object, out),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => format::definition(object, out),
         ("apps" | "batch", _) | ("", "ReplicationController" | "PodTemplate") => {
@@ -67,6 +68,7 @@ pub fn update(req: &Request<'_>, object: &Value) -> Vec<String> {
         ("storage.k8s.io", "CSIStorageCapacity") => {
             node::selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), out);
         }
+        ("storage.k8s.io", "CSIDriver") => node::driver(object, old, out),
         ("node.k8s.io", "RuntimeClass") => node::runtime_class(object, out),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => format::definition(object, out),
         ("apps" | "batch", _) | ("", "ReplicationController" | "PodTemplate") => {

@@ -46,6 +46,19 @@ pub(crate) fn selector(selector: &Value, path: &Path<'_>, out: &mut Vec<String>)
     }
 }
 
+/// Tokens that a CSI driver asks for anew would better come as secrets (kubernetes `pkg/registry/storage/csidriver`).
+pub(crate) fn driver(object: &Value, old: &Value, out: &mut Vec<String>) {
+    let (spec, before) = (object.sub("spec"), old.sub("spec"));
+    let asked = spec.list("tokenRequests");
+    if !asked.is_empty() && asked != before.list("tokenRequests") && !spec.has("serviceAccountTokenInSecrets") {
+        out.push(
+            "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent \
+             possible logging of tokens in volume attributes"
+                .into(),
+        );
+    }
+}
+
 /// `GetWarningsForStorageClass`.
 pub(crate) fn storage_class(object: &Value, out: &mut Vec<String>) {
     let path = Path::new("allowedTopologies");

@@ -150,7 +150,7 @@ fn class_change(object: &Value, old: &Value, munged: &mut Value, causes: &mut Ca
         let at = Path::new("metadata");
         let at = at.child("annotations");
         let shown = now.unwrap_or_else(|| Value::from(""));
-        causes.invalid(&at.key(BETA_CLASS), &shown, IMMUTABLE);
+        causes.invalid(&at.child(BETA_CLASS), &shown, IMMUTABLE);
     }
     if moved || (gained.is_some() && (before.is_none() || gained == before.as_ref())) {
         munged.drop("storageClassName");

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
-use crate::internal;
+use crate::internal::{self, InternalCauses};
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::{ip, label};
@@ -110,7 +110,7 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     let addresses = object.sub("status").list("addresses");
     for (i, address) in addresses.iter().enumerate() {
         if addresses[..i].contains(address) {
-            causes.duplicate(&at.index(i), address);
+            causes.duplicate_internal(&at.index(i), "core.NodeAddress", address);
         }
     }
     let (now, before) = (object.sub("spec").list("podCIDRs"), old.sub("spec").list("podCIDRs"));

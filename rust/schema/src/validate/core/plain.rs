@@ -3,7 +3,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
-use crate::read::{Read, same_field};
+use crate::read::{Read, same_map};
 use crate::validate::check::Check;
 use crate::validate::format::{label, name};
 use crate::validate::pod;
@@ -45,7 +45,7 @@ pub(crate) fn immutable(new: &Value, old: &Value, keys: &[&'static str], causes:
         causes.forbidden(&Path::new("immutable"), SET);
     }
     for key in keys {
-        if !same_field(new, old, key) {
+        if !same_map(new, old, key) {
             causes.forbidden(&Path::new(key), SET);
         }
     }

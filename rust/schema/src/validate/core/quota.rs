@@ -20,7 +20,28 @@ const SCOPES: [&str; 7] = [
 
 /// `IsStandardQuotaResourceName`.
 fn is_quota(name: &str) -> bool {
-    resource::is_standard(name) || name.starts_with("count/")
+    const STANDARD: [&str; 19] = [
+        "configmaps",
+        "cpu",
+        "ephemeral-storage",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "memory",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    ];
+    STANDARD.contains(&name) || name.starts_with("hugepages-") || name.starts_with("requests.hugepages-")
 }
 
 /// `IsResourceQuotaScopeValidForResource`.

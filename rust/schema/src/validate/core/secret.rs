@@ -4,9 +4,11 @@ use base64::Engine as _;
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::plain;
+use crate::Request;
 use crate::read::Read;
 use crate::validate::check::{Check, IMMUTABLE};
 use crate::validate::format::name;
+use crate::validate::meta;
 
 const MAX: usize = 1024 * 1024;
 const DATA: Path<'static> = Path::new("data");
@@ -66,10 +68,11 @@ fn json(data: &Value, key: &str, causes: &mut Causes) {
     }
 }
 
-pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     if object.s("type") != old.s("type") {
         causes.invalid_str(&Path::new("type"), object.s("type"), IMMUTABLE);
     }
     plain::immutable(object, old, &["data"], causes);
+    meta::create(req.kind, object, causes);
     rules(object, causes);
 }

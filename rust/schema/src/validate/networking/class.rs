@@ -38,7 +38,7 @@ fn parameters(spec: &Value, causes: &mut Causes) {
     let Some(scope) = reference.opt("scope") else { return causes.need(&scope_at) };
     match scope.as_str().unwrap_or("") {
         "Namespace" => match namespace {
-            None | Some("") => causes.required(&namespace_at, "`parameters.scope` is set to 'Namespace'"),
+            None => causes.required(&namespace_at, "`parameters.scope` is set to 'Namespace'"),
             Some(text) => causes.format(&namespace_at, text, name::label),
         },
         "Cluster" => {

@@ -5,6 +5,7 @@ use hydrofoil_types::{Causes, Path, Value};
 use crate::read::Read;
 
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
+const MIRROR: &str = "kubernetes.io/config.mirror";
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
 
@@ -14,10 +15,10 @@ pub(super) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
     if matches!(annotations, Value::Null) {
         return;
     }
-    if let Some(mirror) = annotations.opt("kubernetes.io/config.mirror")
+    if let Some(mirror) = annotations.opt(MIRROR)
         && pod.zero("nodeName")
     {
-        let at = path.key("kubernetes.io/config.mirror");
+        let at = path.key(MIRROR);
         causes.invalid(&at, mirror, "must set spec.nodeName if mirror pod annotation is set");
     }
     if let Some(text) = annotations.opt(SECCOMP_POD) {
@@ -49,6 +50,32 @@ pub(super) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
             causes.invalid_str(&path.key(key), profile, &format!("invalid AppArmor profile name: \"{profile}\""));
         }
     }
+}
+
+/// `ValidatePodSpecificAnnotationUpdates`.
+pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
+    let (meta, before) = (object.sub("metadata"), old.sub("metadata"));
+    let path = Path::new("metadata");
+    let path = path.child("annotations");
+    let subject = |key: &str| match key {
+        MIRROR => Some("mirror pod annotation"),
+        _ => key.starts_with(APP_ARMOR).then_some("AppArmor annotations"),
+    };
+    for (key, was) in before.entries("annotations") {
+        if let Some(subject) = subject(key)
+            && meta.sub("annotations").get(key) != Some(was)
+        {
+            causes.forbidden(&path.key(key), &format!("may not remove or update {subject}"));
+        }
+    }
+    for (key, _) in meta.entries("annotations") {
+        if let Some(subject) = subject(key)
+            && !before.sub("annotations").has(key)
+        {
+            causes.forbidden(&path.key(key), &format!("may not add {subject}"));
+        }
+    }
+    check(meta, object.sub("spec"), &path, causes);
 }
 
 fn seccomp_profile(text: &str, path: &Path<'_>, causes: &mut Causes) {

@@ -87,16 +87,21 @@ pub(super) fn metadata_and_spec(kind: &crate::Kind, object: &Value, causes: &mut
 
 /// `ValidatePodTemplateSpec`.
 pub(crate) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let metadata = template.sub("metadata");
-    meta::labels(metadata.get("labels"), &path.child("labels"), causes);
-    meta::annotations(metadata, &path.child("annotations"), causes);
-    let (pod, at) = (template.sub("spec"), path.child("spec"));
-    annotations::check(metadata, pod, &path.child("annotations"), causes);
+    template_metadata(template, path, causes);
+    let (metadata, pod, at) = (template.sub("metadata"), template.sub("spec"), path.child("spec"));
     spec(pod, None, &at, causes);
     annotations::seccomp_matches(metadata, pod, &at, causes);
     if !pod.list("ephemeralContainers").is_empty() {
         causes.forbidden(&at.child("ephemeralContainers"), "ephemeral containers not allowed in pod template");
     }
+}
+
+/// Labels and annotations of a template.
+pub(crate) fn template_metadata(template: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let metadata = template.sub("metadata");
+    meta::labels(metadata.get("labels"), &path.child("labels"), causes);
+    meta::annotations(metadata, &path.child("annotations"), causes);
+    annotations::check(metadata, template.sub("spec"), &path.child("annotations"), causes);
 }
 
 /// `ValidatePodSpec`.

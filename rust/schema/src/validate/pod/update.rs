@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::status;
+use super::{annotations, status};
 use crate::read::{Read, Write, same, same_field};
 use crate::validate::check::Check;
 use crate::{Request, internal};
@@ -33,11 +33,7 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
 }
 
 fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    if object.sub("metadata").sub("annotations").s(MIRROR) != old.sub("metadata").sub("annotations").s(MIRROR) {
-        let at = Path::new("metadata");
-        let at = at.child("annotations");
-        causes.forbidden(&at.key(MIRROR), "may not remove or update mirror pod annotation");
-    }
+    annotations::update(object, old, causes);
     let (new, old) = (object.sub("spec"), old.sub("spec"));
     for list in ["containers", "initContainers"] {
         let at = path.child(list);

@@ -1,0 +1,120 @@
+"""Causes and warnings that a comparison with kube-apiserver on changed objects brought to light."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+
+CORE = "/api/v1/namespaces/default"
+APPS = "/apis/apps/v1/namespaces/default"
+POD: dict[str, Any] = {"containers": [{"name": "c", "image": "i"}]}
+TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": POD}
+
+
+async def answer(api: aiohttp.ClientSession, verb: str, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    async with api.request(verb, path, json=body) as r:
+        return r.status, await r.json()
+
+
+def fields(status: Any) -> list[str]:
+    return [c["field"] for c in status["details"]["causes"]]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "key", "said"),
+    [
+        (f"{CORE}/secrets", {"immutable": True, "data": {"k": "dg=="}}, "data", "immutable"),
+        (f"{CORE}/configmaps", {"immutable": True, "data": {"k": "v"}}, "data", "immutable"),
+        (
+            "/apis/storage.k8s.io/v1/volumeattributesclasses",
+            {"driverName": "csi.example.com", "parameters": {"k": "v"}},
+            "parameters",
+            "updates to parameters are forbidden.",
+        ),
+    ],
+)
+async def test_a_key_without_a_value_is_a_change_of_a_map(
+    api: aiohttp.ClientSession, path: str, body: dict[str, Any], key: str, said: str
+) -> None:
+    """UP-02: what may not change gains no empty members either."""
+    code, made = await answer(api, "POST", path, {"metadata": {"name": "fixed"}, **body})
+    assert code == 201, made
+    made[key]["new"] = ""
+    code, status = await answer(api, "PUT", f"{path}/fixed", made)
+    assert (code, fields(status)) == (422, [key])
+    assert said in status["message"]
+
+
+async def test_updates_show_empty_lists_and_maps_as_they_were_sent(api: aiohttp.ClientSession) -> None:
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
+    path = f"{APPS}/replicasets"
+    _, made = await answer(api, "POST", path, {"metadata": {"name": "empties"}, "spec": spec})
+    made["spec"]["template"]["metadata"]["labels"] = {}
+    code, status = await answer(api, "PUT", f"{path}/empties", made)
+    assert code == 422
+    assert "spec.template.metadata.labels: Invalid value: {}: `selector` does not match" in status["message"]
+
+
+async def test_names_in_messages_are_quoted(api: aiohttp.ClientSession) -> None:
+    code, status = await answer(api, "POST", f"{CORE}/configmaps", {"metadata": {"name": 'a\n"b"'}})
+    assert code == 422
+    assert status["message"].startswith('ConfigMap "a\\n\\"b\\"" is invalid: metadata.name: ')
+
+
+async def test_quantities_without_digits_are_zero(api: aiohttp.ClientSession) -> None:
+    """As apimachinery `resource.ParseQuantity` reads them."""
+    for text in ("n", "Ki", "-", "."):
+        body = {"metadata": {"generateName": "q-"}, "spec": {"hard": {"pods": text}}}
+        code, made = await answer(api, "POST", f"{CORE}/resourcequotas?dryRun=All", body)
+        assert code == 201, (text, made)
+        assert made["spec"]["hard"]["pods"] == "0"
+
+
+async def test_names_of_images_that_are_too_long_have_no_tag(api: aiohttp.ClientSession) -> None:
+    for length, policy in ((247, "Always"), (248, "IfNotPresent")):
+        spec = {"containers": [{"name": "c", "image": "y" * length}]}
+        code, made = await answer(api, "POST", f"{CORE}/pods?dryRun=All", {"metadata": {"name": "p"}, "spec": spec})
+        assert (code, made["spec"]["containers"][0]["imagePullPolicy"]) == (201, policy)
+
+
+async def test_deployments_may_surge_by_a_number_in_quotes_only_by_mistake(api: aiohttp.ClientSession) -> None:
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
+    spec["strategy"] = {"rollingUpdate": {"maxSurge": "1", "maxUnavailable": 0}}
+    _, status = await answer(api, "POST", f"{APPS}/deployments", {"metadata": {"name": "d"}, "spec": spec})
+    assert fields(status) == ["spec.strategy.rollingUpdate.maxSurge"]
+
+
+async def test_stateful_sets_tell_twice_of_the_labels_of_their_template(api: aiohttp.ClientSession) -> None:
+    labels = {"a": "b", "x": "*"}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": {**TEMPLATE}}
+    spec["template"]["metadata"] = {"labels": labels}
+    _, status = await answer(api, "POST", f"{APPS}/statefulsets", {"metadata": {"name": "s"}, "spec": spec})
+    assert fields(status) == ["spec.template.labels"] * 2
+
+
+async def test_app_armor_annotations_of_a_pod_stay(api: aiohttp.ClientSession) -> None:
+    key = "container.apparmor.security.beta.kubernetes.io/c"
+    body = {"metadata": {"name": "armed", "annotations": {key: "unconfined"}}, "spec": POD}
+    _, made = await answer(api, "POST", f"{CORE}/pods", body)
+    made["metadata"]["annotations"][key] = "runtime/default"
+    _, status = await answer(api, "PUT", f"{CORE}/pods/armed", made)
+    assert "may not remove or update AppArmor annotations" in status["message"]
+
+
+async def test_drivers_that_ask_for_tokens_should_take_them_as_secrets(api: aiohttp.ClientSession) -> None:
+    body = {"metadata": {"name": "d.example.com"}, "spec": {"tokenRequests": [{"audience": "a"}]}}
+    async with api.post("/apis/storage.k8s.io/v1/csidrivers", json=body) as r:
+        assert r.status == 201
+        assert "spec.serviceAccountTokenInSecrets is unset" in r.headers["Warning"]
+
+
+async def test_the_status_of_a_new_service_cidr_is_the_controllers(api: aiohttp.ClientSession) -> None:
+    body = {
+        "metadata": {"name": "wiped"},
+        "spec": {"cidrs": ["10.9.0.0/24"]},
+        "status": {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2024-01-02T03:04:05Z"}]},
+    }
+    code, made = await answer(api, "POST", "/apis/networking.k8s.io/v1/servicecidrs?dryRun=All", body)
+    assert (code, made.get("status", {})) == (201, {})

@@ -92,3 +92,12 @@ async def test_a_scale_is_applied(api: aiohttp.ClientSession) -> None:
     # It keeps what it owns, and gives up what it no longer names.
     async with api.patch(f"{APPS}/d/scale?fieldManager=two", json=scale, headers=APPLY) as r:
         assert r.status == 200
+
+
+async def test_who_cannot_be_told_apart_is_owned_by_nobody(api: aiohttp.ClientSession) -> None:
+    """SSA: an item without its key leaves the whole object without owners, as upstream's typed conversion fails."""
+    path = "/api/v1/namespaces/default/serviceaccounts"
+    for name, secrets in (("told", [{"name": "s"}]), ("untold", [{"name": "s"}, {}])):
+        async with api.post(path, json={"metadata": {"name": name}, "secrets": secrets}) as r:
+            assert r.status == 201
+            assert ("managedFields" in (await r.json())["metadata"]) == (name == "told")

@@ -14,6 +14,7 @@ mod managed;
 mod notation;
 mod owned;
 mod place;
+mod shown;
 mod strategic;
 #[cfg(test)]
 mod testing;
@@ -25,5 +26,6 @@ pub use fieldset::{FieldSet, PathElement};
 pub use json_merge::json_merge;
 pub use json_patch::{json_patch, json_patch_unknown};
 pub use owned::set_of;
-pub use strategic::strategic;
+pub use shown::order_outcome;
+pub use strategic::{printed, strategic};
 pub use track::{ManagedRequest, track_update};

@@ -80,7 +80,13 @@ pub(crate) fn update(
     ignored: &FieldSet,
 ) {
     let (before, after) = place.differing(old, new);
-    let (written, removed) = Comparison::of(place, &before, &after, ignored).split();
+    let change = Comparison::of(place, &before, &after, ignored);
+    if change.broken {
+        // Upstream drops what it cannot keep up to date.
+        managed.0.clear();
+        return;
+    }
+    let (written, removed) = change.split();
     let changed = if managed.0.is_empty() { FieldSet::new() } else { removed.union(&written) };
     for entry in &mut managed.0 {
         // The schema of a built-in kind is the one that its sets were made by.

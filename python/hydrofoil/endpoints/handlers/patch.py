@@ -57,8 +57,8 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
     try:
         draft, strict = old.patch(native, kind, data)
     except engine.DecodeError as e:
-        what, text = e.args
-        raise refused(what, text, data) from None
+        what, text, *shown = e.args
+        raise refused(what, text, shown[0].encode() if shown else data) from None
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":

@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types bench soak fuzz clean rust-test py-test
+.PHONY: run test build fmt lint types bench counts soak fuzz clean rust-test py-test
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -45,6 +45,9 @@ rust-test:
 
 py-test: build
 	$(VENV)/bin/pytest
+
+counts: $(VENV)/.installed ## Instructions of the hot native calls against the baseline; WRITE=1 makes them the baseline
+	$(PY) -m bench.instructions $(if $(WRITE),--write)
 
 bench: build ## Benchmarks of the native calls, and the load generator where it is present
 	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable

@@ -134,6 +134,16 @@ async def test_bombs_are_refused(gated: aiohttp.ClientSession, bomb: bytes) -> N
         assert load(await r.read())["reason"] == "BadRequest"
 
 
+async def test_a_text_is_no_bytes(gated: aiohttp.ClientSession) -> None:
+    """MT-20: base64 comes as a byte string, never as a text."""
+    body = cbor2.dumps({"metadata": {"name": "t"}, "data": {"k": "AP8="}})
+    async with gated.post(SECRETS, data=body) as r:
+        assert r.status == 400
+        assert (
+            "cannot unmarshal UTF-8 text string into Go struct field v1.Secret.data" in load(await r.read())["message"]
+        )
+
+
 async def test_without_the_gate(api: aiohttp.ClientSession) -> None:
     """MT-17."""
     async with api.get(SECRETS, headers={"Accept": CBOR}) as r:

@@ -65,6 +65,22 @@ async def test_openapi_in_a_type_of_no_encoder_is_refused(api: aiohttp.ClientSes
         assert r.status == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/apis/apps", "only the following media types are accepted"),
+        ("/apis/apps/v1", "406: Not Acceptable\n\nAvailable representations"),
+    ],
+)
+async def test_documents_that_know_no_routes_refuse_in_the_codec(
+    api: aiohttp.ClientSession, path: str, words: str
+) -> None:
+    """`apiGroupHandler` of kube-aggregator negotiates by itself; routes of go-restful answer before any handler."""
+    async with api.get(path, headers={"Accept": "application/cbor"}) as r:
+        assert r.status == 406
+        assert (await r.json())["message"].startswith(words)
+
+
 @pytest.mark.parametrize("endpoint", ["healthz", "livez", "readyz"])
 async def test_health(api: aiohttp.ClientSession, endpoint: str) -> None:
     """HE-02 to HE-09."""

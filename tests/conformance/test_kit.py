@@ -52,7 +52,7 @@ def replay(scenario: Path, golden: Path, *flags: str) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("name", "least", "flags"),
     [
-        ("cbor", 180, ["--feature-gates=CBORServingAndStorage=true"]),
+        ("cbor", 184, ["--feature-gates=CBORServingAndStorage=true"]),
         ("cbor_off", 44, []),
         ("expiry", 58, ["--history-window=5s"]),
     ],

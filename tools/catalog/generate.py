@@ -13,10 +13,12 @@ from .internal import InternalTypes
 from .model import minified
 from .modules import Modules
 from .priorities import read_priorities
+from .unserved import unserved
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "python" / "hydrofoil" / "apis" / "data"
 INTERNAL = ROOT / "rust" / "schema" / "data" / "internal_types.txt"
+UNSERVED = ROOT / "rust" / "codec" / "tests" / "data" / "unserved.json"
 
 
 def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> None:
@@ -28,6 +30,7 @@ def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> Non
     catalog = compact(facts, priorities)
     out.mkdir(parents=True, exist_ok=True)
     (out / "catalog.json").write_bytes(minified(catalog))
+    UNSERVED.write_bytes(minified(unserved(facts, catalog)))
     objects = Bootstrap(facts.types, catalog, priorities).objects(modules.kubernetes)
     (out / "bootstrap.json").write_bytes(minified(objects))
     lines = InternalTypes(modules).lines()

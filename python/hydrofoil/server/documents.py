@@ -111,6 +111,18 @@ class Documents:
             paths.update(f"/apis/{group}/{v}" if group else f"/api/{v}" for v in versions)
         return orjson.dumps({"paths": sorted(paths)}, option=orjson.OPT_INDENT_2)
 
+    def _accepted(self, path: str, accept: str) -> Accepted:
+        """Documents of groups, and of versions that definitions make, know no routes that could tell what they produce
+        (`apiGroupHandler` of kube-aggregator, `versionDiscoveryHandler` of apiextensions).
+        """
+        try:
+            return negotiate(accept)
+        except ApiError:
+            _, root, *names = path.rstrip("/").split("/")
+            if root == "apis" and names and (len(names) == 1 or self._catalog.is_custom(names[0])):
+                raise not_acceptable(ACCEPTED) from None
+            raise
+
     def _discover(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         if request.method != "GET":
             raise ApiError(
@@ -129,7 +141,7 @@ class Documents:
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
                 return self.missing(request, common)
             raise no_such_resource()
-        accepted = negotiate(plain_clauses(accept))
+        accepted = self._accepted(path, plain_clauses(accept))
         if accepted.protobuf:
             return respond.answer(request, 200, self._catalog.protobuf(body), accepted.media, common)
         pretty = parse(query).get("pretty") in ("1", "true")

@@ -213,7 +213,7 @@ impl Typed {
         }
         let transcoded;
         let body = if media == "cbor" {
-            transcoded = cbor::to_json(body).map_err(|e| decode_error(&e))?;
+            transcoded = cbor::typed_to_json(&self.schema, body).map_err(|e| decode_error(&e))?;
             &transcoded
         } else {
             body

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use hydrofoil_types::{SmolStr, Timestamp, Value};
+use hydrofoil_types::{Arena, Field, Schema, Shape, SmolStr, Timestamp, TypeDef, Value};
 use rustc_hash::FxHashSet;
 
 use super::broken;
@@ -13,7 +13,7 @@ use crate::{DecodeError, json};
 const MAX_DEPTH: usize = 10_000;
 
 /// A container that is being read.
-struct Frame {
+struct Frame<'a> {
     map: bool,
     /// The items that are still to come; `None` until a break.
     left: Option<u64>,
@@ -23,6 +23,12 @@ struct Frame {
     keys: FxHashSet<SmolStr>,
     /// Whether a key was read whose value is next.
     keyed: bool,
+    /// The container's own shape, where a type says it.
+    shape: Option<&'a Shape>,
+    /// The shape of the next item.
+    next: Option<&'a Shape>,
+    /// The field whose value is next, and its owner.
+    field: Option<(&'a TypeDef, &'a Field)>,
 }
 
 /// What a tag asks of the bytes after it.
@@ -37,7 +43,18 @@ enum Later {
 
 /// An item of CBOR as JSON text; null as an empty object, as a decoder into a struct leaves it.
 pub fn to_json(data: &[u8]) -> Result<Vec<u8>, DecodeError> {
-    let mut reader = Reader { data, at: 0, out: Vec::with_capacity(data.len() * 2), stack: Vec::new() };
+    transcoded(data, None)
+}
+
+/// The same of an object of a known type: fields of bytes want byte strings, which hold base64 unless a tag says that
+/// they are raw (`applyByteStringTextConversion` of fxamacker/cbor).
+pub fn typed_to_json(schema: &Schema, data: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let root = Shape::Type(schema.root);
+    transcoded(data, Some((&schema.arena, &root)))
+}
+
+fn transcoded(data: &[u8], typed: Option<(&Arena, &Shape)>) -> Result<Vec<u8>, DecodeError> {
+    let mut reader = Reader { data, at: 0, out: Vec::with_capacity(data.len() * 2), stack: Vec::new(), typed };
     reader.run()?;
     if reader.out == b"null" {
         return Ok(b"{}".to_vec());
@@ -64,7 +81,8 @@ struct Reader<'a> {
     data: &'a [u8],
     at: usize,
     out: Vec<u8>,
-    stack: Vec<Frame>,
+    stack: Vec<Frame<'a>>,
+    typed: Option<(&'a Arena, &'a Shape)>,
 }
 
 impl<'a> Reader<'a> {
@@ -115,9 +133,21 @@ impl<'a> Reader<'a> {
             match major {
                 6 => later = self.tag(info, later)?,
                 _ if later == Later::Time && major != 3 && major != 2 => return self.epoch(major, info),
-                2 | 3 => {
+                2 | 3 if is_key => {
                     let text = self.string(major, info, later)?;
-                    return if is_key { self.key(&text) } else { self.text(&text, later) };
+                    return self.key(&text);
+                }
+                2 | 3 => {
+                    if matches!(self.expected(), Some(Shape::Bytes)) {
+                        if major == 3 {
+                            return Err(self.no_bytes());
+                        }
+                        if matches!(later, Later::Base64Url | Later::Base16) {
+                            later = Later::Base64;
+                        }
+                    }
+                    let text = self.string(major, info, later)?;
+                    return self.text(&text, later);
                 }
                 4 | 5 => return self.open(major == 5, info),
                 0 => {
@@ -135,6 +165,25 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// What the next value should be.
+    fn expected(&self) -> Option<&'a Shape> {
+        self.stack.last().map_or_else(|| self.typed.map(|(_, root)| root), |frame| frame.next)
+    }
+
+    /// A text where bytes should be, in the words of fxamacker/cbor.
+    fn no_bytes(&self) -> DecodeError {
+        // Each struct around it puts its own field there, so the outermost one is told.
+        let owner = self.stack.iter().find_map(|frame| frame.field);
+        let place = owner.map_or_else(
+            || "value".to_owned(),
+            |(def, field)| {
+                let package = def.name.rsplit('.').nth(1).unwrap_or_default();
+                format!("struct field {package}.{}.{}", def.go_name(), field.name)
+            },
+        );
+        DecodeError::Type(format!("cbor: cannot unmarshal UTF-8 text string into Go {place} of type []uint8"))
+    }
+
     fn key(&mut self, text: &str) -> Result<(), DecodeError> {
         json::write_string(&mut self.out, text);
         self.out.push(b':');
@@ -143,6 +192,11 @@ impl<'a> Reader<'a> {
             return Err(broken(&format!("found duplicate map key {text:?} at map element index {}", frame.count)));
         }
         frame.keyed = true;
+        if let (Some(Shape::Type(id)), Some((arena, _))) = (frame.shape, self.typed) {
+            let def = arena.get(*id);
+            frame.field = def.field(text, frame.count).map(|(_, field)| (def, field));
+            frame.next = frame.field.map(|(_, field)| &field.shape);
+        }
         Ok(())
     }
 
@@ -165,7 +219,14 @@ impl<'a> Reader<'a> {
             return Err(broken(&format!("exceeded max nested level {MAX_DEPTH}")));
         }
         self.out.push(if map { b'{' } else { b'[' });
-        self.stack.push(Frame { map, left, count: 0, keys: FxHashSet::default(), keyed: false });
+        let shape = self.expected();
+        let next = match shape {
+            Some(Shape::List(item)) if !map => Some(&**item),
+            Some(Shape::Map(value)) if map => Some(&**value),
+            _ => None,
+        };
+        let keys = FxHashSet::default();
+        self.stack.push(Frame { map, left, count: 0, keys, keyed: false, shape, next, field: None });
         Ok(())
     }
 

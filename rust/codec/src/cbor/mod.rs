@@ -6,7 +6,7 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{to_json, unknown_field};
+pub use decode::{to_json, typed_to_json, unknown_field};
 pub use encode::{array_head, encode, event, map_head, tagged};
 
 /// The tag that says of itself that what follows is CBOR.

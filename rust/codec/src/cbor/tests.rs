@@ -1,7 +1,7 @@
-use hydrofoil_types::Value;
+use hydrofoil_types::{Catalog, Value};
 use proptest::prelude::*;
 
-use super::{encode, tagged, to_json};
+use super::{encode, tagged, to_json, typed_to_json};
 use crate::json;
 
 fn read(bytes: &[u8]) -> Result<String, String> {
@@ -51,6 +51,24 @@ fn what_json_cannot_hold_is_refused() {
     }
     let deep = [vec![0x81; 20_000], vec![1]].concat();
     assert!(read(&deep).unwrap_err().contains("nested"));
+}
+
+/// What a field of bytes takes: base64 as a byte string, raw bytes with any tag that asks for a text, no text.
+#[test]
+fn bytes_of_a_type() {
+    let catalog = br#"{"resources":[],"types":{"io.k8s.api.core.v1.ConfigMap":{"f":[{"n":"binaryData","s":"{}y"}]}}}"#;
+    let catalog = Catalog::parse(catalog).unwrap();
+    let schema = catalog.schema("io.k8s.api.core.v1.ConfigMap").unwrap();
+    let read = |bytes: &[u8]| {
+        let body = [b"\xa1\x4abinaryData\xa1\x41k", bytes].concat();
+        typed_to_json(&schema, &body).map(|b| String::from_utf8(b).unwrap()).map_err(|e| e.to_string())
+    };
+    for bytes in [&b"\x44AP8B"[..], b"\xd5\x43\x00\xff\x01", b"\xd6\x43\x00\xff\x01", b"\xd7\x43\x00\xff\x01"] {
+        assert_eq!(read(bytes).as_deref(), Ok(r#"{"binaryData":{"k":"AP8B"}}"#), "{bytes:x?}");
+    }
+    let refused =
+        "cbor: cannot unmarshal UTF-8 text string into Go struct field v1.ConfigMap.binaryData of type []uint8";
+    assert_eq!(read(b"\x64AP8B"), Err(refused.to_owned()));
 }
 
 #[test]

@@ -136,8 +136,11 @@ fn set(arena: &Arena, field: &Field, payload: Payload<'_>, map: &mut Map, depth:
         }
         shape => {
             let value = value(arena, shape, payload, depth)?;
-            // Go writes the zero values of what is no pointer; in loose form they are absent.
-            if field.ptr || !value.is_zero() {
+            let special = matches!(shape, Shape::Type(id) if arena.get(*id).special.is_some());
+            // Go writes the zero values of what is no pointer; in loose form they are absent. An empty text is no zero
+            // of `IntOrString`, nor an empty object one of `RawExtension`.
+            let zero = if special { matches!(value, Value::Null | Value::Int(0)) } else { value.is_zero() };
+            if field.ptr || !zero {
                 map.set(field.name.clone(), value);
             }
         }

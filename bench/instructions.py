@@ -1,0 +1,109 @@
+"""Instructions of the hot native calls, against the committed baseline: `python -m bench.instructions [--write]`.
+
+Callgrind counts what `rust/bench/src/bin/hot.rs` executes. Counts do not depend on what else a machine does, so that
+five per cent are no noise. They do depend on the compiler: the baseline names its release, and with another one there
+is nothing to compare.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+BASELINE = ROOT / "bench" / "instructions.json"
+"""The compiler, and the instructions of each call."""
+LIMIT = 0.05
+"""A call may become slower by this share."""
+
+Counts = dict[str, int]
+
+_NAME = re.compile(r"c?fn=\((\d+)\) (.+)")
+_CALLED = re.compile(r"cfn=\((\d+)\)")
+_MEASURED = re.compile(r"hot::([a-z_]+)(?:::h[0-9a-f]{16})?$")
+
+
+def compiler() -> str:
+    """The release of rustc, as `1.95.0`."""
+    done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
+    return done.stdout.split()[1]
+
+
+def parse(profile: str) -> Counts:
+    """Instructions of each function of `hot`, with all that it calls, from a profile of callgrind.
+
+    Each call is three lines: who is called (by number where the name was told before), how often, and what it cost.
+    """
+    names: dict[str, str] = {}
+    counts: Counts = {}
+    called = ""
+    told = False
+    for line in profile.splitlines():
+        if found := _NAME.match(line):
+            names[found[1]] = found[2]
+        if found := _CALLED.match(line):
+            called = names[found[1]]
+        elif line.startswith("calls="):
+            told = True
+        elif told:
+            told = False
+            if (found := _MEASURED.match(called)) and found[1] not in {"main", "run"}:
+                counts[found[1]] = counts.get(found[1], 0) + int(line.split()[1])
+    return counts
+
+
+def measure() -> Counts:
+    """Builds the program and counts."""
+    build = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "hydrofoil-bench", "--bin", "hot"]
+    subprocess.run(build, check=True, cwd=ROOT)
+    with tempfile.TemporaryDirectory() as directory:
+        profile = Path(directory) / "profile"
+        # Only what `run` calls is counted: filling the shard is most of the work otherwise.
+        flags = ["--quiet", f"--callgrind-out-file={profile}", "--collect-atstart=no", "--toggle-collect=hot::run*"]
+        binary = ROOT / "target" / "release" / "hot"
+        subprocess.run(["valgrind", "--tool=callgrind", *flags, str(binary)], check=True, cwd=ROOT)
+        return parse(profile.read_text())
+
+
+def slower(before: Counts, now: Counts) -> list[str]:
+    """What is wrong: calls above the limit, new ones, and ones that are no more."""
+    out = []
+    for name in sorted(before.keys() | now.keys()):
+        if name not in before:
+            out.append(f"{name}: not in the baseline")
+        elif name not in now:
+            out.append(f"{name}: not measured")
+        elif now[name] > before[name] * (1 + LIMIT):
+            out.append(f"{name}: {before[name]:,} -> {now[name]:,} ({now[name] / before[name] - 1:+.1%})")
+    return out
+
+
+def main() -> int:
+    """Compares, or writes the baseline; 1 where a call became slower."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="make what is measured the baseline")
+    options = parser.parse_args()
+    now = measure()
+    if options.write:
+        BASELINE.write_text(json.dumps({"rustc": compiler(), "instructions": now}, indent=1, sort_keys=True) + "\n")
+        return 0
+    baseline = json.loads(BASELINE.read_text())
+    before = baseline["instructions"]
+    for name, count in sorted(now.items()):
+        change = f"{count / before[name] - 1:+8.2%}" if name in before else "     new"
+        sys.stdout.write(f"{name:28}{count:14,}{change}\n")
+    if baseline["rustc"] != compiler():
+        sys.stdout.write(f"the baseline is of rustc {baseline['rustc']}, this is {compiler()}: no comparison\n")
+        return 0
+    wrong = slower(before, now)
+    sys.stdout.write("".join(f"{line}\n" for line in wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+//! The hot native calls, for a count of their instructions (`bench/instructions.py` runs this under callgrind).
+//!
+//! Each is a function of its own that nothing inlines, so that its name stands in the profile; each is called [`TIMES`]
+//! times.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use hydrofoil_bench::{Subject, catalog, definition, draft, filled, key};
+use hydrofoil_schema::custom::Definition;
+use hydrofoil_store::{Page, Selector, Shard};
+use hydrofoil_types::Value;
+
+/// How often each is called: enough that what is made once does not count.
+const TIMES: usize = 10;
+
+/// How many objects the shard holds.
+const OBJECTS: usize = 2_000;
+
+struct World {
+    pod: Subject,
+    deployment: Subject,
+    config_map: Subject,
+    definition: Value,
+    shard: Arc<Shard>,
+    key: String,
+}
+
+/// Functions that are not inlined, each with what it does with the world.
+macro_rules! measured {
+    ($($name:ident: $call:expr;)*) => {
+        $(#[inline(never)]
+        fn $name(world: &World) {
+            for i in 0..TIMES {
+                let call: fn(&World, usize) -> _ = $call;
+                black_box(call(black_box(world), i));
+            }
+        })*
+
+        #[inline(never)]
+        fn run(world: &World) {
+            $($name(world);)*
+        }
+    };
+}
+
+measured! {
+    pod_decode_json: |w, _| w.pod.decode_json();
+    pod_encode_json: |w, _| w.pod.encode_json();
+    pod_decode_protobuf: |w, _| w.pod.decode_protobuf();
+    pod_encode_protobuf: |w, _| w.pod.encode_protobuf();
+    pod_validate: |w, _| w.pod.validate();
+    deployment_decode_json: |w, _| w.deployment.decode_json();
+    deployment_encode_json: |w, _| w.deployment.encode_json();
+    deployment_validate: |w, _| w.deployment.validate();
+    config_map_validate: |w, _| w.config_map.validate();
+    definition_compile: |w, _| Definition::compile(&w.definition);
+    store_get: |w, _| w.shard.get(&w.key);
+    store_rank: |w, _| w.shard.snapshot().tree.rank(&w.key);
+    store_create: |w, i| w.shard.create(&key(OBJECTS + i), draft(&w.config_map)).expect("a new key");
+    store_walk: |w, _| {
+        let mut bytes = 0;
+        Page::new(w.shard.snapshot(), Selector::default(), "", 0).take(|version| {
+            bytes += version.item().len();
+            true
+        });
+        bytes
+    };
+}
+
+fn main() {
+    let catalog = catalog();
+    let config_map = Subject::config_map(&catalog);
+    let world = World {
+        pod: Subject::pod(&catalog),
+        deployment: Subject::deployment(&catalog),
+        definition: definition(&catalog),
+        shard: filled(&config_map, OBJECTS),
+        key: key(OBJECTS / 3),
+        config_map,
+    };
+    assert_eq!(world.shard.snapshot().tree.rank(&world.key), OBJECTS / 3);
+    run(&world);
+    assert_eq!(world.shard.snapshot().tree.len(), OBJECTS + TIMES);
+}

@@ -1,0 +1,37 @@
+//! A shard of small objects.
+
+use std::sync::Arc;
+
+use hydrofoil_codec::json;
+use hydrofoil_store::{Draft, Limits, Shard, Store};
+
+use crate::Subject;
+
+/// The key of the `i`th object.
+pub fn key(i: usize) -> String {
+    format!("default/object-{i:06}")
+}
+
+/// An object as the store takes it.
+pub fn draft(subject: &Subject) -> Draft {
+    let encoded = json::encode_stored(&subject.schema, &subject.value);
+    let head = format!(r#"{{"kind":"{}","apiVersion":"{}","#, subject.kind.kind, subject.value.str_at(&["apiVersion"]));
+    assert!(encoded.json.starts_with(head.as_bytes()));
+    Draft {
+        json: encoded.json,
+        rv_at: encoded.rv_at,
+        head: head.len(),
+        labels: Box::default(),
+        fields: Box::default(),
+        form: 0,
+    }
+}
+
+/// A shard with the keys from 0 on.
+pub fn filled(subject: &Subject, count: usize) -> Arc<Shard> {
+    let shard = Store::new(1, Limits::default(), None).shard("objects");
+    for i in 0..count {
+        shard.create(&key(i), draft(subject)).expect("a new key");
+    }
+    shard
+}

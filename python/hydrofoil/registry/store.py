@@ -179,7 +179,6 @@ class Registry:
         validate: bool = True,
         patch: bool = False,
         manager: str = "",
-        through: str | None = None,
         warnings: list[str],
     ) -> Stored:
         """Replaces an object by what `change` makes of the present version; again when another write came between.
@@ -197,7 +196,7 @@ class Registry:
             self._check_version(resource, name, old, draft, patch=patch)
             if twice := draft.dedup_owners():
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-            draft.begin_update(old, subresource, manager, through)
+            draft.begin_update(old, subresource, manager)
             strategy = self.strategy(resource)
             strategy.admit_update(old, draft, subresource)
             draft.prepare_update(old, subresource)

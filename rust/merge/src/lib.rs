@@ -14,6 +14,7 @@ mod managed;
 mod notation;
 mod owned;
 mod place;
+mod scale;
 mod strategic;
 #[cfg(test)]
 mod testing;
@@ -25,5 +26,6 @@ pub use fieldset::{FieldSet, PathElement};
 pub use json_merge::json_merge;
 pub use json_patch::{json_patch, json_patch_unknown};
 pub use owned::set_of;
+pub use scale::{ReplicasPath, field_path, own_scaled, scale_owners};
 pub use strategic::strategic;
 pub use track::{ManagedRequest, track_update};

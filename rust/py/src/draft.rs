@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
-use hydrofoil_merge::{ManagedRequest, track_update};
+use hydrofoil_merge::{ManagedRequest, own_scaled, track_update};
 use hydrofoil_schema::{Request, custom, default, prepare, validate, warn};
 use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
 use parking_lot::Mutex;
@@ -42,8 +42,7 @@ impl Draft {
         if manager.is_empty() {
             return;
         }
-        // Upstream's entries of scale have no time (`managedfields/internal/scalehandler.go`).
-        let now = if subresource == "scale" { String::new() } else { Timestamp::now().rfc3339() };
+        let now = Timestamp::now().rfc3339();
         let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
         track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
@@ -164,12 +163,18 @@ impl Draft {
         self.track(None, &mut value, manager, subresource);
     }
 
+    /// Gives the replicas to those who own them in a Scale.
+    fn own_scaled(&self, scale: &Draft) {
+        let scale = scale.value.lock();
+        let version = &self.typed.api_version;
+        own_scaled(&mut self.value.lock(), &scale, version, &|version| self.typed.replicas_path(version));
+    }
+
     /// Takes over what an update may not change.
     ///
-    /// `manager` comes to own what the body changes, `through` another subresource than the one that is written; empty:
-    /// nobody does.
-    #[pyo3(signature = (old, subresource, manager="", through=None))]
-    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str, through: Option<&str>) -> PyResult<()> {
+    /// `manager` comes to own what the body changes; empty: nobody does.
+    #[pyo3(signature = (old, subresource, manager=""))]
+    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
         if self.typed.custom.is_none() {
             self.set_type();
         }
@@ -204,7 +209,7 @@ impl Draft {
             // What the endpoint puts back is owned by nobody new.
             custom::begin_update(c.version(), subresource, &mut value, &old);
         }
-        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
+        self.track(Some(&old), &mut value, manager, subresource);
         Ok(())
     }
 

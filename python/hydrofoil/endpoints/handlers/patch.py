@@ -17,10 +17,7 @@ from hydrofoil.engine import Draft, ResourceType, Stored
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
     kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
-    options = write_options(scope.params, "PatchOptions")
-    if not kind.startswith("apply") and "force" in scope.params:
-        cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
-        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    options = patch_options(scope, kind)
     data = await scope.body()
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
@@ -42,6 +39,19 @@ async def patch(scope: Scope) -> Answer:
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)
+
+
+def patch_options(scope: Scope, kind: str) -> WriteOptions:
+    """The options of a patch. Raises 422 (`ValidatePatchOptions`)."""
+    options = write_options(scope.params, "PatchOptions")
+    if kind.startswith("apply"):
+        if not options.field_manager:
+            cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
+            raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    elif "force" in scope.params:
+        cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
+        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    return options
 
 
 def from_cbor(data: bytes) -> bytes:
@@ -83,37 +93,35 @@ def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) 
     body.check_type(scope, native, draft)
 
 
+def applied(scope: Scope, live: Stored | None, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
+    """What a configuration makes of the live object, or of nothing. Raises 400, 409 and, as upstream, 500."""
+    force = truth(scope.params, "force")
+    try:
+        draft, strict = native.apply(live, data, options.field_manager, scope.info.subresource, force)
+    except engine.ApplyConflictError as e:
+        text, causes = e.args
+        shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
+        raise errors.ApiError(409, "Conflict", text, {"causes": shown}) from None
+    except engine.DecodeError as e:
+        what, text = e.args
+        if what == "internal":
+            raise errors.ApiError(500, "", text) from None
+        raise errors.bad_request(text) from None
+    if strict and options.field_validation == "Strict":
+        why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
+        raise errors.bad_request(f"error strict decoding YAML: {why}")
+    if options.field_validation == "Warn":
+        scope.warnings += [w for w in strict if w not in scope.warnings]
+    check_name(scope, draft)
+    body.check_namespace(scope, draft)
+    return draft
+
+
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
     resource, info = scope.resource, scope.info
-    force = truth(scope.params, "force")
-    if not options.field_manager:
-        cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
-        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
-
-    def applied(live: Stored | None) -> Draft:
-        try:
-            draft, strict = resource.native.apply(live, data, options.field_manager, info.subresource, force)
-        except engine.ApplyConflictError as e:
-            text, causes = e.args
-            shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
-            raise errors.ApiError(409, "Conflict", text, {"causes": shown}) from None
-        except engine.DecodeError as e:
-            what, text = e.args
-            if what == "internal":
-                raise errors.ApiError(500, "", text) from None
-            raise errors.bad_request(text) from None
-        if strict and options.field_validation == "Strict":
-            why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
-            raise errors.bad_request(f"error strict decoding YAML: {why}")
-        if options.field_validation == "Warn":
-            scope.warnings += [w for w in strict if w not in scope.warnings]
-        check_name(scope, draft)
-        body.check_namespace(scope, draft)
-        return draft
-
     if scope.collection.get(resource.native, info.namespace, info.name) is None and not info.subresource:
-        draft = applied(None)
+        draft = applied(scope, None, data, options, resource.native)
         if draft.head()[5]:
             text = (
                 f"uid mismatch: the provided object specified uid {draft.head()[5]}, and no existing object was found"
@@ -127,7 +135,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         resource,
         info.namespace,
         info.name,
-        applied,
+        lambda old: applied(scope, old, data, options, resource.native),
         subresource=info.subresource,
         dry_run=options.dry_run,
         patch=True,

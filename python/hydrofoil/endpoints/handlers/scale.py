@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from hydrofoil import errors
 from hydrofoil.endpoints.handlers import body, custom_scale
-from hydrofoil.endpoints.handlers.patch import patched
+from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patch_options, patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.store import storage_error
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
@@ -85,56 +87,70 @@ async def update(scope: Scope) -> Answer:
     given = await body.read(scope, scale_type(scope), options)
     check_name(scope, given)
     body.check_namespace(scope, given)
-    return await _write(scope, lambda _: given, options)
+    uid = given.head()[5]
 
-
-async def patch(scope: Scope) -> Answer:
-    """Sets the replicas of a workload by a patch of its Scale."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
-    options = write_options(scope.params, "PatchOptions")
-    data = await scope.body()
-    if kind.startswith("apply"):
-        raise errors.ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-    native = scale_type(scope)
-
-    def make(old: Stored) -> Draft:
-        scale = custom_scale.before(scope.resource, old) if scope.resource.custom else shown(old)
-        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
-        return patched(scope, present, kind, data, options, native)
+    def make(old: Stored, present: Stored) -> Draft:
+        if uid and uid != old.uid:
+            why = storage_error(scope.resource, old, _other_uid(uid, old))
+            raise errors.conflict(scope.resource.group, scope.resource.plural, scope.info.name, why)
+        given.begin_update(present, "scale", scope.manager())
+        return given
 
     return await _write(scope, make, options)
 
 
-async def _write(scope: Scope, make: Any, options: WriteOptions) -> Answer:
+async def patch(scope: Scope) -> Answer:
+    """Sets the replicas of a workload by a patch or a configuration of its Scale."""
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
+    options = patch_options(scope, kind)
+    data = await scope.body()
+    native = scale_type(scope)
+    if kind == "apply-cbor":
+        kind, data = "apply", from_cbor(data)
+
+    def make(_: Stored, present: Stored) -> Draft:
+        if kind == "apply":
+            return applied(scope, present, data, options, native)
+        draft = patched(scope, present, kind, data, options, native)
+        draft.begin_update(present, "scale", scope.manager())
+        return draft
+
+    return await _write(scope, make, options)
+
+
+def _other_uid(uid: str, old: Stored) -> str:
+    return f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
+
+
+async def _write(scope: Scope, make: Callable[[Stored, Stored], Draft], options: WriteOptions) -> Answer:
+    """Changes a workload by its Scale, which `make` makes of the workload and of its present Scale."""
+    resource, name = scope.resource, scope.info.name
+    native = scale_type(scope)
+
     def change(old: Stored) -> Draft:
-        given: Draft = make(old)
-        version = given.head()[6]
-        if scope.resource.custom:
-            draft = custom_scale.scaled(scope.resource, old, given)
-            draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
-            return draft
-        replicas = int(given.get(["spec", "replicas"]) or b"0")
-        if replicas < 0:
-            text = f"Invalid value: {replicas}: must be greater than or equal to 0"
-            raise errors.invalid(
-                "autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")]
-            )
-        draft = old.thaw()
-        draft.set(["spec", "replicas"], b"%d" % replicas)
-        draft.set(
-            ["metadata", "resourceVersion"], orjson.dumps(version) if version else orjson.dumps(str(old.revision))
-        )
+        scale = custom_scale.before(resource, old) if resource.custom else shown(old)
+        scale["metadata"]["managedFields"] = orjson.loads(old.scale_owners())
+        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+        given = make(old, present)
+        uid, version = given.head()[5:7]
+        if resource.custom:
+            draft = custom_scale.scaled(resource, old, given)
+        else:
+            replicas = int(given.get(["spec", "replicas"]) or b"0")
+            if replicas < 0:
+                text = f"Invalid value: {replicas}: must be greater than or equal to 0"
+                cause = ("FieldValueInvalid", text, "spec.replicas")
+                raise errors.invalid("autoscaling", "Scale", name, [cause])
+            if uid != old.uid:
+                raise errors.conflict(resource.group, f"{resource.plural}/scale", name, _other_uid(uid, old))
+            draft = old.thaw()
+            draft.set(["spec", "replicas"], b"%d" % replicas)
+        draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
+        draft.own_scaled(given)
         return draft
 
     stored = await scope.registry.update(
-        scope.resource,
-        scope.info.namespace,
-        scope.info.name,
-        change,
-        dry_run=options.dry_run,
-        manager=scope.manager(),
-        through="scale",
-        warnings=scope.warnings,
+        resource, scope.info.namespace, name, change, dry_run=options.dry_run, warnings=scope.warnings
     )
     return answer(scope, stored)
 

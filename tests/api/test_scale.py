@@ -94,9 +94,9 @@ async def test_custom_resources_are_scaled_by_their_path(api: aiohttp.ClientSess
 async def test_jobs_and_replication_controllers_leave_their_pods(api: aiohttp.ClientSession) -> None:
     """DEL-05: the default of old kinds is to orphan (`DefaultGarbageCollectionPolicy`)."""
     core, batch = "/api/v1/namespaces/default", "/apis/batch/v1/namespaces/default"
-    controller = {"metadata": {"name": "rc"}, "spec": {"template": TEMPLATE}}
+    controller: Object = {"metadata": {"name": "rc"}, "spec": {"template": TEMPLATE}}
     pod = {"restartPolicy": "Never", **TEMPLATE["spec"]}
-    job = {"metadata": {"name": "j"}, "spec": {"template": {"spec": pod}}}
+    job: Object = {"metadata": {"name": "j"}, "spec": {"template": {"spec": pod}}}
     for collection, body in ((f"{core}/replicationcontrollers", controller), (f"{batch}/jobs", job)):
         path = f"{collection}/{body['metadata']['name']}"
         assert (await call(api, "POST", collection, body))[0] == 201

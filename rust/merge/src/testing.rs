@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use hydrofoil_types::{Catalog, Schema, Value};
 
+use crate::Versions;
+
 /// The built-in types.
 pub(crate) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
@@ -16,14 +18,28 @@ pub(crate) fn schema(name: &str) -> Schema {
     CATALOG.schema(&format!("io.k8s.api.{name}")).expect("the type is built in")
 }
 
+/// A kind of one version.
+#[derive(Debug)]
+pub(crate) struct NoOther;
+
+impl Versions for NoOther {
+    fn schema(&self, _: &str) -> Option<&Schema> {
+        None
+    }
+
+    fn convert(&self, _: &str, object: &Value) -> Value {
+        object.clone()
+    }
+}
+
 /// The value that a JSON text holds.
 pub(crate) fn json(text: &str) -> Value {
-    crate::notation::parse(text).unwrap_or_else(|| panic!("no JSON: {text}"))
+    hydrofoil_types::notation::parse(text).unwrap_or_else(|| panic!("no JSON: {text}"))
 }
 
 /// A value as JSON text.
 pub(crate) fn text(value: &Value) -> String {
     let mut out = String::new();
-    crate::notation::write(&mut out, value);
+    hydrofoil_types::notation::write(&mut out, value);
     out
 }

@@ -43,7 +43,9 @@ impl Draft {
             return;
         }
         let now = Timestamp::now().rfc3339();
-        let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
+        let typed = &*self.typed;
+        let request =
+            ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
         track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
 

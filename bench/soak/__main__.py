@@ -130,6 +130,7 @@ async def run(url: str, server: subprocess.Popen[str], log: IO[str]) -> int:
         **soak.counts,
         "CPU seconds of server and clients": [processor(server.pid), processor(os.getpid())],
         "memory of quarters 3 and 4 (MiB)": [before >> 20, after >> 20],
+        "memory by tenths (MiB)": [memory[i * len(memory) // 10] >> 20 for i in range(10)],
         "failed": soak.failures,
     }
     sys.stdout.write(json.dumps(report, indent=1) + "\n")

@@ -220,3 +220,70 @@ async def test_what_was_written_in_another_version_has_the_defaults_of_the_store
     media = {"Content-Type": "application/merge-patch+json"}
     _, same = await call(api, "PATCH", f"{THINGS}/a", {"s": "x"}, **media)
     assert same["metadata"]["generation"] == 1
+
+
+async def test_a_definition_whose_webhook_has_no_bundle_is_not_established(api: aiohttp.ClientSession) -> None:
+    """`establishing_controller.go`: an invalid caBundle holds a definition back until it is mended."""
+    client: Object = {"url": "https://127.0.0.1:1/", "caBundle": "Tm8gY2VydGlmaWNhdGU="}
+    webhook = {"conversionReviewVersions": ["v1"], "clientConfig": client}
+    made = definition(version("v1", storage=True), conversion={"strategy": "Webhook", "webhook": webhook})
+    assert (await call(api, "POST", CRDS, made))[0] == 201
+    _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+    told = next(c for c in found["status"]["conditions"] if c["type"] == "Established")
+    assert (told["status"], told["reason"]) == ("False", "InvalidCABundle")
+    bundle = found["spec"]["conversion"]["webhook"]["clientConfig"].pop("caBundle")
+    _, found = await call(api, "PUT", f"{CRDS}/things.e.com", found)
+    _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+    told = next(c for c in found["status"]["conditions"] if c["type"] == "Established")
+    assert (told["status"], told["reason"]) == ("True", "InitialNamesAccepted")
+    # Once it is established it stays valid.
+    found["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = bundle
+    code, refused = await call(api, "PUT", f"{CRDS}/things.e.com", found)
+    assert code == 422
+    why = "unable to load root certificates: unable to parse bytes as PEM block"
+    assert refused["details"]["causes"] == [
+        {
+            "reason": "FieldValueInvalid",
+            "message": f'Invalid value: "{bundle}": {why}',
+            "field": "spec.conversion.webhookClientConfig.caBundle",
+        }
+    ]
+
+
+async def test_defaults_of_embedded_metadata_must_be_metadata(api: aiohttp.ClientSession) -> None:
+    """`defaulting/validation.go`: they are checked within the resource that they would be part of."""
+
+    def made(metadata: Object) -> Object:
+        resource = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {"metadata": metadata}}
+        schema = {"type": "object", "properties": {"e": resource}}
+        return definition(version("v1", storage=True, schema=schema))
+
+    fine = made({"type": "object", "default": {"name": "a", "unknown": "b"}})
+    assert (await call(api, "POST", f"{CRDS}?dryRun=All", fine))[0] == 201
+    code, refused = await call(api, "POST", CRDS, made({"type": "object", "default": {"name": "a/b"}}))
+    assert code == 422
+    message = refused["details"]["causes"][0]["message"]
+    assert 'must result in valid metadata: metadata.name: Invalid value: "a/b"' in message
+
+
+async def test_what_is_wrong_with_a_custom_resource_is_told_as_upstream_does(api: aiohttp.ClientSession) -> None:
+    """The kind that it says it is, values in the order of the schema; no strategic patch, of its scale neither."""
+    properties = {"size": {"type": "string", "enum": ["S", "M", "L"]}, "n": {"type": "integer"}}
+    scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
+    fields = [{"jsonPath": ".spec.size"}]
+    v1 = version("v1", storage=True, schema=schema, subresources={"scale": scale}, selectableFields=fields)
+    await call(api, "POST", CRDS, definition(v1))
+    code, refused = await call(api, "POST", THINGS, thing("a", spec={"size": "X", "n": 1}))
+    assert code == 422
+    assert refused["details"]["causes"][0]["message"] == 'Unsupported value: "X": supported values: "S", "M", "L"'
+    _, refused = await call(api, "POST", THINGS, {**thing("a"), "kind": "Other"})
+    assert refused["message"] == 'Other.e.com "a" is invalid: kind: Invalid value: "Other": must be Thing'
+    await call(api, "POST", THINGS, thing("a", spec={"size": "S", "n": 1}))
+    strategic = {"Content-Type": "application/strategic-merge-patch+json"}
+    assert (await call(api, "PATCH", f"{THINGS}/a/scale", {"spec": {"replicas": 2}}, **strategic))[0] == 415
+    for path in ("/openapi/v2", "/openapi/v3/apis/e.com/v1"):
+        _, document = await call(api, "GET", path)
+        models = document.get("definitions") or document["components"]["schemas"]
+        for name in ("com.e.v1.Thing", "com.e.v1.ThingList"):
+            assert models[name]["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.size"}]

@@ -64,3 +64,40 @@ async def test_a_patch_keeps_the_entries_that_it_does_not_touch(api: aiohttp.Cli
         assert len(after) == 2
     async with api.patch(f"{APPS}/d", json={"metadata": {"managedFields": [{}]}}, headers=merge) as r:
         assert "managedFields" not in (await r.json())["metadata"]
+
+
+async def test_a_scale_is_applied(api: aiohttp.ClientSession) -> None:
+    """`scalehandler.go`: a configuration of the Scale owns the replicas, of which the object's own applier lets go."""
+    async with api.patch(f"{APPS}/d?fieldManager=one", json=deployment(), headers=APPLY) as r:
+        assert r.status == 201
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 3}}
+    async with api.patch(f"{APPS}/d/scale?fieldManager=two", json=scale, headers=APPLY) as r:
+        assert r.status == 409
+        assert (await r.json())["details"]["causes"][0]["field"] == ".spec.replicas"
+    async with api.patch(f"{APPS}/d/scale?fieldManager=two&force=true", json=scale, headers=APPLY) as r:
+        assert (r.status, (await r.json())["spec"]) == (200, {"replicas": 3})
+    async with api.get(f"{APPS}/d") as r:
+        found = await r.json()
+    entries = {e["manager"]: e for e in found["metadata"]["managedFields"]}
+    assert found["spec"]["replicas"] == 3
+    assert "f:replicas" not in entries["one"]["fieldsV1"]["f:spec"]
+    assert entries["two"] == {
+        "manager": "two",
+        "operation": "Apply",
+        "apiVersion": "apps/v1",
+        "fieldsType": "FieldsV1",
+        "fieldsV1": {"f:spec": {"f:replicas": {}}},
+        "subresource": "scale",
+    }
+    # It keeps what it owns, and gives up what it no longer names.
+    async with api.patch(f"{APPS}/d/scale?fieldManager=two", json=scale, headers=APPLY) as r:
+        assert r.status == 200
+
+
+async def test_who_cannot_be_told_apart_is_owned_by_nobody(api: aiohttp.ClientSession) -> None:
+    """SSA: an item without its key leaves the whole object without owners, as upstream's typed conversion fails."""
+    path = "/api/v1/namespaces/default/serviceaccounts"
+    for name, secrets in (("told", [{"name": "s"}]), ("untold", [{"name": "s"}, {}])):
+        async with api.post(path, json={"metadata": {"name": name}, "secrets": secrets}) as r:
+            assert r.status == 201
+            assert ("managedFields" in (await r.json())["metadata"]) == (name == "told")

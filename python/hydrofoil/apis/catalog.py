@@ -87,6 +87,8 @@ class Catalog:
         self.paths: list[str] = raw["paths"]
         self.checks: dict[str, list[str]] = raw["checks"]
         self.release: str = raw["release"]
+        self.priorities: dict[str, tuple[int, int]] = {gv: (p[0], p[1]) for gv, p in raw["priorities"].items()}
+        """The priorities of built-in group versions: of the group, and of the version in it."""
         self.groups: dict[str, dict[str, dict[str, Resource]]] = {name: {} for name in raw["groups"]}
         self.by_kind: dict[tuple[str, str, str], Resource] = {}
         config = runtime_config or {}

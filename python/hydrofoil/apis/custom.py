@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource, Subresource
-from hydrofoil.apis.discovery import version_key
+from hydrofoil.apis.version import version_key
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 TERMINATING_VERBS = ("delete", "deletecollection", "get", "list", "watch")
@@ -51,6 +51,7 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
     digest = b""
     if holds(definition, "Established"):
         parts = [names, spec["scope"], spec.get("preserveUnknownFields"), version["name"], native.form, sorted(given)]
+        parts.append(version.get("selectableFields"))
         digest = hashlib.sha256(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)).digest()
     subresources: dict[str, Subresource] = {}
     if "status" in given:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from base64 import b64encode
 from functools import lru_cache
 from typing import Any
@@ -11,18 +10,8 @@ from typing import Any
 import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource, Subresource
-
-KUBE_LIKE = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
-
-
-def version_key(version: str) -> tuple[int, int, int, str]:
-    """Sorts versions by priority: GA, beta, alpha, larger numbers first, then other names (CRD-13, CRD-14)."""
-    match = KUBE_LIKE.fullmatch(version)
-    if match is None:
-        return (3, 0, 0, version)
-    major, word, minor = match.groups()
-    level = {None: 0, "beta": 1, "alpha": 2}[word]
-    return (level, -int(major), -int(minor or 0), "")
+from hydrofoil.apis.registration import CUSTOM_PRIORITY, GROUP, OWN_PRIORITY, Registrations
+from hydrofoil.apis.version import version_key
 
 
 def storage_hash(resource: Resource) -> str:
@@ -35,16 +24,18 @@ def storage_hash(resource: Resource) -> str:
 class Discovery:
     """Documents over a catalog, made once each."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, registrations: Registrations) -> None:
         self._catalog = catalog
-        self._made = catalog.changes
+        self._registrations = registrations
+        self._made = (-1, -1)
         self._aggregates = lru_cache(maxsize=8)(self._aggregated)
         self._documents = lru_cache(maxsize=256)(self._document)
 
     def _refresh(self) -> None:
-        """Forgets what was made of another state of the catalog."""
-        if self._made != self._catalog.changes:
-            self._made = self._catalog.changes
+        """Forgets what was made of another state of the catalog or of the API services."""
+        now = (self._catalog.changes, self._registrations.changes)
+        if self._made != now:
+            self._made = now
             self._aggregates.cache_clear()
             self._documents.cache_clear()
 
@@ -58,12 +49,6 @@ class Discovery:
         self._refresh()
         return self._aggregates(core, version)
 
-    def _groups(self) -> list[str]:
-        """The groups in their order: those of custom resources come last, by name."""
-        groups = self._catalog.groups
-        own = [g for g in groups if not self._catalog.is_custom(g)]
-        return own + sorted(g for g in groups if self._catalog.is_custom(g))
-
     def versions(self, group: str) -> list[str]:
         """The versions of a group, the preferred one first."""
         return sorted(self._catalog.groups[group], key=version_key)
@@ -72,10 +57,12 @@ class Discovery:
         segments = [s for s in path.split("/") if s]
         match segments:
             case ["apis"]:
-                groups = [self._group(g) for g in self._groups() if g]
+                registered = self._registrations.groups()
+                groups = [self._group(GROUP, self.versions(GROUP))] if GROUP in self._catalog.groups else []
+                groups += [self._group(g, versions) for g, versions in registered.items() if g]
                 return orjson.dumps({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
-            case ["apis", group] if group in self._catalog.groups:
-                return orjson.dumps({"kind": "APIGroup", "apiVersion": "v1", **self._group(group)})
+            case ["apis", group]:
+                return self._group_document(group)
             case ["api", version] if version in self._catalog.groups.get("", {}):
                 return self._list("", version)
             case ["apis", group, version] if group and version in self._catalog.groups.get(group, {}):
@@ -92,8 +79,18 @@ class Discovery:
             }
         )
 
-    def _group(self, group: str) -> dict[str, Any]:
-        versions = [{"groupVersion": f"{group}/{v}", "version": v} for v in self.versions(group)]
+    def _group_document(self, group: str) -> bytes | None:
+        """`/apis/GROUP`: as registered, else as the catalog has it (`apiGroupHandler`)."""
+        versions = self._registrations.groups().get(group)
+        if versions is None and group in self._catalog.groups:
+            versions = self.versions(group)
+        if not group or versions is None:
+            return None
+        return orjson.dumps({"kind": "APIGroup", "apiVersion": "v1", **self._group(group, versions)})
+
+    @staticmethod
+    def _group(group: str, names: list[str]) -> dict[str, Any]:
+        versions = [{"groupVersion": f"{group}/{v}", "version": v} for v in names]
         return {"name": group, "versions": versions, "preferredVersion": versions[0]}
 
     def _list(self, group: str, version: str) -> bytes:
@@ -123,19 +120,11 @@ class Discovery:
         return entry | {"kind": s.kind, "verbs": sorted(s.verbs)}
 
     def _aggregated(self, core: bool, version: str) -> tuple[bytes, str]:
-        groups = [g for g in self._groups() if (g == "") == core]
         items = []
-        for group in groups:
-            versions = [
-                {
-                    "version": v,
-                    "resources": [self._aggregate(r) for r in self._catalog.groups[group][v].values()],
-                    "freshness": "Current",
-                }
-                for v in self.versions(group)
-            ]
-            metadata: dict[str, Any] = {"name": group} if group else {}
-            items.append({"metadata": metadata, "versions": versions})
+        for group, versions in self._merged():
+            if (group == "") == core:
+                metadata: dict[str, Any] = {"name": group} if group else {}
+                items.append({"metadata": metadata, "versions": versions})
         body = orjson.dumps(
             {
                 "kind": "APIGroupDiscoveryList",
@@ -145,6 +134,26 @@ class Discovery:
             }
         )
         return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
+
+    def _merged(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Each group and its versions, what services serve in the place of what is served here
+        (apiserver `pkg/endpoints/discovery/aggregated` `calculateAPIGroupsLocked`)."""
+        found: dict[str, dict[str, tuple[int, int, dict[str, Any]]]] = {}
+        for group, served in self._catalog.groups.items():
+            for v, resources in served.items():
+                priority = self._catalog.priorities.get(f"{group}/{v}" if group else v, CUSTOM_PRIORITY)
+                if group == GROUP:
+                    priority = (OWN_PRIORITY, 0)
+                entry = {"version": v, "resources": [self._aggregate(r) for r in resources.values()]}
+                found.setdefault(group, {})[v] = (*priority, entry | {"freshness": "Current"})
+        for (group, v), remote in self._registrations.remote.items():
+            if (known := self._registrations.discovered.get(remote.name)) is not None:
+                found.setdefault(group, {})[v] = (remote.group_priority, remote.version_priority, known)
+        order = sorted(found, key=lambda g: (-max(v[0] for v in found[g].values()), g))
+        return [
+            (g, [found[g][v][2] for v in sorted(found[g], key=lambda v: (-found[g][v][1], version_key(v)))])
+            for g in order
+        ]
 
     def _aggregate(self, r: Resource) -> dict[str, Any]:
         # Upstream leaves group and version of built-in kinds empty where they are the list's own.

@@ -147,7 +147,7 @@ def parser() -> argparse.ArgumentParser:
         type=endpoints,
         default={},
         metavar="NAMESPACE/NAME=HOST:PORT,...",
-        help="where services that conversion webhooks name are reached",
+        help="where services are reached that conversion webhooks and API services name",
     )
     p.add_argument(
         "--history-window",

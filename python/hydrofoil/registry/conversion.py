@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import re
 import ssl
 import uuid
 from dataclasses import dataclass
@@ -64,6 +65,25 @@ def trust(client: Object) -> ssl.SSLContext:
     """Whom a webhook's certificate must be signed by: the bundle, or the roots of the system."""
     bundle = base64.b64decode(client.get("caBundle", "")).strip()
     return ssl.create_default_context(cadata=bundle.decode() if bundle else None)
+
+
+def bundle_problem(bundle: bytes) -> str:
+    """Why a caBundle is none, as Go's `transport.TLSConfigFor` tells; empty when it is one or nothing."""
+    if not bundle:
+        return ""
+    blocks = CERTIFICATE.findall(bundle)
+    problem = "unable to parse bytes as PEM block" if b"-----BEGIN " not in bundle else ""
+    for block in blocks:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=block.decode("ascii"))
+        except (ssl.SSLError, ValueError):
+            problem = problem or "failed to parse certificate: x509: malformed certificate"
+        else:
+            return ""
+    return f"unable to load root certificates: {problem or 'unable to parse bytes as PEM block'}"
+
+
+CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
 class Webhook:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.apis.registration import Registrations
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.registry.conversion import Webhook
 from hydrofoil.registry.limits import Limits
@@ -51,6 +52,7 @@ class Registry:
     def __init__(self, catalog: Catalog, backend: Backend) -> None:
         self.catalog = catalog
         self.backend = backend
+        self.registrations = Registrations()
         self.issuer = ""
         """Who issues service account tokens: a URL."""
         self._collections: dict[tuple[str, str], Collection] = {}
@@ -131,7 +133,7 @@ class Registry:
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
                 if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
-                    raise errors.invalid(resource.storage[0], resource.kind, made, causes)
+                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), made, causes)
                 strategy.admit_valid(resource, None, draft, "")
                 warnings += draft.warnings() + self.security.check(resource, draft, None, "")
                 if resource.namespaced:
@@ -179,6 +181,7 @@ class Registry:
         validate: bool = True,
         patch: bool = False,
         manager: str = "",
+        through: str | None = None,
         warnings: list[str],
     ) -> Stored:
         """Replaces an object by what `change` makes of the present version; again when another write came between.
@@ -196,14 +199,14 @@ class Registry:
             self._check_version(resource, name, old, draft, patch=patch)
             if twice := draft.dedup_owners():
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-            draft.begin_update(old, subresource, manager)
+            draft.begin_update(old, subresource, manager, through)
             strategy = self.strategy(resource)
             strategy.admit_update(old, draft, subresource)
             draft.prepare_update(old, subresource)
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
                 if validate and (causes := draft.validate(old, subresource)):
-                    raise errors.invalid(resource.storage[0], resource.kind, name, causes)
+                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), name, causes)
                 strategy.admit_valid(resource, old, draft, subresource)
                 kind_warnings = draft.warnings(old, subresource)
                 kind_warnings += self.security.check(resource, draft, old, subresource)
@@ -312,6 +315,11 @@ class Registry:
             why = f"the ResourceVersion in the precondition ({options.revision}) does not match the "
             why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
             raise errors.conflict(resource.group, resource.kind, name, why)
+
+
+def named_kind(resource: Resource, draft: Draft) -> str:
+    """The kind that an error is told of: the type of a custom resource is what it says it is."""
+    return draft.head()[1] if resource.custom else resource.kind
 
 
 def storage_error(resource: Resource, old: Stored, why: str) -> str:

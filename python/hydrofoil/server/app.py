@@ -28,11 +28,13 @@ from hydrofoil.endpoints.negotiate import PATCHES, PROTOBUF, negotiate
 from hydrofoil.endpoints.request_info import RequestInfo, parse
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
 from hydrofoil.registry.strategies.ranges import Addresses, Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
+from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
 from hydrofoil.server.health import Health
@@ -99,7 +101,9 @@ class App:
         self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
         self.metrics.watch_store(self.registry)
         self.metrics.watch_requests(self.inflight)
-        self.documents = Documents(self.registry, self.health, self.metrics, address)
+        self.backends = Backends(self.registry, config.service_endpoints)
+        self.aggregator = Aggregator(self.registry, self.backends)
+        self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address)
         self.cbor = config.feature_gates.get("CBORServingAndStorage", False)
         self.request_timeout = config.request_timeout
         self.pf_headers = b""
@@ -112,6 +116,7 @@ class App:
     async def close(self) -> None:
         """Ends what goes on beside requests."""
         await self._definitions.close()
+        await self.aggregator.close()
 
     def _swapped(self, shard: tuple[str, str]) -> None:
         self.hub.cut(shard)
@@ -167,6 +172,10 @@ class App:
 
     async def _route(self, request: web.BaseRequest, common: bytes) -> web.StreamResponse:
         path, _, raw_query = request.raw_path.partition("?")
+        if self.registry.registrations.remote:
+            passed = await self.aggregator.answer(request, path, common)
+            if passed is not None:
+                return passed
         info = parse(path)
         if info is None or info.group not in self.catalog.groups:
             return self._document(request, path, raw_query, common)

@@ -16,6 +16,7 @@ from hydrofoil import errors
 from hydrofoil.endpoints.request_info import parse
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 
 MANAGER = "kube-apiserver"
 """Who owns what is there from the start, as upstream names itself."""
@@ -67,11 +68,15 @@ async def load(registry: Registry, port: int) -> None:
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port)
+    services = registry.strategies["apiregistration.k8s.io", "apiservices"]
+    assert isinstance(services, ApiServiceStrategy)
+    await services.load()
     # Namespaces come first: what lives in them needs them; so do the levels that flow schemas name.
     for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
         info = parse(path)
         resource = info and registry.catalog.find(info.group, info.version, info.resource)
-        if not info or not resource:
+        if not info or not resource or info.resource == "apiservices":
+            # The data has the API services of a server with the default group versions; these are its own.
             continue
         for obj in objects[path]:
             body = fill(obj, filled)

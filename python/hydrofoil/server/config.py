@@ -29,7 +29,7 @@ class Config:
     idle_timeout: float = 90.0
     """How long a connection may wait for its next request, in seconds (the same); no less than the former."""
     service_endpoints: dict[str, str] = field(default_factory=dict)
-    """Where services that webhooks name are reached, since there is no cluster network: namespace/name, host:port."""
+    """Where services are reached, since there is no cluster network: namespace/name, host:port."""
     history_window: float = 300.0
     """How long past versions stay readable, in seconds (upstream: --etcd-compaction-interval)."""
     history_events: int = 200_000

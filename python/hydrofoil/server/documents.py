@@ -10,6 +10,7 @@ from email.utils import formatdate
 from functools import lru_cache
 from importlib.resources import files
 from time import time
+from typing import Any
 
 import orjson
 from aiohttp import web
@@ -22,6 +23,7 @@ from hydrofoil.endpoints.params import parse
 from hydrofoil.engine import openapi_protobuf
 from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not_acceptable
 from hydrofoil.registry.store import Registry
+from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.health import TEXT, Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
 from hydrofoil.server.published import Published
@@ -33,10 +35,13 @@ PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
 class Documents:
     """Answers by path."""
 
-    def __init__(self, registry: Registry, health: Health, metrics: Metrics, address: str) -> None:
+    def __init__(
+        self, registry: Registry, health: Health, metrics: Metrics, aggregator: Aggregator, address: str
+    ) -> None:
+        self._aggregator = aggregator
         self._catalog = registry.catalog
-        self._discovery = Discovery(registry.catalog)
-        self._published = Published(registry, openapi_document)
+        self._discovery = Discovery(registry.catalog, registry.registrations)
+        self._published = Published(registry, aggregator, openapi_document)
         self._health = health
         self._metrics = metrics
         self.address = address
@@ -141,7 +146,9 @@ class Documents:
 
     def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         if path == "/openapi/v3":
-            return respond.answer(request, 200, openapi_index(self._published.index()), TEXT, common)
+            return respond.answer(
+                request, 200, openapi_index(self._published.index(), self._aggregator.openapi_index()), TEXT, common
+            )
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
         media = openapi_media(request.headers.get("Accept", ""), protobuf)
@@ -230,11 +237,12 @@ def openapi_hashes() -> dict[str, str]:
     return {name: document[1] for name, document in found if document is not None}
 
 
-def openapi_index(custom: dict[str, str]) -> bytes:
-    """`/openapi/v3`: the documents and the URL of each, which names its content; `custom` has those of definitions."""
+def openapi_index(custom: dict[str, str], remote: dict[str, Any]) -> bytes:
+    """`/openapi/v3`: the documents and the URL of each, which names its content; `custom` has those of definitions,
+    `remote` the entries of services."""
     hashes = openapi_hashes() | custom
     paths = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in hashes.items()}
-    return orjson.dumps({"paths": paths})
+    return orjson.dumps({"paths": paths | remote})
 
 
 def accepted_or_plain(accept: str, *, cbor: bool = False) -> Accepted | None:

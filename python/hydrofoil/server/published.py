@@ -13,6 +13,8 @@ from hydrofoil.apis.openapi_paths import SCALE, Writer
 from hydrofoil.apis.openapi_schema import LIST_META, META, OBJECT_META, model_name, resource, resource_list
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import Registry
+from hydrofoil.server.aggregator import Aggregator
+from hydrofoil.server.swagger import merged
 
 KEPT = 64
 """How many documents of group versions are kept."""
@@ -30,11 +32,12 @@ def sha(data: bytes) -> str:
 class Published:
     """Documents over the definitions of a server; `packed` gives those of built-in kinds."""
 
-    def __init__(self, registry: Registry, packed: Packed) -> None:
+    def __init__(self, registry: Registry, aggregator: Aggregator, packed: Packed) -> None:
         self._registry = registry
+        self._aggregator = aggregator
         self._packed = packed
         self._documents: dict[str, tuple[str, bytes]] = {}
-        self._v2: tuple[int, bytes, str] | None = None
+        self._v2: tuple[tuple[int, int], bytes, str] | None = None
         self._common: dict[str, Any] = {}
 
     def index(self) -> dict[str, str]:
@@ -87,6 +90,9 @@ class Published:
             # Deeper than any document can be written: the kind is published without what it holds.
             model = resource(None, r.group, r.version, r.kind, v2=v2)
         many = resource_list(r.group, r.version, r.kind, r.list_kind, r.plural, v2=v2)
+        if fields := version.get("selectableFields"):
+            selectable = [{"fieldPath": f["jsonPath"].removeprefix(".")} for f in fields]
+            model["x-kubernetes-selectable-fields"] = many["x-kubernetes-selectable-fields"] = selectable
         return {
             model_name(r.group, r.version, r.kind): model,
             model_name(r.group, r.version, r.list_kind): many,
@@ -123,23 +129,37 @@ class Published:
 
     def _swagger(self) -> tuple[bytes, str] | None:
         catalog = self._registry.catalog
-        if self._v2 is not None and self._v2[0] == catalog.changes:
+        state = (catalog.changes, self._aggregator.changes)
+        if self._v2 is not None and self._v2[0] == state:
             return self._v2[1:]
         made = [r for r in catalog.resources() if r.custom and r.raw["digest"]]
         base = self._packed("v2")
-        if not made or base is None:
+        remote = self._aggregator.swaggers()
+        if not (made or remote) or base is None:
             return None
         definitions: dict[str, Any] = {}
         paths: dict[str, Any] = {}
         for r in made:
             definitions |= self._schema(r, v2=True)
             paths |= Writer(r, v2=True).paths()
-        # The packed document is not read: what is new goes to the beginning of its two maps.
-        body = base[0].replace(b'"definitions":{', b'"definitions":' + orjson.dumps(definitions)[:-1] + b",", 1)
-        at = body.rindex(b',"paths":{"/')
-        body = body[:at] + b',"paths":' + orjson.dumps(paths)[:-1] + b"," + body[at + len(b',"paths":{') :]
-        self._v2 = (catalog.changes, body, sha(body))
+        if remote:
+            known = orjson.loads(base[0])["definitions"] | definitions
+            for start, swagger in remote:
+                new_paths, new = merged(swagger, start, known)
+                paths |= {path: item for path, item in new_paths.items() if path not in paths}
+                known |= new
+                definitions |= new
+        # The packed document is not read again: what is new goes to the beginning of its two maps.
+        body = base[0].replace(b'"definitions":{', b'"definitions":{' + members(definitions), 1)
+        at = body.rindex(b',"paths":{"/') + len(b',"paths":{')
+        body = body[:at] + members(paths) + body[at:]
+        self._v2 = (state, body, sha(body))
         return body, self._v2[2]
+
+
+def members(value: dict[str, Any]) -> bytes:
+    """The members of an object as they stand before others."""
+    return orjson.dumps(value)[1:-1] + b"," if value else b""
 
 
 def references(schema: Any) -> list[str]:

@@ -15,6 +15,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from hydrofoil.controllers.availability import AvailabilityController
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
@@ -71,6 +72,8 @@ class Server:
         self._server = await loop.create_server(
             self._web, sock=listener, ssl=context, ssl_handshake_timeout=handshake, backlog=4096
         )
+        # Upstream's server runs this one itself.
+        self.controllers.append(AvailabilityController(self.app.registry, self.app.hub, self.app.backends))
         if config.controls("namespace"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):

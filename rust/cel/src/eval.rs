@@ -154,7 +154,12 @@ impl<'a> Run<'a> {
                 (Val::Optional(None), true) => continue,
                 _ => return Err(Fail::overload()),
             };
-            insert(&mut out, key, value)?;
+            keyed(&key)?;
+            // Of a key that is written twice the last counts, as in Go's maps.
+            match out.iter_mut().find(|(k, _)| k.kind() == key.kind() && k.equal(&key).unwrap_or(false)) {
+                Some((_, old)) => *old = value,
+                None => out.push((key, value)),
+            }
         }
         self.spend(MAP)?;
         Ok(Val::Map(Table::Own(Rc::new(out))))
@@ -306,10 +311,16 @@ impl State<'_> {
     }
 }
 
-fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a>) -> Result<(), Fail> {
-    if !matches!(key, Val::Bool(_) | Val::Int(_) | Val::Uint(_) | Val::Str(_)) {
-        return Err(Fail::new("unsupported key type"));
+/// Whether a value may be a key.
+fn keyed(key: &Val<'_>) -> Result<(), Fail> {
+    if matches!(key, Val::Bool(_) | Val::Int(_) | Val::Uint(_) | Val::Str(_)) {
+        return Ok(());
     }
+    Err(Fail::new("unsupported key type"))
+}
+
+fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a>) -> Result<(), Fail> {
+    keyed(&key)?;
     for (k, _) in entries.iter() {
         if k.equal(&key)? {
             return Err(Fail::new(format!("insert failed: key {} already exists", key.shown())));

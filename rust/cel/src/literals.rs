@@ -1,9 +1,11 @@
 //! Literals that are refused though their types check (cel-go `cel/validator.go`).
 
-use crate::ast::{Expr, Kind, Literal};
+use crate::ast::{Call, Expr, Kind, Literal};
 use crate::checker::{Checked, each_child};
+use crate::printf;
 use crate::source::Issue;
 use crate::types::Type;
+use crate::value::Fail;
 
 /// What is wrong with the literals of an expression.
 pub(crate) fn check(expr: &Expr, checked: &Checked) -> Vec<Issue> {
@@ -18,9 +20,12 @@ fn walk(expr: &Expr, checked: &Checked, mixed: bool, issues: &mut Vec<Issue>) {
     match &expr.kind {
         Kind::Call(call) => {
             mixed |= call.name == "format";
+            if call.name == "format" {
+                formatted(call, expr.at, checked, issues);
+            }
             let wrong: Option<fn(&str) -> bool> = match call.name.as_str() {
                 "duration" => Some(|t| crate::time::parse_duration(t).is_none()),
-                "timestamp" => Some(|t| hydrofoil_types::Timestamp::parse(t).is_none()),
+                "timestamp" => Some(|t| t.starts_with("0000") || hydrofoil_types::Timestamp::parse(t).is_none()),
                 "matches" => Some(|t| crate::text::pattern(t).is_err()),
                 _ => None,
             };
@@ -32,15 +37,14 @@ fn walk(expr: &Expr, checked: &Checked, mixed: bool, issues: &mut Vec<Issue>) {
             }
         }
         Kind::List(items) if !mixed => {
-            let typed = items.iter().map(|(item, optional)| (item, unwrapped(checked.of(item), *optional)));
-            if let Some(issue) = odd(typed) {
-                issues.push(issue);
-            }
+            // Of a list one is told of, of a map all.
+            let mut found = Vec::new();
+            odd(items.iter().map(|(item, optional)| (item, unwrapped(checked.of(item), *optional))), &mut found);
+            issues.extend(found.into_iter().next());
         }
         Kind::Map(entries) if !mixed => {
-            issues.extend(odd(entries.iter().map(|(key, ..)| (key, checked.of(key)))));
-            let values = entries.iter().map(|(_, value, optional)| (value, unwrapped(checked.of(value), *optional)));
-            issues.extend(odd(values));
+            odd(entries.iter().map(|(key, ..)| (key, checked.of(key))), issues);
+            odd(entries.iter().map(|(_, v, optional)| (v, unwrapped(checked.of(v), *optional))), issues);
         }
         _ => {}
     }
@@ -54,9 +58,73 @@ fn unwrapped(t: &Type, optional: bool) -> &Type {
     }
 }
 
-/// The first whose type is not that of the first.
-fn odd<'e>(mut typed: impl Iterator<Item = (&'e Expr, &'e Type)>) -> Option<Issue> {
-    let (_, first) = typed.next()?;
-    let (expr, found) = typed.find(|(_, t)| !first.same(t))?;
-    Some(Issue::new(expr.at, format!("expected type '{first}' but found '{found}'")))
+/// Tells of those whose type is not that of the first.
+fn odd<'e>(mut typed: impl Iterator<Item = (&'e Expr, &'e Type)>, issues: &mut Vec<Issue>) {
+    let Some((_, first)) = typed.next() else { return };
+    for (expr, found) in typed.filter(|(_, t)| !first.same(t)) {
+        issues.push(Issue::new(expr.at, format!("expected type '{first}' but found '{found}'")));
+    }
+}
+
+/// A format that stands in the expression with its values (`stringFormatValidator`).
+fn formatted(call: &Call, at: usize, checked: &Checked, issues: &mut Vec<Issue>) {
+    let (Some(target), [arg]) = (&call.target, call.args.as_slice()) else { return };
+    let (Kind::Literal(Literal::Str(text)), Kind::List(values)) = (&target.kind, &arg.kind) else { return };
+    let mut place = at;
+    let found = printf::pieces(
+        text,
+        values.len(),
+        |_| {},
+        |i, clause| {
+            let Some((value, _)) = values.get(i) else { return Ok(()) };
+            let bad = if clause.sign == 's' { unshown(value, checked) } else { misfit(value, clause.sign, checked) };
+            bad.map_or(Ok(()), |bad| {
+                place = bad.at;
+                Err(Fail::new(printf::wrong(clause, &name(checked.of(bad)))))
+            })
+        },
+    );
+    match found {
+        Err(Fail::Error(why)) => issues.push(Issue::new(place, why)),
+        Ok(used) if used < values.len() => {
+            let why = format!("too many arguments supplied to string.format (expected {used}, got {})", values.len());
+            issues.push(Issue::new(at, why));
+        }
+        _ => {}
+    }
+}
+
+/// A part of a value that has no text.
+fn unshown<'e>(value: &'e Expr, checked: &Checked) -> Option<&'e Expr> {
+    if matches!(checked.of(value), Type::Optional(_) | Type::Library(_) | Type::Object(_)) {
+        return Some(value);
+    }
+    match &value.kind {
+        Kind::List(items) => items.iter().find_map(|(item, _)| unshown(item, checked)),
+        Kind::Map(entries) => entries.iter().flat_map(|(k, v, _)| [k, v]).find_map(|part| unshown(part, checked)),
+        _ => None,
+    }
+}
+
+/// The value, when a clause is not for its type.
+fn misfit<'e>(value: &'e Expr, sign: char, checked: &Checked) -> Option<&'e Expr> {
+    let fits = matches!(
+        (sign, checked.of(value)),
+        (_, Type::Dyn)
+            | ('d' | 'o' | 'b' | 'x' | 'X', Type::Int | Type::Uint)
+            | ('f' | 'e', Type::Double | Type::String)
+            | ('b', Type::Bool)
+            | ('x' | 'X', Type::String | Type::Bytes)
+    );
+    (!fits).then_some(value)
+}
+
+/// A type without its parameters, as values name it.
+fn name(t: &Type) -> String {
+    match t {
+        Type::Duration => "google.protobuf.Duration".to_owned(),
+        Type::Timestamp => "google.protobuf.Timestamp".to_owned(),
+        Type::Null => "null_type".to_owned(),
+        other => other.to_string().split('(').next().unwrap_or_default().to_owned(),
+    }
 }

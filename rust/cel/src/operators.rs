@@ -174,7 +174,7 @@ fn subtract<'a>(args: &[Val<'a>]) -> Out<'a> {
             Val::Time(time::moment(time::nanos(*t) - i128::from(*d)).ok_or_else(|| Fail::new("timestamp overflow"))?)
         }
         [Val::Time(a), Val::Time(b)] => {
-            Val::Duration(i64::try_from(time::nanos(*a) - time::nanos(*b)).map_err(|_| duration())?)
+            Val::Duration(i64::try_from(time::nanos(*a) - time::nanos(*b)).map_err(|_| overflow())?)
         }
         _ => return Err(Fail::overload()),
     })
@@ -193,13 +193,21 @@ pub(crate) fn place(index: &Val<'_>) -> Option<i64> {
 fn index<'a>(args: &[Val<'a>]) -> Out<'a> {
     match args {
         [Val::List(list), at] => {
-            let n = place(at).ok_or_else(Fail::overload)?;
+            let n = place(at).ok_or_else(|| unplaced(at))?;
             let found = usize::try_from(n).ok().and_then(|n| list.get(n));
             found.unwrap_or_else(|| Err(Fail::new(format!("index out of bounds: {n}"))))
         }
         [Val::Map(map), key] => map.get(key).unwrap_or_else(|| Err(Fail::new(format!("no such key: {}", key.shown())))),
         [Val::Optional(_), _] => opt_index(args),
         _ => Err(Fail::overload()),
+    }
+}
+
+/// Why a value is no place in a list.
+fn unplaced(at: &Val<'_>) -> Fail {
+    match at {
+        Val::Double(f) => Fail::new(format!("unsupported index value {} in list", crate::convert::number(*f))),
+        other => Fail::new(format!("unsupported index type '{}' in list", other.kind())),
     }
 }
 

@@ -97,6 +97,11 @@ impl<'s> Parser<'s> {
         self.note(at, format!("Syntax error: {message}"));
     }
 
+    /// Kubernetes does not enable names between backticks.
+    fn unquotable(&mut self, name: Token<'s>) {
+        self.note(name.at, "unsupported syntax: '`'");
+    }
+
     fn expect(&mut self, sign: &str) -> Parsed<Token<'s>> {
         if let Some(token) = self.take(sign) {
             return Ok(token);
@@ -246,7 +251,10 @@ impl<'s> Parser<'s> {
                 let id = self.next();
                 let field = match id.kind {
                     Word::Ident => SmolStr::new(id.text),
-                    Word::Escaped => SmolStr::new(id.text.trim_matches('`')),
+                    Word::Escaped => {
+                        self.unquotable(id);
+                        SmolStr::new(id.text.trim_matches('`'))
+                    }
                     _ => {
                         let text = format!(
                             "no viable alternative at input '.{}'",

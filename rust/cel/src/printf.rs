@@ -1,4 +1,4 @@
-//! `format` of texts (cel-go `ext/formatting.go`).
+//! `format` of texts (cel-go `ext/formatting.go`), when it is checked and when it is run.
 
 use std::fmt::Write as _;
 
@@ -6,95 +6,181 @@ use crate::convert;
 use crate::time;
 use crate::value::{Fail, Out, Val};
 
-/// Puts values into the places that `%` marks.
-pub(crate) fn format<'a>(text: &str, values: &[Val<'a>]) -> Out<'a> {
-    let mut out = String::new();
-    let mut values_left = values.iter();
-    let mut index = 0;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let mut clause = chars.next().ok_or_else(|| Fail::new("unexpected end of format string"))?;
-        if clause == '%' {
-            out.push('%');
-            continue;
-        }
-        let mut precision = None;
-        if clause == '.' {
-            let mut digits = String::new();
-            loop {
-                clause = chars.next().ok_or_else(|| Fail::new("could not find end of precision specifier"))?;
-                if !clause.is_ascii_digit() {
-                    break;
-                }
-                digits.push(clause);
-            }
-            let given =
-                digits.parse::<usize>().map_err(|_| Fail::new("error while converting precision to integer"))?;
-            if given > 1000 {
-                return Err(Fail::new("precision is too large"));
-            }
-            precision = Some(given);
-        }
-        let value = values_left.next().ok_or_else(|| Fail::new(format!("index {index} out of range")))?;
-        index += 1;
-        one(clause, precision, value, &mut out)?;
-    }
-    Ok(Val::text(out))
+/// How a value is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clause {
+    pub sign: char,
+    pub precision: Option<usize>,
 }
 
-fn one(clause: char, precision: Option<usize>, value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
-    let wrong = |what: &str| {
-        let text =
-            format!("error during formatting: {what} clause can only be used on numbers, was given {}", value.kind());
-        Err(Fail::new(text))
+/// Walks the pieces of a format: plain text, and clauses with the number of their value among `count`.
+pub(crate) fn pieces(
+    text: &str,
+    count: usize,
+    mut plain: impl FnMut(char),
+    mut clause: impl FnMut(usize, Clause) -> Result<(), Fail>,
+) -> Result<usize, Fail> {
+    let mut used = 0;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            plain(c);
+            continue;
+        }
+        if chars.next_if_eq(&'%').is_some() {
+            plain('%');
+            continue;
+        }
+        let first = chars.next().ok_or_else(|| Fail::new("unexpected end of string"))?;
+        if used >= count {
+            return Err(Fail::new(format!("index {used} out of range")));
+        }
+        let (sign, precision) = if first == '.' { precision(&mut chars)? } else { (first, None) };
+        if !matches!(sign, 's' | 'd' | 'f' | 'e' | 'b' | 'x' | 'X' | 'o') {
+            return Err(unparsed(&format!("unrecognized formatting clause \"{sign}\"")));
+        }
+        clause(used, Clause { sign, precision })?;
+        used += 1;
+    }
+    Ok(used)
+}
+
+fn unparsed(why: &str) -> Fail {
+    Fail::new(format!("could not parse formatting clause: {why}"))
+}
+
+fn precision(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<(char, Option<usize>), Fail> {
+    let mut digits = String::new();
+    loop {
+        let Some(c) = chars.next() else {
+            return Err(unparsed("error while parsing precision: could not find end of precision specifier"));
+        };
+        if !c.is_ascii_digit() {
+            let found = digits.parse::<usize>().map_err(|_| {
+                let why = if digits.is_empty() { "invalid syntax" } else { "value out of range" };
+                let why = format!("strconv.Atoi: parsing \"{digits}\": {why}");
+                unparsed(&format!("error while parsing precision: error while converting precision to integer: {why}"))
+            })?;
+            // Go's own printing takes no more.
+            return Ok((c, Some(found.min(1000))));
+        }
+        digits.push(c);
+    }
+}
+
+/// What a clause says of a value that it cannot write, by the name of its type.
+pub(crate) fn wrong(clause: Clause, kind: &str) -> String {
+    let what = match clause.sign {
+        's' => {
+            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps"
+        }
+        'd' => "decimal clause can only be used on integers",
+        'f' => "fixed-point clause can only be used on doubles",
+        'e' => "scientific clause can only be used on doubles",
+        'b' => "only integers and bools can be formatted as binary",
+        'o' => "octal clause can only be used on integers",
+        _ => "only integers, byte buffers, and strings can be formatted as hex",
     };
-    match (clause, value) {
+    format!("error during formatting: {what}, was given {kind}")
+}
+
+/// Puts values into the places that `%` marks.
+pub(crate) fn format<'a>(text: &str, values: &[Val<'a>]) -> Out<'a> {
+    let out = std::cell::RefCell::new(String::new());
+    pieces(
+        text,
+        values.len(),
+        |c| out.borrow_mut().push(c),
+        |i, clause| values.get(i).map_or(Ok(()), |value| one(clause, value, &mut out.borrow_mut())),
+    )?;
+    Ok(Val::text(out.into_inner()))
+}
+
+fn one(clause: Clause, value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
+    match (clause.sign, value) {
         ('s', value) => string(value, out)?,
         ('d', Val::Int(n)) => out.push_str(&n.to_string()),
         ('d', Val::Uint(n)) => out.push_str(&n.to_string()),
-        ('f', _) => {
-            let _ = write!(out, "{:.*}", precision.unwrap_or(6), float(value)?);
-        }
-        ('e', _) => {
-            let text = format!("{:.*e}", precision.unwrap_or(6), float(value)?);
-            let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            let exponent: i32 = exponent.parse().unwrap_or(0);
-            let sign = if exponent < 0 { '-' } else { '+' };
-            let _ = write!(out, "{digits}e{sign}{:02}", exponent.abs());
+        ('f' | 'e', value) => {
+            let Some(f) = float(value) else { return Err(Fail::new(wrong(clause, value.kind()))) };
+            if clause.sign == 'f' { fixed(f, clause.precision, out) } else { scientific(f, clause.precision, out) }
         }
         ('b', Val::Bool(b)) => out.push(if *b { '1' } else { '0' }),
         ('b' | 'o' | 'x' | 'X', Val::Int(n)) => {
             if *n < 0 {
                 out.push('-');
             }
-            radix(clause, n.unsigned_abs(), out);
+            radix(clause.sign, n.unsigned_abs(), out);
         }
-        ('b' | 'o' | 'x' | 'X', Val::Uint(n)) => radix(clause, *n, out),
-        ('x' | 'X', Val::Str(text)) => hex(clause, text.as_bytes(), out),
-        ('x' | 'X', Val::Bytes(bytes)) => hex(clause, bytes, out),
-        ('d', _) => return wrong("decimal"),
-        ('b', _) => return wrong("binary"),
-        ('o', _) => return wrong("octal"),
-        ('x' | 'X', _) => return wrong("hex"),
-        _ => {
-            let text = format!("could not parse formatting clause: unrecognized formatting clause \"{clause}\"");
-            return Err(Fail::new(text));
-        }
+        ('b' | 'o' | 'x' | 'X', Val::Uint(n)) => radix(clause.sign, *n, out),
+        ('x' | 'X', Val::Str(text)) => hex(clause.sign, text.as_bytes(), out),
+        ('x' | 'X', Val::Bytes(bytes)) => hex(clause.sign, bytes, out),
+        _ => return Err(Fail::new(wrong(clause, value.kind()))),
     }
     Ok(())
 }
 
-fn float(value: &Val<'_>) -> Result<f64, Fail> {
+fn float(value: &Val<'_>) -> Option<f64> {
     match value {
-        Val::Double(f) => Ok(*f),
-        Val::Int(n) => Ok(*n as f64),
-        Val::Uint(n) => Ok(*n as f64),
-        _ => Err(Fail::new("error during formatting: fixed-point clause can only be used on doubles")),
+        Val::Double(f) => Some(*f),
+        Val::Str(text) => match &**text {
+            "NaN" => Some(f64::NAN),
+            "Infinity" => Some(f64::INFINITY),
+            "-Infinity" => Some(f64::NEG_INFINITY),
+            _ => None,
+        },
+        _ => None,
     }
+}
+
+/// What is no number is written as English has it.
+fn special(f: f64) -> Option<&'static str> {
+    match f {
+        f if f.is_nan() => Some("NaN"),
+        f if f.is_infinite() => Some(if f > 0.0 { "∞" } else { "-∞" }),
+        _ => None,
+    }
+}
+
+/// A number as English has it: its thousands apart.
+fn fixed(f: f64, precision: Option<usize>, out: &mut String) {
+    if let Some(text) = special(f) {
+        return out.push_str(text);
+    }
+    let text = format!("{:.*}", precision.unwrap_or(6), f.abs());
+    let (whole, rest) = text.find('.').map_or((text.as_str(), ""), |at| text.split_at(at));
+    if f.is_sign_negative() {
+        out.push('-');
+    }
+    for (i, digit) in whole.chars().enumerate() {
+        if i > 0 && (whole.len() - i) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out.push_str(rest);
+}
+
+/// Upstream takes the precision for a width here, and always writes six digits.
+fn scientific(f: f64, width: Option<usize>, out: &mut String) {
+    let mut shown = String::new();
+    if let Some(text) = special(f) {
+        shown.push_str(text);
+    } else {
+        let text = format!("{f:.6e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        shown.push_str(digits);
+        shown.push_str("×10");
+        if exponent < 0 {
+            shown.push('⁻');
+        }
+        for digit in format!("{:02}", exponent.abs()).bytes() {
+            const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+            shown.push(RAISED[usize::from(digit - b'0') % 10]);
+        }
+    }
+    let _ = write!(out, "{shown:>0$}", width.unwrap_or(6));
 }
 
 fn radix(clause: char, n: u64, out: &mut String) {
@@ -112,6 +198,7 @@ fn hex(clause: char, bytes: &[u8], out: &mut String) {
     }
 }
 
+/// `FormatString`.
 fn string(value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
     match value {
         Val::Null => out.push_str("null"),
@@ -128,31 +215,94 @@ fn string(value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
                 if i > 0 {
                     out.push_str(", ");
                 }
-                string(&item?, out)?;
+                member(&item?, out)?;
             }
             out.push(']');
         }
         Val::Map(map) => {
             let mut parts = Vec::new();
             for key in map.keys() {
-                let mut part = String::new();
-                string(&key, &mut part)?;
-                part.push_str(": ");
-                string(&map.get(&key).ok_or_else(Fail::overload)??, &mut part)?;
-                parts.push(part);
+                if !matches!(key, Val::Str(_) | Val::Bool(_) | Val::Int(_) | Val::Uint(_)) {
+                    return Err(unwritable(&format!("map key of type {}", key.kind())));
+                }
+                let (mut name, mut text) = (String::new(), String::new());
+                member(&key, &mut name)?;
+                member(&map.get(&key).ok_or_else(Fail::overload)??, &mut text)?;
+                parts.push((name, text));
             }
             parts.sort();
+            let parts: Vec<_> = parts.into_iter().map(|(name, text)| format!("{name}:{text}")).collect();
             out.push('{');
             out.push_str(&parts.join(", "));
             out.push('}');
         }
-        other => {
-            let text = format!(
-                "error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given {}",
-                other.kind()
-            );
-            return Err(Fail::new(text));
-        }
+        other => return Err(Fail::new(wrong(Clause { sign: 's', precision: None }, other.kind()))),
     }
     Ok(())
+}
+
+fn unwritable(what: &str) -> Fail {
+    Fail::new(format!("error during formatting: no formatting function for {what}"))
+}
+
+/// A value in a list or map: as a literal of the language would be (`clauseForType`, `quoteForCEL`).
+fn member(value: &Val<'_>, out: &mut String) -> Result<(), Fail> {
+    let mut text = String::new();
+    match value {
+        Val::Double(f) => {
+            let shown =
+                if f.is_infinite() { if *f > 0.0 { "+Inf" } else { "-Inf" }.to_owned() } else { format!("{f:.6}") };
+            if f.is_finite() {
+                out.push_str(&shown);
+            } else {
+                let _ = write!(out, "{shown:?}");
+            }
+            return Ok(());
+        }
+        Val::Optional(_)
+        | Val::Ip(_)
+        | Val::Cidr(_)
+        | Val::Url(_)
+        | Val::Quantity(_)
+        | Val::Semver(_)
+        | Val::Format(_) => return Err(unwritable(value.kind())),
+        _ => string(value, &mut text)?,
+    }
+    match value {
+        Val::Str(_) => quoted(&text, out),
+        Val::Bytes(_) => {
+            out.push('b');
+            quoted(&text, out);
+        }
+        Val::Time(_) | Val::Duration(_) => {
+            out.push_str(if matches!(value, Val::Time(_)) { "timestamp(" } else { "duration(" });
+            quoted(&text, out);
+            out.push(')');
+        }
+        _ => out.push_str(&text),
+    }
+    Ok(())
+}
+
+/// A text as Go's `%q` writes it.
+fn quoted(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{7}' => out.push_str("\\a"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{b}' => out.push_str("\\v"),
+            '\u{c}' => out.push_str("\\f"),
+            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
+                let _ = write!(out, "\\x{:02x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
 }

@@ -182,13 +182,17 @@ fn quoted(s: &str) -> String {
 pub(crate) fn position(s: &str, part: &str, from: Option<i64>, last: bool) -> Result<i64, Fail> {
     let s: Vec<char> = s.chars().collect();
     let part: Vec<char> = part.chars().collect();
-    let limit = if last { s.len() } else { 0 };
-    let from = match from {
-        None => limit,
-        Some(n) => place(n, s.len())?,
-    };
     if part.is_empty() {
-        return Ok(from as i64);
+        return Ok(from.unwrap_or(if last { s.len() as i64 } else { 0 }));
+    }
+    let from = match from {
+        None if last => s.len(),
+        None => 0,
+        Some(n) => usize::try_from(n).map_err(|_| Fail::new(format!("index out of range: {n}")))?,
+    };
+    // From beyond the end nothing is found.
+    if from > s.len() {
+        return Ok(-1);
     }
     let fits = |at: &usize| s[*at..].starts_with(&part);
     let found = if last { (0..=from.min(s.len())).rev().find(fits) } else { (from..s.len()).find(fits) };

@@ -231,23 +231,26 @@ impl<'a> Val<'a> {
             Self::Uint(n) => Some(i128::from(*n)),
             _ => None,
         };
-        let mixed = |f: f64, n: i128| {
-            if f.is_nan() {
-                None
-            } else if f >= 1e30 {
-                Some(Ordering::Greater)
-            } else if f <= -1e30 {
+        // Upstream compares what is within reach as doubles, though not every whole number is one.
+        let mixed = |f: f64, n: &Self| {
+            let (least, most, as_double) = match n {
+                Self::Uint(n) => (0.0, u64::MAX as f64, *n as f64),
+                Self::Int(n) => (i64::MIN as f64, i64::MAX as f64, *n as f64),
+                _ => return None,
+            };
+            if f < least {
                 Some(Ordering::Less)
+            } else if f > most {
+                Some(Ordering::Greater)
             } else {
-                let below = f.floor();
-                Some((below as i128).cmp(&n).then(if f > below { Ordering::Greater } else { Ordering::Equal }))
+                f.partial_cmp(&as_double)
             }
         };
         Ok(match (self, other, whole(self), whole(other)) {
             (.., Some(a), Some(b)) => Some(a.cmp(&b)),
             (Self::Double(a), Self::Double(b), ..) => a.partial_cmp(b),
-            (Self::Double(a), _, _, Some(b)) => mixed(*a, b),
-            (_, Self::Double(b), Some(a), _) => mixed(*b, a).map(Ordering::reverse),
+            (Self::Double(a), _, _, Some(_)) => mixed(*a, other),
+            (_, Self::Double(b), Some(_), _) => mixed(*b, self).map(Ordering::reverse),
             _ => return Err(Fail::overload()),
         })
     }

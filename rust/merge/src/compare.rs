@@ -17,6 +17,8 @@ pub(crate) struct Comparison {
     pub modified: FieldSet,
     /// Paths of the new object only.
     pub added: FieldSet,
+    /// Whether an item of the new object has no step, so that nobody can be said to own it.
+    pub broken: bool,
 }
 
 impl Comparison {
@@ -37,6 +39,7 @@ impl Comparison {
 
     /// Takes over what was found at a step.
     fn take(&mut self, element: &PathElement, (below, own): Found) {
+        self.broken |= below.broken;
         let is = |change| own == Some(change);
         let sets = [
             (&mut self.removed, below.removed, is(Change::Removed)),
@@ -144,8 +147,9 @@ fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut C
         }
     }
     for item in new.and_then(Value::as_array).unwrap_or(&[]) {
-        if let Ok(element) = place.element(item) {
-            sides.entry(element).or_default().1.push(item);
+        match place.element(item) {
+            Ok(element) => sides.entry(element).or_default().1.push(item),
+            Err(_) => out.broken = true,
         }
     }
     for (element, (old, new)) in sides {

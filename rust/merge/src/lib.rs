@@ -13,7 +13,7 @@ mod json_patch;
 mod managed;
 mod owned;
 mod place;
-mod scale;
+mod shown;
 mod strategic;
 #[cfg(test)]
 mod testing;
@@ -26,7 +26,7 @@ pub use fieldset::{FieldSet, PathElement};
 pub use json_merge::json_merge;
 pub use json_patch::{json_patch, json_patch_unknown};
 pub use owned::set_of;
-pub use scale::{ReplicasPath, field_path, own_scaled, scale_owners};
-pub use strategic::strategic;
+pub use shown::order_outcome;
+pub use strategic::{printed, strategic};
 pub use track::{ManagedRequest, track_update};
 pub use versions::Versions;

@@ -84,8 +84,13 @@ pub(crate) fn update(
 ) {
     managed.settle(req);
     let (before, after) = place.differing(old, new);
-    let own = Comparison::of(place, &before, &after, ignored).split();
-    let changes = Changes::between(own, old, new, managed, req, ignored);
+    let own = Comparison::of(place, &before, &after, ignored);
+    if own.broken {
+        // Upstream drops what it cannot keep up to date.
+        managed.0.clear();
+        return;
+    }
+    let changes = Changes::between(own.split(), old, new, managed, req, ignored);
     let (written, removed) = changes.own();
     let changed = if managed.0.is_empty() { FieldSet::new() } else { removed.clone().union(written) };
     for entry in &mut managed.0 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hydrofoil_codec::{cbor, json, proto, yaml};
-use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, PathElement, apply, field_path};
+use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
 
 use crate::custom::Custom;
@@ -296,16 +296,6 @@ impl Typed {
             (Some(_), "status") => &[&["metadata"], &["spec"]],
             (Some(_), _) => &[],
         }
-    }
-
-    /// Where the replicas stand in a version of the object: nowhere in one without scale, `None` for an unknown one.
-    pub(crate) fn replicas_path(&self, api_version: &str) -> Option<Vec<PathElement>> {
-        let Some(custom) = &self.custom else {
-            let known = hydrofoil_schema::has_replicas(&self.kind, api_version);
-            return known.then(|| field_path(["spec", "replicas"]));
-        };
-        let scale = &custom.definition.version(api_version)?.scale;
-        Some(scale.as_ref().map_or_else(Vec::new, |s| field_path(s.spec_replicas.trim_start_matches('.').split('.'))))
     }
 
     /// The schema by which fields are owned.

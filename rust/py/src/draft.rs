@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, proto};
-use hydrofoil_merge::{ManagedRequest, own_scaled, track_update};
+use hydrofoil_merge::{ManagedRequest, track_update};
 use hydrofoil_schema::{Request, custom, default, prepare, validate, warn};
 use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
 use parking_lot::Mutex;
@@ -23,11 +23,13 @@ pub(crate) struct Draft {
     pub(crate) value: Cell,
     /// The object as a webhook converted it for the store.
     converted: Mutex<Option<Value>>,
+    /// What validation let pass with a warning.
+    passed: Mutex<Vec<String>>,
 }
 
 impl Draft {
     pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
-        Self { typed, value: Cell::new(value), converted: Mutex::default() }
+        Self { typed, value: Cell::new(value), converted: Mutex::default(), passed: Mutex::default() }
     }
 
     /// The object as the store takes it.
@@ -42,7 +44,8 @@ impl Draft {
         if manager.is_empty() {
             return;
         }
-        let now = Timestamp::now().rfc3339();
+        // Upstream's entries of scale have no time (`managedfields/internal/scalehandler.go`).
+        let now = if subresource == "scale" { String::new() } else { Timestamp::now().rfc3339() };
         let typed = &*self.typed;
         let request =
             ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
@@ -165,18 +168,12 @@ impl Draft {
         self.track(None, &mut value, manager, subresource);
     }
 
-    /// Gives the replicas to those who own them in a Scale.
-    fn own_scaled(&self, scale: &Draft) {
-        let scale = scale.value.lock();
-        let version = &self.typed.api_version;
-        own_scaled(&mut self.value.lock(), &scale, version, &|version| self.typed.replicas_path(version));
-    }
-
     /// Takes over what an update may not change.
     ///
-    /// `manager` comes to own what the body changes; empty: nobody does.
-    #[pyo3(signature = (old, subresource, manager=""))]
-    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
+    /// `manager` comes to own what the body changes, `through` another subresource than the one that is written; empty:
+    /// nobody does.
+    #[pyo3(signature = (old, subresource, manager="", through=None))]
+    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str, through: Option<&str>) -> PyResult<()> {
         if self.typed.custom.is_none() {
             self.set_type();
         }
@@ -211,7 +208,7 @@ impl Draft {
             // What the endpoint puts back is owned by nobody new.
             custom::begin_update(c.version(), subresource, &mut value, &old);
         }
-        self.track(Some(&old), &mut value, manager, subresource);
+        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
         Ok(())
     }
 
@@ -267,6 +264,7 @@ impl Draft {
                     Some(old) => custom::update(&c.definition, c.version(), subresource, &value, old, &mut causes),
                     None => custom::create(&c.definition, c.version(), &value, &mut causes),
                 }
+                *self.passed.lock() = causes.take_warnings();
                 causes
             }
             (None, Some(_)) => validate::update(&request, &value),
@@ -288,8 +286,11 @@ impl Draft {
         let old = self.old_value(old)?;
         let value = self.value.lock();
         if self.typed.custom.is_some() {
-            let silent = subresource == "status";
-            return Ok(if silent { Vec::new() } else { custom::warnings(&value, old.as_deref()) });
+            let mut out = std::mem::take(&mut *self.passed.lock());
+            if subresource != "status" {
+                out.extend(custom::warnings(&value, old.as_deref()));
+            }
+            return Ok(out);
         }
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
         Ok(match old {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
+use hydrofoil_codec::DecodeError;
 use hydrofoil_codec::json;
 use hydrofoil_codec::json::scan::{members, value_end};
 use hydrofoil_merge as merge;
@@ -20,6 +21,7 @@ use crate::stored::Stored;
 /// Only the members of the object that the patch names are read, patched and decoded: what it does not name stays as
 /// it is, be it the larger part of the object by far.
 pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]) -> PyResult<(Value, Vec<String>)> {
+    let given = patch;
     let patch = json::parse(patch).map_err(|e| decode_error(&e))?;
     let mut strict = patch.strict;
     let patch = patch.value;
@@ -58,7 +60,8 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
             merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
         }
     }
-    let (mut value, found) = typed.decode(&json::encode_any(&value), "json")?;
+    let text = json::encode_any(&value);
+    let (mut value, found) = typed.decode(&text, "json").map_err(|e| outcome(old, typed, kind, given, &text, e))?;
     strict.extend(found);
     let before = old.value(typed)?;
     if owners.is_some()
@@ -81,6 +84,28 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
         value = whole;
     }
     Ok((value, strict))
+}
+
+/// The error of a patch whose outcome is no object of the type: it shows the whole outcome, or what a strategic patch
+/// says.
+fn outcome(old: &Stored, typed: &Typed, kind: &str, patch: &[u8], decoded: &[u8], error: PyErr) -> PyErr {
+    let Err(DecodeError::Type(message)) = json::decode(&typed.schema, decoded) else { return error };
+    let whole = || {
+        let patch = json::parse(patch).ok()?.value;
+        if kind == "strategic" {
+            return Some(merge::printed(&patch));
+        }
+        let before = json::parse(&typed.json(&old.version).ok()?).ok()?.value;
+        let mut value = before.clone();
+        if kind == "json" {
+            merge::json_patch(&mut value, &patch).ok()?;
+        } else {
+            merge::json_merge(&mut value, patch.clone());
+        }
+        merge::order_outcome(&mut value, &before, &patch);
+        String::from_utf8(json::encode_any(&value)).ok()
+    };
+    whole().map_or(error, |shown| crate::error::DecodeError::new_err(("patched", message, shown)))
 }
 
 /// The members that a merge patch or strategic merge patch names, when it is about single members only: neither about

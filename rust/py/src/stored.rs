@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use hydrofoil_codec::json;
 use hydrofoil_store::{Draft as StoreDraft, Version};
 use hydrofoil_types::{MetaView, Value};
 use pyo3::prelude::*;
@@ -109,13 +108,6 @@ impl Stored {
             Some(custom) => custom.keep(&self.typed.schema, &self.version, json),
             None => Ok(()),
         }
-    }
-
-    /// The JSON of the managed fields that its Scale has.
-    fn scale_owners<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let value = self.value(&self.typed)?;
-        let owners = hydrofoil_merge::scale_owners(&value, &|version| self.typed.replicas_path(version));
-        Ok(PyBytes::new(py, &json::encode_any(&Value::Array(owners))))
     }
 
     /// The same object for change.

@@ -19,4 +19,4 @@ pub mod validate;
 pub mod warn;
 
 pub use kind::{Kind, Request};
-pub use strategy::{NameRule, Traits, has_replicas, reset_fields, traits};
+pub use strategy::{NameRule, Traits, reset_fields, traits};

@@ -53,20 +53,6 @@ pub fn traits(kind: &Kind) -> Traits {
     }
 }
 
-/// Whether a built-in kind has `spec.replicas` in an API version, served or not (`replicasPathIn...` of the registries
-/// of workloads).
-pub fn has_replicas(kind: &Kind, api_version: &str) -> bool {
-    match kind.key() {
-        ("", "ReplicationController") => api_version == "v1",
-        ("apps", "StatefulSet") => matches!(api_version, "apps/v1" | "apps/v1beta2" | "apps/v1beta1"),
-        ("apps", "ReplicaSet") => matches!(api_version, "apps/v1" | "apps/v1beta2" | "extensions/v1beta1"),
-        ("apps", "Deployment") => {
-            matches!(api_version, "apps/v1" | "apps/v1beta2" | "apps/v1beta1" | "extensions/v1beta1")
-        }
-        _ => false,
-    }
-}
-
 /// The paths that an endpoint does not let its clients set (`GetResetFields` of the strategies).
 pub fn reset_fields(kind: &Kind, subresource: &str) -> &'static [&'static [&'static str]] {
     const METADATA: &[&str] = &["metadata"];

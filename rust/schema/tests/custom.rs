@@ -329,3 +329,37 @@ proptest! {
         custom::create(&of, &of.versions[0], &once, &mut causes);
     }
 }
+
+/// `validateExpressions`: a rule that was broken before, by a part that has not changed, is warned of.
+#[test]
+fn rules_that_were_broken_before_are_warned_of() {
+    let of = definition(
+        r#""a":{"type":"string","x-kubernetes-validations":[{"rule":"self == 'x'","message":"must be x"}]},"b":{"type":"integer"}"#,
+        "",
+    );
+    let told = |old: &str, new: &str| {
+        let mut causes = Causes::new();
+        custom::update(&of, &of.versions[0], "", &thing(new), &thing(old), &mut causes);
+        (causes.len(), causes.take_warnings())
+    };
+    let warned = vec![r#"spec.a: Invalid value: "y": must be x"#.to_owned()];
+    assert_eq!(told(r#"{"a":"y","b":1}"#, r#"{"a":"y","b":2}"#), (0, warned));
+    assert_eq!(told(r#"{"a":"y","b":1}"#, r#"{"a":"z","b":1}"#), (1, vec![]));
+}
+
+/// `PruneDefaults`: in embedded resources a default of metadata says what metadata has, whatever the schema names.
+#[test]
+fn defaults_of_embedded_metadata_are_kept() {
+    let of = definition(
+        r#""e":{"type":"object","x-kubernetes-embedded-resource":true,"properties":{
+            "apiVersion":{"type":"string","default":"v1"},"kind":{"type":"string","default":"Pod"},
+            "metadata":{"type":"object","default":{"name":"n","unknown":"u"},
+                "properties":{"namespace":{"type":"string","default":"m"},"other":{"type":"string","default":"o"}}}}}"#,
+        "",
+    );
+    let (object, _) = decoded(&of, r#"{"e":{}}"#);
+    assert_eq!(
+        object.at(&["spec", "e"]).map(Value::to_json).as_deref(),
+        Some(r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"n","namespace":"m"}}"#)
+    );
+}

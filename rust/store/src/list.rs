@@ -136,10 +136,12 @@ impl Part {
 pub struct Page {
     snapshot: Snapshot,
     selector: Selector,
-    /// The least key still to be looked at, beyond the present run.
-    next: String,
-    /// The keys of this list begin with this.
-    prefix: String,
+    /// The rank of the first key beyond the present run: numbers lead through the tree without looking at keys.
+    next: usize,
+    /// The rank behind the last key of the list.
+    end: usize,
+    /// The length of what all keys of this list begin with.
+    prefix: usize,
     run: Option<Run>,
     /// The greatest number of objects still to be given.
     left: usize,
@@ -151,31 +153,30 @@ pub struct Page {
 impl Page {
     /// A list over a snapshot from `start`, a key relative to the namespace (empty: the beginning).
     pub fn new(snapshot: Snapshot, selector: Selector, start: &str, limit: usize) -> Self {
-        let prefix = match selector.namespace.as_deref() {
-            Some(ns) if !ns.is_empty() => format!("{ns}/"),
-            _ => String::new(),
+        let tree = &snapshot.tree;
+        let (prefix, end) = match selector.namespace.as_deref() {
+            // '0' follows '/' directly, so it begins the first key after the namespace.
+            Some(ns) if !ns.is_empty() => (format!("{ns}/"), tree.rank(&format!("{ns}0"))),
+            _ => (String::new(), tree.len()),
         };
         let left = if limit == 0 { usize::MAX } else { limit };
-        let next = format!("{prefix}{start}");
-        let mut page = Self { snapshot, selector, next, prefix, run: None, left, last: None, done: false };
-        if let Some(key) = page.selector.key() {
-            page.single(&key);
+        let start = format!("{prefix}{start}");
+        if let Some(key) = selector.key() {
+            // A list of one object at most: no walk.
+            let found =
+                tree.at(tree.rank(&key)).filter(|(leaf, at)| **leaf.versions()[*at].key() == *key && key >= start);
+            let run = found.filter(|(leaf, at)| selector.matches(&leaf.versions()[*at])).map(|(leaf, at)| Run {
+                leaf: Arc::clone(leaf),
+                at,
+                end: at + 1,
+                picks: None,
+                fresh: true,
+            });
+            let done = run.is_none();
+            return Self { snapshot, selector, next: 0, end: 0, prefix: prefix.len(), run, left, last: None, done };
         }
-        page
-    }
-
-    /// A list of one object at most: no walk.
-    fn single(&mut self, key: &str) {
-        let found = self.snapshot.tree.leaf(key).filter(|(leaf, at)| &**leaf.versions()[*at].key() == key);
-        match found {
-            Some((leaf, at)) if *key >= *self.next && self.selector.matches(&leaf.versions()[at]) => {
-                self.run = Some(Run { leaf: Arc::clone(leaf), at, end: at + 1, picks: None, fresh: true });
-            }
-            _ => self.done = true,
-        }
-        // Nothing lies beyond the run.
-        self.next.clear();
-        self.next.push('\u{10FFFF}');
+        let next = if start.is_empty() { 0 } else { tree.rank(&start) };
+        Self { snapshot, selector, next, end, prefix: prefix.len(), run: None, left, last: None, done: false }
     }
 
     /// The revision of the list.
@@ -262,25 +263,13 @@ impl Page {
 
     /// Goes to the next leaf that holds keys of the list.
     fn advance(&mut self) {
-        let Some((leaf, at)) = self.snapshot.tree.leaf(&self.next) else {
+        let Some((leaf, at)) = self.snapshot.tree.at(self.next).filter(|_| self.next < self.end) else {
             self.finish();
             return;
         };
-        let versions = leaf.versions();
-        let inside = |v: &Arc<Version>| self.prefix.is_empty() || v.key().starts_with(&self.prefix);
-        let end = if versions.last().is_some_and(inside) {
-            versions.len()
-        } else {
-            at + versions[at..].partition_point(inside)
-        };
-        if end == at {
-            self.finish();
-            return;
-        }
+        let end = leaf.versions().len().min(at + (self.end - self.next));
         let picks = (!self.selector.is_plain()).then(|| self.selector.pick(leaf, at, end).into_iter());
-        self.next.clear();
-        self.next.push_str(versions[end - 1].key());
-        self.next.push('\0');
+        self.next += end - at;
         self.run = Some(Run { leaf: Arc::clone(leaf), at, end, picks, fresh: true });
     }
 
@@ -292,39 +281,23 @@ impl Page {
     /// Finds out whether the list ends here: what follows the last object given decides, selected or not, as
     /// upstream's pages end.
     fn settle(&mut self) {
-        if !self.done && self.following().is_none() {
+        if !self.done && self.following() == 0 {
             self.finish();
         }
     }
 
-    /// The first key after the last one given, selected or not.
-    fn following(&self) -> Option<&Arc<str>> {
-        if let Some(run) = &self.run
-            && run.at < run.end
-        {
-            return Some(run.leaf.versions()[run.at].key());
-        }
-        let (leaf, at) = self.snapshot.tree.leaf(&self.next)?;
-        let key = leaf.versions()[at].key();
-        key.starts_with(&self.prefix).then_some(key)
+    /// How many objects follow the last one given, selected or not.
+    fn following(&self) -> usize {
+        self.run.as_ref().map_or(0, |run| run.end - run.at) + self.end.saturating_sub(self.next)
     }
 
-    /// After a full page: the last key given, relative to the prefix, and how many objects follow it,
-    /// which is only known without selectors. `None` when the list is complete.
+    /// After a full page: the last key given, relative to the namespace, and how many objects follow it, which is only
+    /// known without selectors. `None` when the list is complete.
     pub fn rest(&self) -> Option<(&str, Option<usize>)> {
         if self.done {
             return None;
         }
         let last = self.last.as_deref()?;
-        let following = self.following()?;
-        let remaining = self.selector.is_plain().then(|| {
-            let end = match self.prefix.strip_suffix('/') {
-                // '0' follows '/' directly, so this is the first key after the namespace.
-                Some(ns) => self.snapshot.tree.rank(&format!("{ns}0")),
-                None => self.snapshot.tree.len(),
-            };
-            end - self.snapshot.tree.rank(following)
-        });
-        Some((&last[self.prefix.len()..], remaining))
+        Some((&last[self.prefix..], self.selector.is_plain().then(|| self.following())))
     }
 }

@@ -118,35 +118,22 @@ impl Tree {
         }
     }
 
-    /// The leaf that holds the first version from `key` on, and the place of that version in it.
-    pub fn leaf(&self, key: &str) -> Option<(&Arc<Leaf>, usize)> {
-        let mut node = &self.root.as_ref()?.node;
-        // What follows when the leaf where `key` belongs ends before it.
-        let mut after: Option<&Node> = None;
+    /// The leaf that holds the version of a rank, and its place in it.
+    pub fn at(&self, mut rank: usize) -> Option<(&Arc<Leaf>, usize)> {
+        let root = self.root.as_ref().filter(|root| rank < root.count)?;
+        let mut node = &root.node;
         loop {
             match node {
-                Node::Leaf(leaf) => {
-                    let at = leaf.versions().partition_point(|x| &**x.key() < key);
-                    if at < leaf.versions().len() {
-                        return Some((leaf, at));
-                    }
-                    return after.map(|node| (first_leaf(node), 0));
-                }
-                Node::Inner(c) => {
-                    let at = place(c, key);
-                    after = c.get(at + 1).map(|c| &c.node).or(after);
-                    node = &c[at].node;
+                Node::Leaf(leaf) => return Some((leaf, rank)),
+                Node::Inner(children) => {
+                    let child = children.iter().find(|child| {
+                        let inside = rank < child.count;
+                        rank -= if inside { 0 } else { child.count };
+                        inside
+                    });
+                    node = &child?.node;
                 }
             }
-        }
-    }
-}
-
-fn first_leaf(mut node: &Node) -> &Arc<Leaf> {
-    loop {
-        match node {
-            Node::Leaf(leaf) => return leaf,
-            Node::Inner(c) => node = &c[0].node,
         }
     }
 }
@@ -233,4 +220,36 @@ fn join(children: &mut Vec<Child>, at: usize) {
         _ => return,
     };
     children.remove(at + 1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAF_MAX, Tree};
+    use crate::{Draft, Version};
+    use std::sync::Arc;
+
+    fn version(key: &str) -> Arc<Version> {
+        let json = br#"{"kind":"K","apiVersion":"v1","metadata":{"resourceVersion":""}}"#.to_vec();
+        let rv_at = json.len() - 3;
+        let draft = Draft { json, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 };
+        Arc::new(Version::detached(key, 1, draft))
+    }
+
+    #[test]
+    fn ranks_lead_to_their_keys_and_back() {
+        let mut tree = Tree::default();
+        let count = 70 * LEAF_MAX;
+        for i in 0..count {
+            // In no order, so that leaves split in their middles too.
+            tree.insert(version(&format!("k{:06}", i * 7919 % count)));
+        }
+        for rank in (0..count).step_by(97).chain([0, count - 1]) {
+            let key = format!("k{rank:06}");
+            let (leaf, at) = tree.at(rank).expect("there is one");
+            assert_eq!(&**leaf.versions()[at].key(), key);
+            assert_eq!(tree.rank(&key), rank);
+        }
+        assert!(tree.at(count).is_none());
+        assert!(Tree::default().at(0).is_none());
+    }
 }

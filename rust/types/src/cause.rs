@@ -124,6 +124,8 @@ impl fmt::Display for Path<'_> {
 #[derive(Clone, Debug, Default)]
 pub struct Causes {
     list: Vec<Cause>,
+    /// What is let pass, since it was so before.
+    warnings: Vec<String>,
 }
 
 impl Causes {
@@ -145,6 +147,16 @@ impl Causes {
     /// The causes.
     pub fn as_slice(&self) -> &[Cause] {
         &self.list
+    }
+
+    /// Has causes told as warnings: the object is not refused for them.
+    pub fn warn(&mut self, passed: &Self) {
+        self.warnings.extend(passed.list.iter().map(|c| format!("{}: {}", c.field, c.message)));
+    }
+
+    /// The warnings so far, which are taken out.
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     /// Adds a cause with a finished message.
@@ -169,9 +181,16 @@ impl Causes {
 
     /// `Unsupported value: "value": supported values: "a", "b"`, the values sorted as upstream does.
     pub fn not_supported(&mut self, field: &Path<'_>, value: &Value, supported: &[&str]) {
-        let mut sorted: Vec<_> = supported.iter().map(|s| quoted(s)).collect();
-        sorted.sort();
-        let detail = if sorted.is_empty() { String::new() } else { format!("supported values: {}", sorted.join(", ")) };
+        let mut sorted = supported.to_vec();
+        sorted.sort_by_key(|s| quoted(s));
+        self.not_supported_in_order(field, value, &sorted);
+    }
+
+    /// The same, the values in their order (`field.NotSupported`).
+    pub fn not_supported_in_order(&mut self, field: &Path<'_>, value: &Value, supported: &[&str]) {
+        let shown_values: Vec<_> = supported.iter().map(|s| quoted(s)).collect();
+        let detail =
+            if supported.is_empty() { String::new() } else { format!("supported values: {}", shown_values.join(", ")) };
         self.push(field, CauseReason::NotSupported, join("Unsupported value", Some(&shown(value)), &detail));
     }
 

@@ -17,7 +17,10 @@ from hydrofoil.engine import Draft, ResourceType, Stored
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
     kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
-    options = patch_options(scope, kind)
+    options = write_options(scope.params, "PatchOptions")
+    if not kind.startswith("apply") and "force" in scope.params:
+        cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
+        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
     data = await scope.body()
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
@@ -41,19 +44,6 @@ async def patch(scope: Scope) -> Answer:
     return scope.object_answer(stored)
 
 
-def patch_options(scope: Scope, kind: str) -> WriteOptions:
-    """The options of a patch. Raises 422 (`ValidatePatchOptions`)."""
-    options = write_options(scope.params, "PatchOptions")
-    if kind.startswith("apply"):
-        if not options.field_manager:
-            cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
-            raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
-    elif "force" in scope.params:
-        cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
-        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
-    return options
-
-
 def from_cbor(data: bytes) -> bytes:
     """A configuration in CBOR as JSON, which is YAML (MT-22). Raises 400."""
     try:
@@ -67,8 +57,8 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
     try:
         draft, strict = old.patch(native, kind, data)
     except engine.DecodeError as e:
-        what, text = e.args
-        raise refused(what, text, data) from None
+        what, text, *shown = e.args
+        raise refused(what, text, shown[0].encode() if shown else data) from None
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
@@ -93,9 +83,18 @@ def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) 
     body.check_type(scope, native, draft)
 
 
-def applied(scope: Scope, live: Stored | None, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
-    """What a configuration makes of the live object, or of nothing. Raises 400, 409 and, as upstream, 500."""
-    force = truth(scope.params, "force")
+def manager_checked(scope: Scope, options: WriteOptions) -> bool:
+    """Whether an apply is forced. Raises 422 when it names no manager."""
+    if not options.field_manager:
+        cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
+        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
+    return truth(scope.params, "force")
+
+
+def applied(
+    scope: Scope, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
+) -> Draft:
+    """An object with a configuration merged into it. Raises 400, 409 and, as upstream, 500."""
     try:
         draft, strict = native.apply(live, data, options.field_manager, scope.info.subresource, force)
     except engine.ApplyConflictError as e:
@@ -120,8 +119,13 @@ def applied(scope: Scope, live: Stored | None, data: bytes, options: WriteOption
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
     resource, info = scope.resource, scope.info
+    force = manager_checked(scope, options)
+
+    def make(live: Stored | None) -> Draft:
+        return applied(scope, resource.native, live, data, options, force=force)
+
     if scope.collection.get(resource.native, info.namespace, info.name) is None and not info.subresource:
-        draft = applied(scope, None, data, options, resource.native)
+        draft = make(None)
         if draft.head()[5]:
             text = (
                 f"uid mismatch: the provided object specified uid {draft.head()[5]}, and no existing object was found"
@@ -135,7 +139,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         resource,
         info.namespace,
         info.name,
-        lambda old: applied(scope, old, data, options, resource.native),
+        make,
         subresource=info.subresource,
         dry_run=options.dry_run,
         patch=True,

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.endpoints.handlers import body, custom_scale
-from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patch_options, patched
+from hydrofoil.endpoints.handlers import body, custom_scale, scale_owners
+from hydrofoil.endpoints.handlers.patch import applied, from_cbor, manager_checked, patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, write_options
@@ -89,68 +89,106 @@ async def update(scope: Scope) -> Answer:
     body.check_namespace(scope, given)
     uid = given.head()[5]
 
-    def make(old: Stored, present: Stored) -> Draft:
+    def make(old: Stored) -> Draft:
         if uid and uid != old.uid:
             why = storage_error(scope.resource, old, _other_uid(uid, old))
             raise errors.conflict(scope.resource.group, scope.resource.plural, scope.info.name, why)
-        given.begin_update(present, "scale", scope.manager())
         return given
 
     return await _write(scope, make, options)
 
 
 async def patch(scope: Scope) -> Answer:
-    """Sets the replicas of a workload by a patch or a configuration of its Scale."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
-    options = patch_options(scope, kind)
+    """Sets the replicas of a workload by a patch of its Scale."""
+    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
+    options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
-    native = scale_type(scope)
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
+    if kind == "apply":
+        return await apply(scope, data, options)
+    native = scale_type(scope)
 
-    def make(_: Stored, present: Stored) -> Draft:
-        if kind == "apply":
-            return applied(scope, present, data, options, native)
-        draft = patched(scope, present, kind, data, options, native)
-        draft.begin_update(present, "scale", scope.manager())
-        return draft
+    def make(old: Stored) -> Draft:
+        scale = before(scope, old)
+        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+        return patched(scope, present, kind, data, options, native)
 
     return await _write(scope, make, options)
+
+
+def before(scope: Scope, old: Stored) -> dict[str, Any]:
+    """The Scale that a change begins from."""
+    return custom_scale.before(scope.resource, old) if scope.resource.custom else shown(old)
+
+
+async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
+    """Sets the replicas of a workload by a configuration of its Scale (SSA-01)."""
+    force = manager_checked(scope, options)
+    native, known = scale_type(scope), scale_owners.paths(scope)
+
+    def change(old: Stored) -> Draft:
+        entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
+        scale = before(scope, old)
+        scale["metadata"]["managedFields"] = scale_owners.of_scale(entries, known)
+        live = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+        given = applied(scope, native, live, data, options, force=force)
+        owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
+        draft = scaled(scope, old, given)
+        new = scale_owners.of_object(entries, owners, known, scope.resource.api_version)
+        draft.set(["metadata", "managedFields"], orjson.dumps(new))
+        return draft
+
+    stored = await scope.registry.update(
+        scope.resource,
+        scope.info.namespace,
+        scope.info.name,
+        change,
+        dry_run=options.dry_run,
+        patch=True,
+        warnings=scope.warnings,
+    )
+    return answer(scope, stored)
+
+
+def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
+    """An object with the replicas of a Scale. Raises 409, 422 and, of custom resources, 400."""
+    uid, version = given.head()[5:7]
+    if scope.resource.custom:
+        draft = custom_scale.scaled(scope.resource, old, given)
+    else:
+        replicas = int(given.get(["spec", "replicas"]) or b"0")
+        if replicas < 0:
+            text = f"Invalid value: {replicas}: must be greater than or equal to 0"
+            raise errors.invalid(
+                "autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")]
+            )
+        if uid and uid != old.uid:
+            plural = f"{scope.resource.plural}/scale"
+            raise errors.conflict(scope.resource.group, plural, scope.info.name, _other_uid(uid, old))
+        draft = old.thaw()
+        draft.set(["spec", "replicas"], b"%d" % replicas)
+    draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
+    return draft
 
 
 def _other_uid(uid: str, old: Stored) -> str:
     return f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
 
 
-async def _write(scope: Scope, make: Callable[[Stored, Stored], Draft], options: WriteOptions) -> Answer:
-    """Changes a workload by its Scale, which `make` makes of the workload and of its present Scale."""
-    resource, name = scope.resource, scope.info.name
-    native = scale_type(scope)
-
+async def _write(scope: Scope, make: Callable[[Stored], Draft], options: WriteOptions) -> Answer:
     def change(old: Stored) -> Draft:
-        scale = custom_scale.before(resource, old) if resource.custom else shown(old)
-        scale["metadata"]["managedFields"] = orjson.loads(old.scale_owners())
-        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
-        given = make(old, present)
-        uid, version = given.head()[5:7]
-        if resource.custom:
-            draft = custom_scale.scaled(resource, old, given)
-        else:
-            replicas = int(given.get(["spec", "replicas"]) or b"0")
-            if replicas < 0:
-                text = f"Invalid value: {replicas}: must be greater than or equal to 0"
-                cause = ("FieldValueInvalid", text, "spec.replicas")
-                raise errors.invalid("autoscaling", "Scale", name, [cause])
-            if uid != old.uid:
-                raise errors.conflict(resource.group, f"{resource.plural}/scale", name, _other_uid(uid, old))
-            draft = old.thaw()
-            draft.set(["spec", "replicas"], b"%d" % replicas)
-        draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
-        draft.own_scaled(given)
-        return draft
+        return scaled(scope, old, make(old))
 
     stored = await scope.registry.update(
-        resource, scope.info.namespace, name, change, dry_run=options.dry_run, warnings=scope.warnings
+        scope.resource,
+        scope.info.namespace,
+        scope.info.name,
+        change,
+        dry_run=options.dry_run,
+        manager=scope.manager(),
+        through="scale",
+        warnings=scope.warnings,
     )
     return answer(scope, stored)
 

@@ -9,17 +9,13 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers import body, rules
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
 from hydrofoil.registry.strategies.base import USER, now
 
-EVERYTHING = [
-    {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]},
-]
-EVERY_URL = [{"verbs": ["*"], "nonResourceURLs": ["*"]}]
 SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 """What no client may say of a new object (`WipeObjectMetaSystemFields`)."""
 
@@ -53,13 +49,14 @@ async def review(scope: Scope) -> Answer:
     if causes := draft.validate():
         # The registries name neither kind nor object.
         raise errors.invalid(scope.resource.group, "", "", causes)
+    status = _verdict(scope, draft)
     if scope.resource.kind.startswith("SelfSubject") and "Access" not in scope.resource.kind:
         # These registries answer with an object of their own.
         draft.set(["metadata"], b"{}")
         draft.set(["spec"], None)
         if scope.resource.kind == "SelfSubjectReview":
             draft.set(["metadata", "creationTimestamp"], now())
-    draft.set(["status"], orjson.dumps(_verdict(scope, draft)))
+    draft.set(["status"], orjson.dumps(status))
     return scope.json_answer(draft.json() + b"\n", 201)
 
 
@@ -69,13 +66,12 @@ def _verdict(scope: Scope, draft: Draft) -> dict[str, Any]:
         case "SelfSubjectReview":
             return {"userInfo": USER}
         case "SelfSubjectRulesReview":
-            return {"resourceRules": EVERYTHING, "nonResourceRules": EVERY_URL, "incomplete": False}
+            return rules.rules(scope, USER, spec["namespace"])
         case "TokenReview":
             return {"user": {}, "error": "invalid bearer token"}
-        case "SelfSubjectAccessReview":
-            return {"allowed": True}
-    admin = "system:masters" in spec.get("groups", ())
-    return {"allowed": admin}
+    admin = scope.resource.kind == "SelfSubjectAccessReview" or "system:masters" in spec.get("groups", ())
+    ignored = rules.ignored(scope, spec.get("resourceAttributes") or {})
+    return {"allowed": admin} | ({"evaluationError": ignored} if ignored else {})
 
 
 async def binding(scope: Scope) -> Answer:

@@ -148,6 +148,6 @@ def mark_deleted(draft: Draft, seconds: int) -> None:
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
     """The strategies of all kinds; `("", "")` is the common one."""
     found: dict[tuple[str, str], Strategy] = {("", ""): Strategy(registry)}
-    for module in ("core", "definitions"):
+    for module in ("apiservices", "core", "definitions"):
         found.update(import_module(f"hydrofoil.registry.strategies.{module}").strategies(registry))
     return found

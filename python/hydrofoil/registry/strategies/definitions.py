@@ -7,6 +7,7 @@ apiapproval}`) happens here as part of each write, so that a definition is serve
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import hashlib
 import logging
@@ -17,10 +18,11 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.custom import holds, resources, stored_resource
-from hydrofoil.errors import ApiError
-from hydrofoil.registry.conversion import Webhook, later
+from hydrofoil.errors import ApiError, invalid
+from hydrofoil.registry.conversion import Webhook, bundle_problem, later
 from hydrofoil.registry.strategies import naming
-from hydrofoil.registry.strategies.base import Step, Strategy, now
+from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
+from hydrofoil.registry.strategies.base import Step, Strategy, Undo, nothing, now
 from hydrofoil.registry.strategies.naming import Condition, Definition, Taken
 from hydrofoil.storage.backend import Conflict, Missing
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import DeleteOptions, Registry
 
 LOG = logging.getLogger("hydrofoil")
+BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
 """Who owns the status, as upstream names itself."""
@@ -39,13 +42,12 @@ RETRY_SECONDS = 1.0
 class InstanceStrategy(Strategy):
     """Custom resources: nothing new while their definition goes."""
 
-    def __init__(self, registry: Registry) -> None:
-        super().__init__(registry)
-        self.deleted = asyncio.Event()
-        """Set whenever an instance has gone."""
+    deleted: asyncio.Event | None = None
+    """Set whenever an instance has gone, where somebody waits for that."""
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
-        self.deleted.set()
+        if self.deleted is not None:
+            self.deleted.set()
 
 
 class DefinitionStrategy(Strategy):
@@ -75,10 +77,34 @@ class DefinitionStrategy(Strategy):
             await webhook.close()
 
     async def after_create(self, resource: Resource, stored: Stored) -> None:
+        await self._register(stored)
         await self._settle(resource, stored.name)
 
+    async def before_update(
+        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
+    ) -> Undo:
+        """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
+        if (given := draft.get([*BUNDLE])) is not None and given != old.thaw().get([*BUNDLE]):
+            before: Definition = orjson.loads(old.json)
+            text: str = orjson.loads(given)
+            why = bundle_problem(base64.b64decode(text or ""))
+            if why and holds(before, "Established") and not bundle_problem(naming.bundle(before)):
+                at = "spec.conversion.webhookClientConfig.caBundle"
+                cause = ("FieldValueInvalid", f'Invalid value: "{text}": {why}', at)
+                raise invalid(resource.group, resource.kind, old.name, [cause])
+        return nothing
+
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
+        await self._register(stored)
         await self._settle(resource, stored.name)
+
+    async def _register(self, stored: Stored, *, gone: bool = False) -> None:
+        """Has the versions that a definition serves registered, be its names accepted or not."""
+        services = self.registry.strategies["apiregistration.k8s.io", "apiservices"]
+        assert isinstance(services, ApiServiceStrategy)
+        spec = orjson.loads(stored.json)["spec"]
+        served = [v["name"] for v in spec["versions"] if v["served"] and not gone]
+        await services.define(stored.name, spec["group"], served)
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
         definition = orjson.loads(old.json)
@@ -88,6 +114,7 @@ class DefinitionStrategy(Strategy):
         self._accepted.pop(old.name, None)
         self._waiting.discard(old.name)
         self._withdraw(definition, old.name)
+        await self._register(old, gone=True)
         # It has freed its names.
         await self._settle_others(resource, definition["spec"]["group"], old.name)
 
@@ -120,11 +147,12 @@ class DefinitionStrategy(Strategy):
                 definition = orjson.loads(stored.json)
                 self._hold(name, definition)
                 await self._settle_others(resource, definition["spec"]["group"], name)
-        if (change := naming.approval(definition)) is not None:
-            stored = await self._write(resource, name, change)
-            if stored is None:
-                return
-            definition = orjson.loads(stored.json)
+        for step in (naming.establish, naming.approval):
+            if (change := step(definition)) is not None:
+                stored = await self._write(resource, name, change)
+                if stored is None:
+                    return
+                definition = orjson.loads(stored.json)
         self._publish(definition, stored)
         if "deletionTimestamp" in definition["metadata"] and FINALIZER in definition["metadata"].get("finalizers", ()):
             self._clean(resource, name)
@@ -267,8 +295,9 @@ class DefinitionStrategy(Strategy):
 
         strategy = self.registry.strategy(instances)
         assert isinstance(strategy, InstanceStrategy)
+        gone = strategy.deleted = asyncio.Event()
         while left := self.registry.all(instances):
-            strategy.deleted.clear()
+            gone.clear()
             for i, old in enumerate(left):
                 try:
                     await self.registry.delete(instances, old.namespace, old.name, DeleteOptions())
@@ -280,7 +309,7 @@ class DefinitionStrategy(Strategy):
             if self.registry.all(instances):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_SECONDS):
-                        await strategy.deleted.wait()
+                        await gone.wait()
 
 
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:

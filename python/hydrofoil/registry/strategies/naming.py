@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from hydrofoil.apis.custom import condition, holds
+from hydrofoil.registry.conversion import bundle_problem
 from hydrofoil.registry.strategies.base import now
 
 if TYPE_CHECKING:
@@ -59,6 +61,28 @@ def _clash(wanted: Any, own: Any, used: set[str]) -> str:
     return f'"{wanted}" is already in use' if wanted != own and wanted in used else ""
 
 
+def bundle(definition: Definition) -> bytes:
+    """The caBundle of a conversion webhook."""
+    client = definition["spec"].get("conversion", {}).get("webhook", {}).get("clientConfig", {})
+    return base64.b64decode(client.get("caBundle") or "")
+
+
+def established(definition: Definition) -> Condition:
+    """What is said once the names are accepted (`establishing_controller.go`)."""
+    if bundle_problem(bundle(definition)):
+        return "Established", "False", "InvalidCABundle", "The conversion webhook CABundle is invalid"
+    # Upstream writes that it is being installed first, and that it is established next.
+    return "Established", "True", "InitialNamesAccepted", "the initial names have been accepted"
+
+
+def establish(definition: Definition) -> Change | None:
+    """What changes of the condition Established once names are accepted; None when nothing does."""
+    if not holds(definition, "NamesAccepted") or holds(definition, "Established"):
+        return None
+    verdict = established(definition)
+    return None if same(definition, verdict) else lambda draft: put(draft, verdict)
+
+
 def names(definition: Definition, taken: Taken) -> Change | None:
     """What changes of the accepted names (`calculateNamesAndConditions`); None when nothing does."""
     wanted, before = definition["spec"]["names"], definition.get("status", {}).get("acceptedNames", {})
@@ -82,8 +106,7 @@ def names(definition: Definition, taken: Taken) -> Change | None:
         if told is None and refused:
             put(draft, ("Established", "False", "NotAccepted", "not all names are accepted"))
         elif not refused and not holds(definition, "Established"):
-            # Upstream writes that it is being installed first, and that it is established next.
-            put(draft, ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"))
+            put(draft, established(definition))
 
     return change
 

@@ -7,6 +7,8 @@ mod text;
 
 use hydrofoil_types::{Map, Schema, Value};
 
+pub use text::printed;
+
 use crate::PatchError;
 use lookup::Meta;
 

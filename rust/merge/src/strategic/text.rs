@@ -62,6 +62,11 @@ pub(super) fn list(items: &[Value]) -> String {
     out
 }
 
+/// A value as `%+v` prints it: maps by name.
+pub fn printed(value: &Value) -> String {
+    value_text(value)
+}
+
 fn value_text(value: &Value) -> String {
     let mut out = String::new();
     any(&mut out, value);

@@ -11,6 +11,37 @@ use crate::validate::meta;
 /// Reads metadata as `metav1.ObjectMeta` does: its canonical form, and the paths in it that have no field.
 pub type ReadMeta<'a> = &'a dyn Fn(&Value) -> Result<(Value, Vec<String>), String>;
 
+/// The members of `metav1.ObjectMeta`.
+const FIELDS: [&str; 15] = [
+    "annotations",
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "finalizers",
+    "generateName",
+    "generation",
+    "labels",
+    "managedFields",
+    "name",
+    "namespace",
+    "ownerReferences",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
+/// Whether metadata has a member.
+pub(super) fn has_field(key: &str) -> bool {
+    FIELDS.contains(&key)
+}
+
+/// Takes out what metadata has not.
+pub(super) fn prune_metadata(value: &mut Value) {
+    if let Some(map) = value.as_object_mut() {
+        map.retain(|key, _| has_field(key));
+    }
+}
+
 /// Puts the metadata of every embedded resource into its form.
 ///
 /// `unknown` takes the paths of fields that there are not. The error is why a member cannot be read.

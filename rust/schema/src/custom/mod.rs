@@ -28,6 +28,11 @@ use hydrofoil_types::{Causes, Path, Value};
 
 pub(crate) use pattern::problem as pattern_problem;
 
+/// Adds what is wrong with the type and metadata of the resources in a value.
+pub(crate) fn check_embedded(value: &Value, schema: &Node, causes: &mut Causes) {
+    embedded::check(value, schema, &Path::root(), causes);
+}
+
 /// Adds what a schema has against a default of its own.
 pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
     let before = causes.len();
@@ -38,5 +43,9 @@ pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, cause
     if causes.len() == before {
         // A default is its own past, so that rules of transitions are run too.
         rules::check(schema, value, Some(value), path, causes);
+    }
+    if causes.len() == before {
+        // It may also come to be where nothing was, which rules about `oldSelf` may tell apart.
+        rules::check(schema, value, None, path, causes);
     }
 }

@@ -284,6 +284,11 @@ impl Walk<'_> {
             }
             let detail = self.detail(rule, on, kind, path)?;
             if !program.uses_old && before.unchanged(value, node) {
+                // It was so before: that is warned of.
+                let mut found = Causes::new();
+                let mut aside = Walk { budget: 0, causes: &mut found };
+                aside.refuse(rule, value, &detail, kind, path);
+                self.causes.warn(&found);
                 continue;
             }
             self.refuse(rule, value, &detail, kind, path);

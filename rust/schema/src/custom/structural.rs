@@ -121,18 +121,38 @@ pub struct Rules {
     pub format: Option<(StringFormat, SmolStr)>,
     /// The format of numbers: `int32`, `int64`, `float`, `double`.
     pub number_format: SmolStr,
-    /// The bounds, and whether each is exclusive.
-    pub minimum: Option<(f64, bool)>,
-    /// The upper bound.
-    pub maximum: Option<(f64, bool)>,
-    /// What a number must be a multiple of.
-    pub multiple_of: Option<f64>,
+    /// The bounds of a number.
+    pub range: Option<Box<Range>>,
     /// Characters of a text at least.
     pub min_length: Option<i64>,
     /// Characters of a text at most.
     pub max_length: Option<i64>,
     /// The pattern of texts.
-    pub pattern: Option<Pattern>,
+    pub pattern: Option<Box<Pattern>>,
+    /// How many items or members there may be.
+    pub counts: Option<Box<Counts>>,
+    /// The values allowed.
+    pub enums: Box<[Value]>,
+    /// The members that must be there.
+    pub required: Box<[SmolStr]>,
+    /// Schemas that must hold together or not at all.
+    pub junction: Option<Box<Junction>>,
+}
+
+/// The bounds of a number.
+#[derive(Debug, Default)]
+pub struct Range {
+    /// The lower bound, and whether it is exclusive.
+    pub minimum: Option<(f64, bool)>,
+    /// The upper bound.
+    pub maximum: Option<(f64, bool)>,
+    /// What a number must be a multiple of.
+    pub multiple_of: Option<f64>,
+}
+
+/// How many items a list may have, or members an object.
+#[derive(Debug, Default)]
+pub struct Counts {
     /// Items at least.
     pub min_items: Option<i64>,
     /// Items at most.
@@ -141,10 +161,11 @@ pub struct Rules {
     pub min_properties: Option<i64>,
     /// Members at most.
     pub max_properties: Option<i64>,
-    /// The values allowed.
-    pub enums: Box<[Value]>,
-    /// The members that must be there.
-    pub required: Box<[SmolStr]>,
+}
+
+/// Schemas about the same value.
+#[derive(Debug, Default)]
+pub struct Junction {
     /// All of these must hold.
     pub all_of: Box<[Node]>,
     /// One at least of these must hold.
@@ -159,20 +180,29 @@ impl Node {
     /// Compiles a `JSONSchemaProps` in loose form. What is not structural is refused when a definition is
     /// written, so nothing fails here: what has no meaning is passed over.
     pub fn compile(props: &Value) -> Self {
+        Self::within(props, Within::Fields)
+    }
+
+    fn within(props: &Value, place: Within) -> Self {
+        let embedded = props.b("x-kubernetes-embedded-resource");
+        let place = if embedded { Within::Fields } else { place };
         let mut node = Self {
             kind: Kind::parse(props.s("type")),
             nullable: props.b("nullable"),
             int_or_string: props.b("x-kubernetes-int-or-string"),
             preserve: props.b("x-kubernetes-preserve-unknown-fields"),
-            embedded: props.b("x-kubernetes-embedded-resource"),
+            embedded,
             map_atomic: props.s("x-kubernetes-map-type") == "atomic",
-            properties: properties(props.sub("properties")),
+            properties: properties(props.sub("properties"), |key| place.member(key, embedded)),
             additional: match props.opt("additionalProperties") {
                 None => Additional::Unsaid,
                 Some(Value::Bool(any)) => Additional::Any(*any),
-                Some(schema) => Additional::Of(Box::new(Self::compile(schema))),
+                Some(schema) => Additional::Of(Box::new(Self::within(schema, place.below()))),
             },
-            items: props.opt("items").filter(|i| i.as_object().is_some()).map(|i| Box::new(Self::compile(i))),
+            items: props
+                .opt("items")
+                .filter(|i| i.as_object().is_some())
+                .map(|i| Box::new(Self::within(i, place.below()))),
             list: match props.s("x-kubernetes-list-type") {
                 "set" => List::Set,
                 "map" => List::Map(texts(props.list("x-kubernetes-list-map-keys"))),
@@ -185,15 +215,19 @@ impl Node {
         let below = |has: fn(&Self) -> bool| node.children().any(has);
         let (defaulted, embeds) = (below(|n| n.defaulted), below(|n| n.embeds));
         let (keyed, ruled) = (below(|n| n.keyed), below(|n| n.ruled));
-        node.defaulted = defaulted || node.default.is_some();
+        node.defaulted = defaulted;
         node.embeds = embeds || node.embedded;
         node.keyed = keyed || node.list != List::Atomic;
         node.ruled = ruled || !props.list("x-kubernetes-validations").is_empty();
-        if let Some(default) = &mut node.default {
-            // `PruneDefaults`: what a default says beyond the schema is never given.
-            let mut value = std::mem::take(&mut **default);
-            super::prune::value(&mut value, &node);
-            node.default = Some(Box::new(value));
+        if let Some(mut value) = node.default.take() {
+            // `PruneDefaults`: what a default says beyond the schema, or beyond what metadata has, is never given.
+            match place {
+                Within::Fields => super::prune::value(&mut value, &node),
+                Within::Metadata => super::embedded::prune_metadata(&mut value),
+                Within::Known | Within::Unknown => {}
+            }
+            node.default = Some(value).filter(|_| place != Within::Unknown);
+            node.defaulted = defaulted || node.default.is_some();
         }
         node
     }
@@ -224,9 +258,38 @@ impl Node {
     }
 }
 
-fn properties(map: &Value) -> Box<[(SmolStr, Node)]> {
+/// What the values of a node belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    /// What the schema says.
+    Fields,
+    /// The metadata of an embedded resource.
+    Metadata,
+    /// A part of metadata, or a member of its own.
+    Known,
+    /// A member that metadata has not.
+    Unknown,
+}
+
+impl Within {
+    fn member(self, key: &str, embedded: bool) -> Self {
+        match self {
+            Self::Fields if embedded && key == "metadata" => Self::Metadata,
+            Self::Fields => Self::Fields,
+            Self::Metadata if !super::embedded::has_field(key) => Self::Unknown,
+            Self::Metadata => Self::Known,
+            inner => inner,
+        }
+    }
+
+    fn below(self) -> Self {
+        if self == Self::Metadata { Self::Unknown } else { self }
+    }
+}
+
+fn properties(map: &Value, place: impl Fn(&str) -> Within) -> Box<[(SmolStr, Node)]> {
     let mut out: Vec<_> =
-        map.as_object().into_iter().flat_map(Map::iter).map(|(k, v)| (k.clone(), Node::compile(v))).collect();
+        map.as_object().into_iter().flat_map(Map::iter).map(|(k, v)| (k.clone(), Node::within(v, place(k)))).collect();
     out.sort_by(|a, b| a.0.cmp(&b.0));
     out.into_boxed_slice()
 }
@@ -236,8 +299,13 @@ fn texts(list: &[Value]) -> Box<[SmolStr]> {
 }
 
 fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules> {
-    let nodes = |key: &str| props.list(key).iter().map(Node::compile).collect::<Box<[_]>>();
     let bound = |key: &str, exclusive: &str| number(props.opt(key)?).map(|n| (n, props.b(exclusive)));
+    let range = Range {
+        minimum: bound("minimum", "exclusiveMinimum"),
+        maximum: bound("maximum", "exclusiveMaximum"),
+        multiple_of: props.opt("multipleOf").and_then(number),
+    };
+    let range = Some(range).filter(|r| r.minimum.is_some() || r.maximum.is_some() || r.multiple_of.is_some());
     let format = props.s("format");
     let found = Rules {
         // Formats count for texts, and for what may be anything (`StripUnsupportedFormatsPostProcess`).
@@ -250,34 +318,47 @@ fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules
             (Some(Kind::Integer), "int32" | "int64") | (Some(Kind::Number), "float" | "double") => format.into(),
             _ => SmolStr::default(),
         },
-        minimum: bound("minimum", "exclusiveMinimum"),
-        maximum: bound("maximum", "exclusiveMaximum"),
-        multiple_of: props.opt("multipleOf").and_then(number),
+        range: range.map(Box::new),
         min_length: props.oi("minLength"),
         max_length: props.oi("maxLength"),
-        pattern: Some(props.s("pattern")).filter(|p| !p.is_empty()).map(Pattern::new),
+        pattern: Some(props.s("pattern")).filter(|p| !p.is_empty()).map(|p| Box::new(Pattern::new(p))),
+        counts: counts(props).map(Box::new),
+        enums: props.list("enum").into(),
+        required: texts(props.list("required")),
+        junction: junction(props).map(Box::new),
+    };
+    let any = found.format.is_some()
+        || !found.number_format.is_empty()
+        || found.pattern.is_some()
+        || found.junction.is_some()
+        || found.range.is_some()
+        || found.counts.is_some()
+        || [found.min_length, found.max_length].iter().any(Option::is_some)
+        || !found.enums.is_empty()
+        || !found.required.is_empty();
+    any.then_some(found)
+}
+
+fn counts(props: &Value) -> Option<Counts> {
+    let found = Counts {
         min_items: props.oi("minItems"),
         max_items: props.oi("maxItems"),
         min_properties: props.oi("minProperties"),
         max_properties: props.oi("maxProperties"),
-        enums: props.list("enum").into(),
-        required: texts(props.list("required")),
+    };
+    let all = [found.min_items, found.max_items, found.min_properties, found.max_properties];
+    all.iter().any(Option::is_some).then_some(found)
+}
+
+fn junction(props: &Value) -> Option<Junction> {
+    let nodes = |key: &str| props.list(key).iter().map(Node::compile).collect::<Box<[_]>>();
+    let found = Junction {
         all_of: nodes("allOf"),
         any_of: nodes("anyOf"),
         one_of: nodes("oneOf"),
         not: props.opt("not").map(|n| Box::new(Node::compile(n))),
     };
-    let any = found.format.is_some()
-        || !found.number_format.is_empty()
-        || found.pattern.is_some()
-        || found.not.is_some()
-        || found.multiple_of.is_some()
-        || [found.minimum, found.maximum].iter().any(Option::is_some)
-        || [found.min_length, found.max_length, found.min_items, found.max_items].iter().any(Option::is_some)
-        || [found.min_properties, found.max_properties].iter().any(Option::is_some)
-        || [&found.all_of, &found.any_of, &found.one_of].iter().any(|n| !n.is_empty())
-        || !found.enums.is_empty()
-        || !found.required.is_empty();
+    let any = [&found.all_of, &found.any_of, &found.one_of].iter().any(|n| !n.is_empty()) || found.not.is_some();
     any.then_some(found)
 }
 

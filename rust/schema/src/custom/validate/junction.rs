@@ -9,6 +9,10 @@ use crate::validate::check::go_quoted;
 
 pub(super) fn check(walk: &mut Walk, value: &Value, old: Old<'_>, rules: &Rules, into: &mut Result) {
     let mut found = Result::default();
+    let Some(rules) = &rules.junction else {
+        found.matches += 1;
+        return into.merge(found);
+    };
     let path = go_quoted(&walk.path);
     if !rules.any_of.is_empty() {
         let mut best: Option<Result> = None;

@@ -187,11 +187,12 @@ impl Walk {
         }
         let Some(rules) = &schema.rules else { return };
         let (path, size) = (&self.path, items.len() as i64);
-        if let Some(min) = rules.min_items.filter(|min| size < *min) {
+        let counts = rules.counts.as_deref();
+        if let Some(min) = counts.and_then(|c| c.min_items).filter(|min| size < *min) {
             let why = format!("{path} in body should have at least {min} items");
             result.add(Problem::invalid(path, Value::Int(size), why));
         }
-        if let Some(max) = rules.max_items.filter(|max| size > *max) {
+        if let Some(max) = counts.and_then(|c| c.max_items).filter(|max| size > *max) {
             result.add(Problem::too_many(path, size, max, "items"));
         }
         result.matches += 1;
@@ -201,12 +202,12 @@ impl Walk {
     fn members(&mut self, map: &hydrofoil_types::Map, old: Old<'_>, schema: &Node, result: &mut Result) {
         let size = map.len() as i64;
         let path = &self.path;
-        if let Some(rules) = &schema.rules {
-            if let Some(min) = rules.min_properties.filter(|min| size < *min) {
+        if let Some(counts) = schema.rules.as_ref().and_then(|r| r.counts.as_deref()) {
+            if let Some(min) = counts.min_properties.filter(|min| size < *min) {
                 let why = format!("{path} in body should have at least {min} properties");
                 result.add(Problem::invalid(path, Value::Int(size), why));
             }
-            if let Some(max) = rules.max_properties.filter(|max| size > *max) {
+            if let Some(max) = counts.max_properties.filter(|max| size > *max) {
                 result.add(Problem::too_many(path, size, max, "properties"));
             }
         }

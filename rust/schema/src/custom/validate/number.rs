@@ -36,7 +36,8 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: &Rules
         };
         result.add(Problem::loose(text));
     }
-    if let Some(factor) = rules.multiple_of {
+    let Some(range) = &rules.range else { return };
+    if let Some(factor) = range.multiple_of {
         let whole = match value {
             _ if factor <= 0.0 => false,
             Value::Int(n) if factor as i64 != 0 => n.checked_rem(factor as i64) == Some(0),
@@ -48,7 +49,7 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: &Rules
             result.add(Problem::invalid(path, value.clone(), why));
         }
     }
-    if let Some((min, exclusive)) = rules.minimum {
+    if let Some((min, exclusive)) = range.minimum {
         let bad = match value {
             Value::Int(n) if exclusive => *n <= min as i64,
             Value::Int(n) => *n < min as i64,
@@ -61,7 +62,7 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: &Rules
             result.add(Problem::invalid(path, value.clone(), why));
         }
     }
-    if let Some((max, exclusive)) = rules.maximum {
+    if let Some((max, exclusive)) = range.maximum {
         let bad = match value {
             Value::Int(n) if exclusive => *n >= max as i64,
             Value::Int(n) => *n > max as i64,

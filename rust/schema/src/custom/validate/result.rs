@@ -72,7 +72,7 @@ impl Problem {
             Form::TooMany(size, max) => c.too_many(path, size.max(0) as usize, max.max(0) as usize),
             Form::NotSupported(value, allowed) => {
                 let allowed: Vec<&str> = allowed.iter().map(SmolStr::as_str).collect();
-                c.not_supported(path, &value, &allowed);
+                c.not_supported_in_order(path, &value, &allowed);
             }
             Form::Kind(value) => kind(c, path, &value, &self.text),
             Form::Invalid(value) => c.invalid(path, &value, &self.text),

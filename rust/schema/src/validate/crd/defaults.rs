@@ -3,24 +3,90 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::custom::{self, Node};
-use crate::read::Read;
+use crate::read::{Read, Write};
 
 /// Adds what is wrong with the defaults of a structural schema. Below `additionalProperties` there are none.
 pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {
+    walk(props, path, None, causes);
+}
+
+/// The embedded resource in whose type or metadata a schema stands, and the way to it; `None` is an item of a list.
+struct Around<'a> {
+    resource: &'a Value,
+    steps: Vec<Option<&'a str>>,
+}
+
+impl<'a> Around<'a> {
+    fn then(&self, step: Option<&'a str>) -> Self {
+        Self { resource: self.resource, steps: self.steps.iter().copied().chain([step]).collect() }
+    }
+
+    /// A resource that has nothing but a value at this place (`surroundingobject.go`).
+    fn object(&self, value: &Value) -> Value {
+        let mut out = value.clone();
+        for step in self.steps.iter().rev() {
+            out = if let Some(key) = step {
+                let mut object = Value::object();
+                object.put(key, out);
+                object
+            } else {
+                Value::Array(vec![out])
+            };
+        }
+        for (key, given) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
+            if !out.has(key) {
+                out.put(key, given);
+            }
+        }
+        out
+    }
+}
+
+/// Several causes as one text (`ErrorList.ToAggregate`).
+fn aggregate(causes: &Causes) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for cause in causes.as_slice() {
+        let text = format!("{}: {}", cause.field, cause.message);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.len() == 1 { texts.swap_remove(0) } else { format!("[{}]", texts.join(", ")) }
+}
+
+fn walk<'a>(props: &'a Value, path: &Path<'_>, around: Option<&Around<'a>>, causes: &mut Causes) {
+    let embedded = props.b("x-kubernetes-embedded-resource");
+    let around = around.filter(|_| !embedded);
     if let Some(default) = props.opt("default") {
         let at = path.child("default");
         let mut node = Node::compile(props);
-        custom::attach_rules(&mut node, props, props.b("x-kubernetes-embedded-resource"));
-        if node.default.as_deref() != Some(default) {
-            causes.invalid(&at, default, "must not have unknown fields");
+        custom::attach_rules(&mut node, props, embedded);
+        if let Some(around) = around {
+            let mut found = Causes::new();
+            custom::check_embedded(&around.object(default), &Node::compile(around.resource), &mut found);
+            if found.is_empty() {
+                custom::check_default(default, &node, &at, causes);
+            } else {
+                causes.invalid(&at, default, &format!("must result in valid metadata: {}", aggregate(&found)));
+            }
+        } else {
+            if node.default.as_deref() != Some(default) {
+                causes.invalid(&at, default, "must not have unknown fields");
+            }
+            custom::check_default(default, &node, &at, causes);
         }
-        custom::check_default(default, &node, &at, causes);
     }
     if let Some(items) = props.opt("items").filter(|i| i.as_object().is_some()) {
-        check(items, &path.child("items"), causes);
+        walk(items, &path.child("items"), around.map(|a| a.then(None)).as_ref(), causes);
     }
     let at = path.child("properties");
     for (key, value) in props.entries("properties") {
-        check(value, &at.key(key), causes);
+        let own = Around { resource: props, steps: vec![Some(key)] };
+        let inner = if embedded && matches!(key.as_str(), "metadata" | "apiVersion" | "kind") {
+            Some(own)
+        } else {
+            around.map(|a| a.then(Some(key)))
+        };
+        walk(value, &at.key(key), inner.as_ref(), causes);
     }
 }

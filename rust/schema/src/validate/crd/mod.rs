@@ -1,6 +1,6 @@
 //! Custom resource definitions (apiextensions `pkg/apis/apiextensions/validation/validation.go`).
 //!
-//! Rules in CEL (`x-kubernetes-validations`) are checked for their form only: neither their types nor their cost.
+//! Rules in CEL (`x-kubernetes-validations`) are typed and priced in `rules`.
 
 mod defaults;
 mod fields;

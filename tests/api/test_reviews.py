@@ -1,0 +1,69 @@
+"""Reviews of access."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+
+AUTHORIZATION = "/apis/authorization.k8s.io/v1"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+async def rules(api: aiohttp.ClientSession, namespace: str) -> dict[str, Any]:
+    async with api.post(f"{AUTHORIZATION}/selfsubjectrulesreviews", json={"spec": {"namespace": namespace}}) as r:
+        assert r.status == 201
+        status: dict[str, Any] = (await r.json())["status"]
+        return status
+
+
+async def test_rules_are_those_of_the_bound_roles(api: aiohttp.ClientSession) -> None:
+    """URI-16: all of an administrator, what everyone has, and what a binding in the namespace adds."""
+    everywhere = await rules(api, "default")
+    assert everywhere["resourceRules"][0] == {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+    assert everywhere["nonResourceRules"][0] == {"verbs": ["*"], "nonResourceURLs": ["*"]}
+    own = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": ["p"]}
+    role = {"metadata": {"name": "r"}, "rules": [own]}
+    binding = {
+        "metadata": {"name": "b"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "admin"}],
+    }
+    for plural, body in (("roles", role), ("rolebindings", binding)):
+        async with api.post(f"{RBAC}/namespaces/default/{plural}", json=body) as r:
+            assert r.status == 201, await r.text()
+    assert own in (await rules(api, "default"))["resourceRules"]
+    assert await rules(api, "kube-system") == everywhere | {"resourceRules": everywhere["resourceRules"]}
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ({"fieldSelector": {"requirements": [{"key": "a", "operator": "In", "values": ["x"]}]}}, None),
+        ({"fieldSelector": {"requirements": [{"key": "a", "operator": "Exists"}]}}, "fieldSelector ignored"),
+        (
+            {
+                "fieldSelector": {
+                    "requirements": [
+                        {"key": "a", "operator": "In", "values": ["x", "y"]},
+                        {"key": "b", "operator": "NotIn", "values": ["x"]},
+                    ]
+                }
+            },
+            "fieldSelector partially ignored",
+        ),
+        ({"labelSelector": {"rawSelector": "a in (b"}}, "labelSelector ignored"),
+        ({"labelSelector": {"rawSelector": "a=b"}, "fieldSelector": {"rawSelector": "a=b,c!=d"}}, None),
+    ],
+)
+async def test_selectors_that_cannot_be_read_are_told(
+    api: aiohttp.ClientSession, attributes: dict[str, Any], expected: str | None
+) -> None:
+    spec = {"resourceAttributes": {"verb": "get", "resource": "pods", **attributes}}
+    async with api.post(f"{AUTHORIZATION}/selfsubjectaccessreviews", json={"spec": spec}) as r:
+        assert r.status == 201, await r.text()
+        status = (await r.json())["status"]
+    assert status["allowed"] is True
+    told = f"spec.resourceAttributes.{expected} due to parse error" if expected else None
+    assert status.get("evaluationError") == told

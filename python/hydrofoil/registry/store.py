@@ -242,9 +242,7 @@ class Registry:
         uid, version = draft.head()[5:7]
         if version:
             if not (version.isascii() and version.isdigit()):
-                raise errors.bad_request(
-                    f'invalid resource version: strconv.ParseUint: parsing "{version}": invalid syntax'
-                )
+                raise errors.ApiError(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
             if int(version) == 0:
                 version = ""
         if uid and not patch:

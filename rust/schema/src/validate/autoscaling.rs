@@ -10,11 +10,12 @@ use crate::read::Read;
 use crate::{Kind, convert};
 
 const SPEC: Path<'static> = Path::new("spec");
+/// The types of metrics in the order in which upstream looks at their sources: only the first is checked.
 const KINDS: [(&str, &str); 5] = [
     ("Object", "object"),
+    ("External", "external"),
     ("Pods", "pods"),
     ("Resource", "resource"),
-    ("External", "external"),
     ("ContainerResource", "containerResource"),
 ];
 

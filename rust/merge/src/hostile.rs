@@ -2,8 +2,8 @@
 
 use hydrofoil_types::{Map, Value};
 
-use crate::testing::{CATALOG, NoOther, json, schema};
-use crate::{FieldSet, ManagedRequest, apply, json_merge, json_patch, set_of, strategic, track_update};
+use crate::testing::{CATALOG, json, schema};
+use crate::{FieldSet, ManagedRequest, OneVersion, apply, json_merge, json_patch, set_of, strategic, track_update};
 
 const FORMS: &[&str] = &[
     "null",
@@ -61,7 +61,7 @@ fn nothing_panics() {
         api_version: "v1",
         subresource: "",
         now: "2001-01-01T00:00:01Z",
-        versions: &NoOther,
+        versions: &OneVersion,
     };
     for old in &objects {
         let set = set_of(&pod, old);
@@ -103,7 +103,7 @@ fn thousand_levels() {
         api_version: "",
         subresource: "",
         now: "2001-01-01T00:00:01Z",
-        versions: &NoOther,
+        versions: &OneVersion,
     };
     for key in ["not", "a"] {
         let (old, mut new) = (nested(key, r#"{"title":"a"}"#), nested(key, r#"{"title":"b"}"#));

@@ -29,4 +29,4 @@ pub use owned::set_of;
 pub use shown::order_outcome;
 pub use strategic::{printed, strategic};
 pub use track::{ManagedRequest, track_update};
-pub use versions::Versions;
+pub use versions::{OneVersion, Versions};

@@ -5,8 +5,6 @@ use std::sync::LazyLock;
 
 use hydrofoil_types::{Catalog, Schema, Value};
 
-use crate::Versions;
-
 /// The built-in types.
 pub(crate) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
@@ -16,20 +14,6 @@ pub(crate) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
 /// The schema of a built-in type, as `core.v1.Pod`.
 pub(crate) fn schema(name: &str) -> Schema {
     CATALOG.schema(&format!("io.k8s.api.{name}")).expect("the type is built in")
-}
-
-/// A kind of one version.
-#[derive(Debug)]
-pub(crate) struct NoOther;
-
-impl Versions for NoOther {
-    fn schema(&self, _: &str) -> Option<&Schema> {
-        None
-    }
-
-    fn convert(&self, _: &str, object: &Value) -> Value {
-        object.clone()
-    }
 }
 
 /// The value that a JSON text holds.

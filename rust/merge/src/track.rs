@@ -144,14 +144,14 @@ mod tests {
     use hydrofoil_types::Value;
 
     use super::{ManagedRequest, track_update};
-    use crate::testing::NoOther;
+    use crate::OneVersion;
     use crate::testing::{json, schema, text};
 
     const T1: &str = "2001-01-01T00:00:01Z";
     const T2: &str = "2001-01-01T00:00:02Z";
 
     fn by<'a>(manager: &'a str, now: &'a str) -> ManagedRequest<'a> {
-        ManagedRequest { manager, api_version: "v1", subresource: "", now, versions: &NoOther }
+        ManagedRequest { manager, api_version: "v1", subresource: "", now, versions: &OneVersion }
     }
 
     fn entries(object: &Value) -> Vec<String> {

@@ -18,6 +18,20 @@ pub trait Versions: std::fmt::Debug {
     fn convert(&self, api_version: &str, object: &Value) -> Value;
 }
 
+/// A kind of one version.
+#[derive(Clone, Copy, Debug)]
+pub struct OneVersion;
+
+impl Versions for OneVersion {
+    fn schema(&self, _: &str) -> Option<&Schema> {
+        None
+    }
+
+    fn convert(&self, _: &str, object: &Value) -> Value {
+        object.clone()
+    }
+}
+
 impl<'a> ManagedRequest<'a> {
     /// The place of the whole object in the version of an entry; `own` is the place in the request's.
     pub(crate) fn place(&self, own: Place<'a>, api_version: &str) -> Place<'a> {

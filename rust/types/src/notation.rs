@@ -154,10 +154,14 @@ impl<'a> Reader<'a> {
         let end = rest.find(|c| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
         self.at += end;
         let digits = &rest[..end];
-        if digits.starts_with('+') {
+        let whole = digits.strip_prefix('-').unwrap_or(digits).as_bytes();
+        if !whole.first().is_some_and(u8::is_ascii_digit) || matches!(whole, [b'0', b'0'..=b'9', ..]) {
             return None;
         }
-        digits.parse().map(Value::Int).ok().or_else(|| digits.parse().ok().map(Value::Float))
+        if let Ok(n) = digits.parse() {
+            return Some(Value::Int(n));
+        }
+        digits.parse().ok().filter(|f: &f64| f.is_finite()).map(Value::Float)
     }
 
     /// A text, after spaces.
@@ -218,7 +222,9 @@ mod tests {
     #[test]
     fn refuses_what_is_not_json() {
         let deep = "[".repeat(100_000);
-        for text in ["", "{", "[1", "\"a", r#"{"a"}"#, r"{a:1}", "1 2", "tru", "+1", r#""\u12""#, "-", &deep] {
+        for text in
+            ["", "{", "[1", "\"a", r#"{"a"}"#, r"{a:1}", "1 2", "tru", "+1", "01", "-", "1e999", r#""\u12""#, &deep]
+        {
             assert_eq!(parse(text), None, "{text:.20}");
         }
     }

@@ -1,9 +1,9 @@
 use hydrofoil_types::Value;
 
 use super::{ApplyError, apply};
-use crate::{FieldSet, OneVersion};
 use crate::testing::{json, schema, text};
 use crate::track::{ManagedRequest, track_update};
+use crate::{FieldSet, OneVersion};
 
 const T1: &str = "2001-01-01T00:00:01Z";
 const T2: &str = "2001-01-01T00:00:02Z";

@@ -73,6 +73,11 @@ def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 
 
+def unparsable_version(version: str, why: str) -> ApiError:
+    """An object whose version is no number is the client's mistake; upstream answers 500 with its parser's words."""
+    return bad_request(f"invalid resource version: strconv.ParseUint: parsing {quoted(version)}: {why}")
+
+
 def not_found(group: str, resource: str, name: str) -> ApiError:
     """404 of an object."""
     return ApiError(

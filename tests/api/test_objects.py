@@ -36,6 +36,18 @@ async def test_round_trip(api: aiohttp.ClientSession) -> None:
         assert r.status == 404
 
 
+async def test_versions_that_are_no_numbers_are_bad_requests(api: aiohttp.ClientSession) -> None:
+    """UP-02."""
+    async with api.post(CONFIGMAPS, json=configmap("odd")) as r:
+        made = await r.json()
+    for version, why in (("abc", "invalid syntax"), ("-1", "invalid syntax"), ("9" * 5000, "value out of range")):
+        made["metadata"]["resourceVersion"] = version
+        async with api.put(f"{CONFIGMAPS}/odd", json=made) as r:
+            status = await r.json()
+        assert (r.status, status["reason"]) == (400, "BadRequest")
+        assert status["message"].endswith(f'parsing "{version}": {why}')
+
+
 async def test_only_one_of_racing_writers_wins(api: aiohttp.ClientSession) -> None:
     """UP-02, UP-03."""
     async with api.post(CONFIGMAPS, json=configmap("race")) as r:

@@ -242,9 +242,11 @@ class Registry:
         uid, version = draft.head()[5:7]
         if version:
             if not (version.isascii() and version.isdigit()):
-                raise errors.ApiError(500, "", f'strconv.ParseUint: parsing "{version}": invalid syntax')
-            if int(version) == 0:
-                version = ""
+                raise errors.unparsable_version(version, "invalid syntax")
+            digits = version.lstrip("0")
+            if len(digits) > 20 or int(digits or "0") >= 2**64:
+                raise errors.unparsable_version(version, "value out of range")
+            version = digits
         if uid and not patch:
             # A PUT names the object that it means; what a patch makes of the uid is validated.
             present = old.uid

@@ -37,8 +37,8 @@ def kubectl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
         def run(*words: str, stdin: str | None = None, status: int = 0, **env: str) -> str:
             line = [request.param, "--kubeconfig", str(kubeconfig), "--cache-dir", str(home / "cache"), *words]
-            given = {"input": stdin, "env": {**os.environ, **env}}
-            done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60, **given)
+            known = {**os.environ, **env}
+            done = subprocess.run(line, input=stdin, env=known, capture_output=True, text=True, check=False, timeout=60)
             assert done.returncode == status, done.stderr
             return done.stdout + (done.stderr if status else "")
 

@@ -50,7 +50,7 @@ def test_apply_on_the_clients_side(kubectl: Kubectl) -> None:
 
 
 def test_apply_on_the_servers_side(kubectl: Kubectl) -> None:
-    """SSA-01, SSA-02: conflicts are told and can be forced; a manager's entry is its own."""
+    """SSA-05, SSA-06: conflicts are told and can be forced; a manager's entry is its own."""
     apply = ("apply", "--server-side", "-f", "-")
     kubectl(*apply, "--field-manager=one", stdin=json.dumps(manifest("ConfigMap", "server", data={"a": "1"})))
     other = json.dumps(manifest("ConfigMap", "server", data={"a": "2", "b": "2"}))
@@ -66,7 +66,7 @@ def test_apply_on_the_servers_side(kubectl: Kubectl) -> None:
 
 
 def test_apply_moves_to_the_servers_side(kubectl: Kubectl) -> None:
-    """SSA-24: what was applied on the client's side can be given up on the server's."""
+    """SSA-48: what was applied on the client's side can be given up on the server's."""
     kubectl("apply", "-f", "-", stdin=json.dumps(manifest("ConfigMap", "moved", data={"a": "1", "b": "1"})))
     kubectl("apply", "--server-side", "-f", "-", stdin=json.dumps(manifest("ConfigMap", "moved", data={"a": "2"})))
     found = read(kubectl, "configmap", "moved")
@@ -107,7 +107,7 @@ def test_edit(kubectl: Kubectl, tmp_path: Path) -> None:
 
 
 def test_patches(kubectl: Kubectl) -> None:
-    """UP-01: strategic, merge and JSON patches."""
+    """UP-04: strategic, merge and JSON patches."""
     kubectl("create", "-f", "-", stdin=json.dumps(deployment("patched")))
     patch = ("patch", "deployment", "patched")
     named = '{"spec":{"template":{"spec":{"containers":[{"name":"d","image":"j"}]}}}}'

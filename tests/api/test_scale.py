@@ -92,7 +92,7 @@ async def test_custom_resources_are_scaled_by_their_path(api: aiohttp.ClientSess
 
 
 async def test_jobs_and_replication_controllers_leave_their_pods(api: aiohttp.ClientSession) -> None:
-    """DEL-05: the default of old kinds is to orphan (`DefaultGarbageCollectionPolicy`)."""
+    """The default of old kinds is to orphan (`DefaultGarbageCollectionPolicy` of their strategies)."""
     core, batch = "/api/v1/namespaces/default", "/apis/batch/v1/namespaces/default"
     controller: Object = {"metadata": {"name": "rc"}, "spec": {"template": TEMPLATE}}
     pod = {"restartPolicy": "Never", **TEMPLATE["spec"]}

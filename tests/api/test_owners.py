@@ -7,6 +7,8 @@ from typing import Any
 
 import aiohttp
 
+from tests.api.test_custom import call
+
 APPS = "/apis/apps/v1/namespaces/default/deployments"
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
@@ -101,3 +103,39 @@ async def test_who_cannot_be_told_apart_is_owned_by_nobody(api: aiohttp.ClientSe
         async with api.post(path, json={"metadata": {"name": name}, "secrets": secrets}) as r:
             assert r.status == 201
             assert ("managedFields" in (await r.json())["metadata"]) == (name == "told")
+
+
+async def test_owners_of_an_autoscaler_in_two_versions(api: aiohttp.ClientSession) -> None:
+    """SSA-05, SSA-47: what is written in one version is taken from its owner in another, and asked for there."""
+    path = "/apis/autoscaling/{}/namespaces/default/horizontalpodautoscalers/h"
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
+    spec = {"maxReplicas": 5, "scaleTargetRef": target, "targetCPUUtilizationPercentage": 50}
+    old = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler", "metadata": {"name": "h"}, "spec": spec}
+    merge = {"Content-Type": "application/merge-patch+json"}
+    status, _ = await call(api, "PATCH", f"{path.format('v1')}?fieldManager=old", old, **APPLY)
+    assert status == 201
+    _, found = await call(api, "GET", path.format("v2"))
+    cpu = {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}
+    assert found["spec"]["metrics"] == [{"type": "Resource", "resource": cpu}]
+    cpu["target"] = {"type": "Utilization", "averageUtilization": 60}
+    changed = {"spec": {"maxReplicas": 6, "metrics": [{"type": "Resource", "resource": cpu}]}}
+    status, _ = await call(api, "PATCH", f"{path.format('v2')}?fieldManager=new", changed, **merge)
+    assert status == 200
+    _, found = await call(api, "GET", path.format("v1"))
+    assert (found["spec"]["maxReplicas"], found["spec"]["targetCPUUtilizationPercentage"]) == (6, 60)
+    entries = {
+        e["manager"]: (e["apiVersion"], set(e["fieldsV1"]["f:spec"])) for e in found["metadata"]["managedFields"]
+    }
+    assert entries["new"] == ("autoscaling/v2", {"f:maxReplicas", "f:metrics"})
+    assert entries["old"] == ("autoscaling/v1", {"f:scaleTargetRef"})
+    status, refused = await call(api, "PATCH", f"{path.format('v1')}?fieldManager=old", old, **APPLY)
+    fields = [cause["field"] for cause in refused["details"]["causes"]]
+    assert (status, fields) == (409, [".spec.maxReplicas", ".spec.metrics"])
+    assert 'conflict with "new" using autoscaling/v2' in refused["details"]["causes"][0]["message"]
+    config = {**old, "apiVersion": "autoscaling/v2", "spec": {"maxReplicas": 6, "scaleTargetRef": target}}
+    status, found = await call(api, "PATCH", f"{path.format('v2')}?fieldManager=old", config, **APPLY)
+    assert status == 200
+    mine = [e for e in found["metadata"]["managedFields"] if e["manager"] == "old"]
+    assert [(e["apiVersion"], set(e["fieldsV1"]["f:spec"])) for e in mine] == [
+        ("autoscaling/v2", {"f:maxReplicas", "f:scaleTargetRef"})
+    ]

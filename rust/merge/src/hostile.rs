@@ -3,7 +3,7 @@
 use hydrofoil_types::{Map, Value};
 
 use crate::testing::{CATALOG, json, schema};
-use crate::{FieldSet, ManagedRequest, apply, json_merge, json_patch, set_of, strategic, track_update};
+use crate::{FieldSet, ManagedRequest, OneVersion, apply, json_merge, json_patch, set_of, strategic, track_update};
 
 const FORMS: &[&str] = &[
     "null",
@@ -56,7 +56,13 @@ fn objects() -> Vec<Value> {
 fn nothing_panics() {
     let pod = schema("core.v1.Pod");
     let objects = objects();
-    let req = ManagedRequest { manager: "m", api_version: "v1", subresource: "", now: "2001-01-01T00:00:01Z" };
+    let req = ManagedRequest {
+        manager: "m",
+        api_version: "v1",
+        subresource: "",
+        now: "2001-01-01T00:00:01Z",
+        versions: &OneVersion,
+    };
     for old in &objects {
         let set = set_of(&pod, old);
         assert_eq!(FieldSet::from_value(&set.to_value()).as_ref(), Some(&set), "{old:?}");
@@ -92,7 +98,13 @@ fn thousand_levels() {
     };
     let crd = CATALOG.schema("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps");
     let crd = crd.expect("the type is built in");
-    let req = ManagedRequest { manager: "m", api_version: "", subresource: "", now: "2001-01-01T00:00:01Z" };
+    let req = ManagedRequest {
+        manager: "m",
+        api_version: "",
+        subresource: "",
+        now: "2001-01-01T00:00:01Z",
+        versions: &OneVersion,
+    };
     for key in ["not", "a"] {
         let (old, mut new) = (nested(key, r#"{"title":"a"}"#), nested(key, r#"{"title":"b"}"#));
         let _ = strategic(&crd, &mut old.clone(), new.clone());

@@ -11,7 +11,6 @@ mod hostile;
 mod json_merge;
 mod json_patch;
 mod managed;
-mod notation;
 mod owned;
 mod place;
 mod shown;
@@ -19,6 +18,7 @@ mod strategic;
 #[cfg(test)]
 mod testing;
 mod track;
+mod versions;
 
 pub use apply::{ApplyError, Conflict, Conflicts, apply};
 pub use error::PatchError;
@@ -29,3 +29,4 @@ pub use owned::set_of;
 pub use shown::order_outcome;
 pub use strategic::{printed, strategic};
 pub use track::{ManagedRequest, track_update};
+pub use versions::{OneVersion, Versions};

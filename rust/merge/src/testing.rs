@@ -18,12 +18,12 @@ pub(crate) fn schema(name: &str) -> Schema {
 
 /// The value that a JSON text holds.
 pub(crate) fn json(text: &str) -> Value {
-    crate::notation::parse(text).unwrap_or_else(|| panic!("no JSON: {text}"))
+    hydrofoil_types::notation::parse(text).unwrap_or_else(|| panic!("no JSON: {text}"))
 }
 
 /// A value as JSON text.
 pub(crate) fn text(value: &Value) -> String {
     let mut out = String::new();
-    crate::notation::write(&mut out, value);
+    hydrofoil_types::notation::write(&mut out, value);
     out
 }

@@ -8,6 +8,7 @@ use crate::fieldset::FieldSet;
 use crate::managed::{Entry, Managed};
 use crate::owned::never_owned;
 use crate::place::{Atom, Place};
+use crate::versions::{Changes, Versions};
 
 /// Who writes an object, through what, and when.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,8 @@ pub struct ManagedRequest<'a> {
     pub subresource: &'a str,
     /// The time, RFC 3339 in whole seconds.
     pub now: &'a str,
+    /// The other versions of the kind, which entries may be of.
+    pub versions: &'a dyn Versions,
 }
 
 impl ManagedRequest<'_> {
@@ -79,27 +82,37 @@ pub(crate) fn update(
     req: &ManagedRequest<'_>,
     ignored: &FieldSet,
 ) {
+    managed.settle(req);
     let (before, after) = place.differing(old, new);
-    let change = Comparison::of(place, &before, &after, ignored);
-    if change.broken {
+    let own = Comparison::of(place, &before, &after, ignored);
+    if own.broken {
         // Upstream drops what it cannot keep up to date.
         managed.0.clear();
         return;
     }
-    let (written, removed) = change.split();
-    let changed = if managed.0.is_empty() { FieldSet::new() } else { removed.union(&written) };
+    let changes = Changes::between(own.split(), old, new, managed, req, ignored);
+    let (written, removed) = changes.own();
+    let changed = if managed.0.is_empty() { FieldSet::new() } else { removed.clone().union(written) };
     for entry in &mut managed.0 {
+        let theirs;
+        let changed = match changes.of(&entry.api_version) {
+            Some((written, removed)) => {
+                theirs = removed.clone().union(written);
+                &theirs
+            }
+            None => &changed,
+        };
         // The schema of a built-in kind is the one that its sets were made by.
-        if place.is_struct() && !entry.may_share(&changed) {
+        if place.is_struct() && !entry.may_share(changed) {
             continue;
         }
         entry.open();
-        reconcile(place, &mut entry.set);
-        entry.set = std::mem::take(&mut entry.set).difference(&changed);
+        reconcile(req.place(place, &entry.api_version), &mut entry.set);
+        entry.set = std::mem::take(&mut entry.set).difference(changed);
     }
     managed.0.retain(|entry| entry.is_unread() || !entry.set.is_empty());
     let mut own = req.entry(false);
-    own.set = written.difference(never_owned());
+    own.set = written.clone().difference(never_owned());
     if own.set.is_empty() {
         return;
     }
@@ -131,13 +144,14 @@ mod tests {
     use hydrofoil_types::Value;
 
     use super::{ManagedRequest, track_update};
+    use crate::OneVersion;
     use crate::testing::{json, schema, text};
 
     const T1: &str = "2001-01-01T00:00:01Z";
     const T2: &str = "2001-01-01T00:00:02Z";
 
     fn by<'a>(manager: &'a str, now: &'a str) -> ManagedRequest<'a> {
-        ManagedRequest { manager, api_version: "v1", subresource: "", now }
+        ManagedRequest { manager, api_version: "v1", subresource: "", now, versions: &OneVersion }
     }
 
     fn entries(object: &Value) -> Vec<String> {

@@ -38,7 +38,7 @@ impl Catalog {
         let found = self.inner.resource(group, version, plural);
         let resource = found.ok_or_else(|| PyKeyError::new_err(plural.to_owned()))?;
         let schema = self.inner.schema(&resource.type_name).ok_or_else(|| PyKeyError::new_err(plural.to_owned()))?;
-        Ok(ResourceType::new(Arc::clone(resource), schema, self.storage(resource)))
+        Ok(ResourceType::new(Arc::clone(resource), schema, self.storage(resource), self.served(resource)))
     }
 
     /// A type that is not stored, such as an option or a review: by group, version, kind and type name.
@@ -55,7 +55,7 @@ impl Catalog {
             columns: Vec::new(),
             field_selectors: Vec::new(),
         };
-        Ok(ResourceType::new(Arc::new(resource), schema, None))
+        Ok(ResourceType::new(Arc::new(resource), schema, None, None))
     }
 
     /// The types that a custom resource definition brings, one a version, with the version's name.
@@ -76,7 +76,30 @@ impl Catalog {
         };
         let stored = self.inner.resource(group, version, plural)?;
         let schema = self.inner.schema(&stored.type_name)?;
-        Some(ResourceType::new(Arc::clone(stored), schema, None).typed)
+        Some(ResourceType::new(Arc::clone(stored), schema, None, None).typed)
+    }
+}
+
+impl Catalog {
+    /// The other version in which a stored resource is served.
+    fn served(&self, resource: &types::Resource) -> Option<(Kind, types::Schema)> {
+        let (group, version, plural) = match (&*resource.group, &*resource.version, &*resource.plural) {
+            ("", "v1", "events") => ("events.k8s.io", "v1", "events"),
+            ("autoscaling", "v2", "horizontalpodautoscalers") => ("autoscaling", "v1", "horizontalpodautoscalers"),
+            _ => return None,
+        };
+        let served = self.inner.resource(group, version, plural)?;
+        Some((kind_of(served), self.inner.schema(&served.type_name)?))
+    }
+}
+
+fn kind_of(resource: &types::Resource) -> Kind {
+    Kind {
+        group: resource.group.clone(),
+        version: resource.version.clone(),
+        kind: resource.kind.clone(),
+        plural: resource.plural.clone(),
+        namespaced: resource.namespaced,
     }
 }
 
@@ -94,6 +117,8 @@ pub(crate) struct Typed {
     pub(crate) head: usize,
     /// The type in which its objects are stored, when that is another one.
     pub(crate) storage: Option<Arc<Typed>>,
+    /// The other version in which its objects are served, when this type is the one that is stored.
+    pub(crate) served: Option<(Kind, types::Schema)>,
     /// What its definition says, when it is a custom resource.
     pub(crate) custom: Option<Custom>,
 }
@@ -111,21 +136,20 @@ pub(crate) struct ResourceType {
 }
 
 impl ResourceType {
-    fn new(resource: Arc<types::Resource>, schema: types::Schema, storage: Option<Arc<Typed>>) -> Self {
+    fn new(
+        resource: Arc<types::Resource>,
+        schema: types::Schema,
+        storage: Option<Arc<Typed>>,
+        served: Option<(Kind, types::Schema)>,
+    ) -> Self {
         let api_version = if resource.group.is_empty() {
             resource.version.clone()
         } else {
             format!("{}/{}", resource.group, resource.version).into()
         };
-        let kind = Kind {
-            group: resource.group.clone(),
-            version: resource.version.clone(),
-            kind: resource.kind.clone(),
-            plural: resource.plural.clone(),
-            namespaced: resource.namespaced,
-        };
+        let kind = kind_of(&resource);
         let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        let typed = Typed { id: next_id(), resource, schema, kind, api_version, head, storage, custom: None };
+        let typed = Typed { id: next_id(), resource, schema, kind, api_version, head, storage, served, custom: None };
         Self { typed: Arc::new(typed) }
     }
 }
@@ -152,7 +176,9 @@ impl ResourceType {
         self.check_configured(&config.value)?;
         let live = live.map(|l| l.value(&self.typed)).transpose()?;
         let now = types::Timestamp::now().rfc3339();
-        let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
+        let typed = &*self.typed;
+        let request =
+            ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
         let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
         let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
@@ -208,7 +234,7 @@ impl Typed {
     pub(crate) fn decode(&self, body: &[u8], media: &str) -> PyResult<(types::Value, Vec<String>)> {
         if media == "protobuf" {
             let mut value = proto::decode(&self.schema, body).map_err(|e| decode_error(&e))?;
-            convert::after_decode(&self.kind.group, &self.kind.kind, &mut value);
+            convert::after_decode(&self.kind, &mut value);
             return Ok((value, Vec::new()));
         }
         let transcoded;
@@ -243,7 +269,7 @@ impl Typed {
             let given = json::parse(body).map_err(|e| decode_error(&e))?.value;
             decoded.strict = vec![cbor::unknown_field(&given, path)];
         }
-        convert::after_decode(&self.kind.group, &self.kind.kind, &mut decoded.value);
+        convert::after_decode(&self.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
     }
 
@@ -252,7 +278,7 @@ impl Typed {
         let mut value = json::decode_stored(&self.schema, body).map_err(|e| decode_error(&e))?;
         match &self.custom {
             Some(custom) => drop(custom.coerce(&mut value)?),
-            None => convert::after_decode(&self.kind.group, &self.kind.kind, &mut value),
+            None => convert::after_decode(&self.kind, &mut value),
         }
         Ok(value)
     }
@@ -326,8 +352,7 @@ impl Typed {
         let schema = self.storage.as_ref().map_or(&self.schema, |s| &s.schema);
         let mut value = json::decode_stored(schema, version.json()).map_err(|e| decode_error(&e))?;
         if self.storage.is_some() {
-            let kind = &self.kind;
-            value = convert::from_storage(&kind.group, &kind.version, &kind.kind, value);
+            value = convert::from_storage(&self.kind, value);
             self.set_type(&mut value);
         }
         Ok(value)
@@ -370,8 +395,7 @@ impl Typed {
     /// A value as the store takes it.
     pub(crate) fn stored_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
         if let Some(storage) = &self.storage {
-            let kind = &self.kind;
-            let mut value = convert::to_storage(&kind.group, &kind.version, &kind.kind, value.clone());
+            let mut value = convert::to_storage(&self.kind, value.clone());
             storage.set_type(&mut value);
             return storage.stored_draft(&value);
         }

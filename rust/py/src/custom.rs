@@ -59,6 +59,7 @@ pub(crate) fn types(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Typed)
             // Items of lists keep their kind and version, as unstructured ones do.
             head: 1,
             storage: None,
+            served: None,
             custom: Some(custom),
         };
         (version.name.to_string(), typed)
@@ -80,6 +81,19 @@ impl Custom {
     /// The schema by which fields are owned.
     pub(crate) fn owned(&self) -> &Schema {
         self.version().owned(&self.builtin)
+    }
+
+    /// The schema by which fields are owned in a version of the definition.
+    pub(crate) fn owned_in(&self, api_version: &str) -> Option<&Schema> {
+        Some(self.definition.version(api_version)?.owned(&self.builtin))
+    }
+
+    /// An object in another version. What a webhook would make of it is not asked for: it is taken as it is.
+    pub(crate) fn in_version(&self, api_version: &str, object: &Value) -> Value {
+        match self.definition.version(api_version) {
+            Some(version) if !self.definition.webhook => self.swapped(object.clone(), version),
+            _ => object.clone(),
+        }
     }
 
     /// The type of the metadata.

@@ -46,7 +46,9 @@ impl Draft {
         }
         // Upstream's entries of scale have no time (`managedfields/internal/scalehandler.go`).
         let now = if subresource == "scale" { String::new() } else { Timestamp::now().rfc3339() };
-        let request = ManagedRequest { manager, api_version: &self.typed.api_version, subresource, now: &now };
+        let typed = &*self.typed;
+        let request =
+            ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
         track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
 

@@ -15,6 +15,7 @@ mod selector;
 mod shard;
 mod stored;
 mod text;
+mod versions;
 mod watch;
 
 /// Writes are made of small pieces that live as long as the request: this allocator hands them out twice as fast as the

@@ -22,6 +22,17 @@ impl Kind {
     pub(crate) fn key(&self) -> (&str, &str) {
         (self.group.as_str(), self.kind.as_str())
     }
+
+    /// Whether it is of an `apiVersion`.
+    pub fn is_version(&self, api_version: &str) -> bool {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        (self.group.as_str(), self.version.as_str()) == (group, version)
+    }
+
+    /// Group, version and kind.
+    pub(crate) fn gvk(&self) -> (&str, &str, &str) {
+        (self.group.as_str(), self.version.as_str(), self.kind.as_str())
+    }
 }
 
 /// A write of one object.

@@ -4,6 +4,7 @@ mod arena;
 mod catalog;
 mod cause;
 mod meta;
+pub mod notation;
 mod quantity;
 mod schema;
 mod time;

@@ -100,6 +100,7 @@ async def delete(scope: Scope) -> Answer:
 async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     options = await delete_options(scope)
+    scope.warnings += scope.registry.strategy(scope.resource).delete_warnings(options)
     listing = list_options(scope.params, watch=False)
     cursor, limit = await open_list(scope, listing, "json" if scope.accepted.binary else scope.form())
     begin = head(cursor, limit)

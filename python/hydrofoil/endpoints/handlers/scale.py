@@ -16,6 +16,7 @@ from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.store import storage_error
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
@@ -86,7 +87,15 @@ async def update(scope: Scope) -> Answer:
     given = await body.read(scope, scale_type(scope), options)
     check_name(scope, given)
     body.check_namespace(scope, given)
-    return await _write(scope, lambda _: given, options)
+    uid = given.head()[5]
+
+    def make(old: Stored) -> Draft:
+        if uid and uid != old.uid:
+            why = storage_error(scope.resource, old, _other_uid(uid, old))
+            raise errors.conflict(scope.resource.group, scope.resource.plural, scope.info.name, why)
+        return given
+
+    return await _write(scope, make, options)
 
 
 async def patch(scope: Scope) -> Answer:
@@ -143,8 +152,8 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
 
 
 def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
-    """An object with the replicas of a Scale. Raises 422 and, of custom resources, 400."""
-    version = given.head()[6]
+    """An object with the replicas of a Scale. Raises 409, 422 and, of custom resources, 400."""
+    uid, version = given.head()[5:7]
     if scope.resource.custom:
         draft = custom_scale.scaled(scope.resource, old, given)
     else:
@@ -154,10 +163,17 @@ def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
             raise errors.invalid(
                 "autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")]
             )
+        if uid and uid != old.uid:
+            plural = f"{scope.resource.plural}/scale"
+            raise errors.conflict(scope.resource.group, plural, scope.info.name, _other_uid(uid, old))
         draft = old.thaw()
         draft.set(["spec", "replicas"], b"%d" % replicas)
     draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
     return draft
+
+
+def _other_uid(uid: str, old: Stored) -> str:
+    return f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
 
 
 async def _write(scope: Scope, make: Callable[[Stored], Draft], options: WriteOptions) -> Answer:

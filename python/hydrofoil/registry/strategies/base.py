@@ -42,6 +42,11 @@ def now(seconds: int = 0) -> bytes:
 class Strategy:
     """The common behaviour; the few kinds that differ override a step."""
 
+    collected = True
+    """Whether a deletion may wait for dependents (`rest.Unsupported` when not)."""
+    orphans = False
+    """Whether a deletion that says nothing leaves dependents behind (`DefaultGarbageCollectionPolicy`)."""
+
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
 
@@ -93,10 +98,26 @@ class Strategy:
         """The grace of a deletion in seconds; None for kinds that know none."""
         return None
 
+    def policy_finalizers(self, finalizers: list[str], options: DeleteOptions) -> list[str]:
+        """The finalizers that a propagation policy leaves (store.go `deletionFinalizersForGarbageCollection`)."""
+        kept = [f for f in finalizers if f not in (ORPHAN, FOREGROUND)]
+        if not self.collected:
+            return kept
+        if options.policy is None and options.orphan is None:
+            if len(kept) < len(finalizers):
+                # What the object asks for goes before what its kind does.
+                return finalizers
+            return [*kept, ORPHAN] if self.orphans else kept
+        if options.orphan is True or options.policy == "Orphan":
+            kept.append(ORPHAN)
+        if options.policy == "Foreground":
+            kept.append(FOREGROUND)
+        return kept
+
     def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
         """Decides how a deletion goes on; what is to be written is in the draft then."""
         _, deleted, grace, finalizers = draft.lifecycle()
-        wanted = policy_finalizers(finalizers, options)
+        wanted = self.policy_finalizers(finalizers, options)
         period = self.grace_period(draft, options)
         if period is not None and deleted and options.grace is None:
             period = grace
@@ -122,20 +143,6 @@ def mark_deleted(draft: Draft, seconds: int) -> None:
         draft.set(["metadata", "generation"], b"%d" % (generation + 1))
     draft.set(["metadata", "deletionTimestamp"], now(seconds))
     draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % seconds)
-
-
-def policy_finalizers(finalizers: list[str], options: DeleteOptions) -> list[str]:
-    """The finalizers that a propagation policy leaves (store.go `deletionFinalizersForGarbageCollection`)."""
-    if options.policy is None and options.orphan is None:
-        return finalizers
-    orphan = options.orphan is True or options.policy == "Orphan"
-    foreground = options.policy == "Foreground"
-    kept = [f for f in finalizers if f not in (ORPHAN, FOREGROUND)]
-    if orphan:
-        kept.append(ORPHAN)
-    if foreground:
-        kept.append(FOREGROUND)
-    return kept
 
 
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:

@@ -43,8 +43,20 @@ class RequestStrategy(Strategy):
         return nothing
 
 
-class JobStrategy(Strategy):
-    """Jobs leave their pods behind, unlike other workloads."""
+class OrphaningStrategy(Strategy):
+    """Replication controllers leave their pods behind, unlike later workloads."""
+
+    orphans = True
+
+
+class EventStrategy(Strategy):
+    """Events own nothing."""
+
+    collected = False
+
+
+class JobStrategy(OrphaningStrategy):
+    """Jobs leave their pods behind, and say so."""
 
     def delete_warnings(self, options: DeleteOptions) -> list[str]:
         if options.orphan is not None or options.policy is not None:
@@ -81,7 +93,9 @@ def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
         ("", "nodes"): NodeStrategy(registry),
         ("", "persistentvolumeclaims"): ClaimStrategy(registry),
         ("networking.k8s.io", "ingresses"): IngressStrategy(registry),
+        ("", "events"): EventStrategy(registry),
         ("", "pods"): PodStrategy(registry),
+        ("", "replicationcontrollers"): OrphaningStrategy(registry),
         ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("", "services"): ServiceStrategy(registry),

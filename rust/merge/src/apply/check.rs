@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use hydrofoil_types::{Nature, Schema, Shape, Special, Value};
 
 use super::ApplyError;
-use crate::notation;
 use crate::place::{Atom, Place};
+use hydrofoil_types::notation;
 
 /// Checks a configuration.
 pub(super) fn config(schema: &Schema, config: &Value) -> Result<(), ApplyError> {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::fieldset::{FieldSet, PathElement};
 use crate::managed::{Entry, Managed};
+use crate::versions::Changes;
 
 /// A configuration that cannot be applied, by the status it is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +51,13 @@ pub struct Conflicts(Vec<Conflict>);
 
 impl Conflicts {
     /// Fails when what was written belongs to somebody.
-    pub(super) fn between(managed: &Managed, written: &FieldSet) -> Result<(), ApplyError> {
+    pub(super) fn between(managed: &Managed, changes: &Changes) -> Result<(), ApplyError> {
         let mut entries: Vec<&Entry> = managed.0.iter().collect();
         entries.sort_by_key(|e| (&e.manager, !e.applied, &e.api_version, &e.subresource));
         let mut out = Vec::new();
         for entry in entries {
             let manager = name(entry);
-            for path in entry.set.intersection(written).paths() {
+            for path in entry.set.intersection(changes.written(&entry.api_version)).paths() {
                 let text = path.iter().map(ToString::to_string).collect();
                 out.push(Conflict { manager: manager.clone(), path: text, steps: path });
             }

@@ -4,9 +4,9 @@ use hydrofoil_types::{Schema, Value};
 
 use super::{ApplyError, Conflicts, FieldSet, ManagedRequest, once};
 use crate::compare::Comparison;
-use crate::notation;
 use crate::owned;
 use crate::place::Place;
+use hydrofoil_types::notation;
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// Only this manager takes part; others opt out by their name.

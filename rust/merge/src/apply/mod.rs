@@ -15,6 +15,7 @@ use crate::managed::Managed;
 use crate::owned::{self, never_owned};
 use crate::place::Place;
 use crate::track::{self, ManagedRequest};
+use crate::versions::Changes;
 
 pub use conflict::{ApplyError, Conflict, Conflicts};
 
@@ -74,7 +75,10 @@ fn once(
     }
     let old = place.canonical(&live);
     let merged = merge::merge(place, Some(&old), Some(config)).unwrap_or_else(Value::object);
-    managed.0.iter_mut().for_each(|entry| track::reconcile(place, &mut entry.set));
+    managed.settle(req);
+    for entry in &mut managed.0 {
+        track::reconcile(req.place(place, &entry.api_version), &mut entry.set);
+    }
 
     let mut own = req.entry(true);
     let at = managed.0.iter().position(|entry| entry.is_same(&own));
@@ -90,13 +94,14 @@ fn once(
         _ => merged,
     };
 
-    let change = Comparison::of(place, &old, &new, ignored);
-    let (written, removed) = change.split();
+    let change = Comparison::of(place, &old, &new, ignored).split();
+    let changes = Changes::between(change, &old, &new, &managed, req, ignored);
     if !force {
-        Conflicts::between(&managed, &written)?;
+        Conflicts::between(&managed, &changes)?;
     }
     for entry in &mut managed.0 {
-        entry.set = std::mem::take(&mut entry.set).difference(&written).difference(&removed);
+        let (written, removed) = changes.of(&entry.api_version).unwrap_or_else(|| changes.own());
+        entry.set = std::mem::take(&mut entry.set).difference(written).difference(removed);
     }
     managed.0.retain(|entry| !entry.set.is_empty());
     let changed = !equal(&new, &old);

@@ -1,15 +1,15 @@
 use hydrofoil_types::Value;
 
 use super::{ApplyError, apply};
-use crate::FieldSet;
 use crate::testing::{json, schema, text};
 use crate::track::{ManagedRequest, track_update};
+use crate::{FieldSet, OneVersion};
 
 const T1: &str = "2001-01-01T00:00:01Z";
 const T2: &str = "2001-01-01T00:00:02Z";
 
 fn by<'a>(manager: &'a str, now: &'a str) -> ManagedRequest<'a> {
-    ManagedRequest { manager, api_version: "v1", subresource: "", now }
+    ManagedRequest { manager, api_version: "v1", subresource: "", now, versions: &OneVersion }
 }
 
 /// Applies to a config map whose name and version go without saying.

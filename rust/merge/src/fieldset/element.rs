@@ -5,7 +5,7 @@ use std::fmt;
 
 use hydrofoil_types::{Map, SmolStr, Value};
 
-use crate::notation;
+use hydrofoil_types::notation;
 
 /// One step of a path (structured-merge-diff `fieldpath/element.go`), in the order of the wire.
 #[derive(Clone, Debug)]

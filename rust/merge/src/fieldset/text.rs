@@ -6,7 +6,7 @@ use hydrofoil_types::{SmolStr, Value};
 
 use super::FieldSet;
 use super::element::{Parsed, PathElement};
-use crate::notation::{self, Reader};
+use hydrofoil_types::notation::{self, Reader};
 
 /// How deep a set may nest: what a decoder lets through.
 const MAX_DEPTH: usize = 1000;

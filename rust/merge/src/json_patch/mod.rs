@@ -110,8 +110,8 @@ fn apply(doc: &mut Value, operation: &Map, copied: &mut usize) -> Result<(), Str
         }
         _ => {
             let found = if path.is_empty() { Some(&*doc) } else { read(doc, path)? };
-            // An absent member equals null: both are a nil node upstream.
-            if value.is_some_and(|value| equal(found.unwrap_or(&Value::Null), value)) {
+            // An absent member equals null and no value at all: all are a nil node upstream.
+            if equal(found.unwrap_or(&Value::Null), value.unwrap_or(&Value::Null)) {
                 Ok(())
             } else {
                 Err(format!("testing value {path} failed: test failed"))

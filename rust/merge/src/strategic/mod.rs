@@ -134,8 +134,11 @@ fn element_orders(original: &mut Map, patch: &mut Map, meta: &Meta<'_>) -> Resul
             }
             (Some(live), Some(new)) => slice::merge_list(live, new, &list, false)?,
         };
-        let live = live.unwrap_or_default();
-        slice::element_kind(&live, new.unwrap_or(&[]))?;
+        let mut live = live.unwrap_or_default();
+        let new = new.unwrap_or(&[]);
+        if slice::element_kind(&live, new)? && list.strategy == "merge" {
+            live = order::live_after(live, new, list.merge_key);
+        }
         let merged = order::arrange(merged, &wanted, &live, list.merge_key)?;
         original.set(key, merged);
         patch.remove(key);

@@ -1,6 +1,6 @@
 //! The order of merged lists: first the one asked for, then that of the patch, then the live one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use hydrofoil_types::{Map, SmolStr, Value};
 
@@ -10,6 +10,7 @@ use crate::PatchError;
 /// A scalar as a key of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ident {
+    Null,
     Bool(bool),
     Int(i64),
     Float(u64),
@@ -20,6 +21,7 @@ impl Ident {
     /// Of a scalar; other values are equal to nothing.
     pub fn of(value: &Value) -> Option<Self> {
         match value {
+            Value::Null => Some(Self::Null),
             Value::Bool(b) => Some(Self::Bool(*b)),
             Value::Int(n) => Some(Self::Int(*n)),
             Value::Float(f) => Some(Self::Float(f.to_bits())),
@@ -45,6 +47,27 @@ pub(super) fn keys_only(items: &[Value], merge_key: &str) -> Vec<Value> {
         None => item.clone(),
     };
     items.iter().map(short).collect()
+}
+
+/// The live list as the wanted order sees it once the patch is merged: upstream deletes in place, and as many new items
+/// take the room behind the others as were deleted.
+pub(super) fn live_after(mut live: Vec<Value>, patch: &[Value], merge_key: &str) -> Vec<Value> {
+    let directive = |item: &Value| item.get(PATCH).and_then(Value::as_str).map(SmolStr::from);
+    let gone = |item: &&Value| directive(item).as_deref() == Some("delete");
+    let gone: HashSet<_> = patch.iter().filter(gone).filter_map(|item| Ident::of_item(item, merge_key)).collect();
+    let before = live.len();
+    live.retain(|item| Ident::of_item(item, merge_key).is_none_or(|ident| !gone.contains(&ident)));
+    let room = before - live.len();
+    if room == 0 || patch.iter().any(|item| directive(item).as_deref() == Some("replace")) {
+        return live;
+    }
+    let mut known: HashSet<_> = live.iter().filter_map(|item| Ident::of_item(item, merge_key)).collect();
+    let new = |item: &&Value| {
+        item.get(PATCH).is_none() && Ident::of_item(item, merge_key).is_some_and(|ident| known.insert(ident))
+    };
+    let new: Vec<_> = patch.iter().filter(new).take(room).cloned().collect();
+    live.extend(new);
+    live
 }
 
 /// The place of the first item of each key.
@@ -104,24 +127,28 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
     {
         return Err(text::not_a_map(item));
     }
-    let plain = |item: &&Value| merge_key.is_empty() || item.get(PATCH).is_none();
+    let marked = |item: &Value| item.get(PATCH).is_some();
+    let deleted = |item: &&Value| !merge_key.is_empty() && item.get(PATCH).and_then(Value::as_str) == Some("delete");
+    let mut items = patch.iter().filter(|item| !deleted(item)).peekable();
     let mut order = wanted.iter();
-    for item in patch.iter().filter(plain) {
-        let ident = Ident::of_item(item, merge_key);
-        loop {
-            let Some(next) = order.next() else {
-                let (patch, wanted) = (text::list(patch), text::list(wanted));
-                return Err(PatchError::Internal(format!(
-                    "The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{wanted}\n"
-                )));
-            };
-            if !merge_key.is_empty() {
-                keyed(item, merge_key)?;
-                keyed(next, merge_key)?;
-            }
-            if Ident::of_item(next, merge_key) == ident {
-                break;
-            }
+    while let Some(item) = items.peek() {
+        // Marked items are passed over, but for those that stand behind all that is wanted.
+        if !order.as_slice().is_empty() && marked(item) {
+            items.next();
+            continue;
+        }
+        let Some(next) = order.next() else {
+            let (patch, wanted) = (text::list(patch), text::list(wanted));
+            return Err(PatchError::Internal(format!(
+                "The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{wanted}\n"
+            )));
+        };
+        if !merge_key.is_empty() {
+            keyed(item, merge_key)?;
+            keyed(next, merge_key)?;
+        }
+        if Ident::of_item(next, merge_key) == Ident::of_item(item, merge_key) {
+            items.next();
         }
     }
     Ok(())

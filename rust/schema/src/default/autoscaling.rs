@@ -3,19 +3,19 @@
 use hydrofoil_types::Value;
 
 use crate::read::{Read, Write};
+use crate::{Kind, convert};
 
-/// `autoscaling/v1`.
-pub(super) fn v1(object: &mut Value) {
-    // Stored as v2, which always has a metric; other metrics stand in an annotation.
-    let others = object.sub("metadata").sub("annotations").has("autoscaling.alpha.kubernetes.io/metrics");
-    let spec = object.make("spec");
-    spec.unset("minReplicas", 1);
-    if !others {
-        spec.unset("targetCPUUtilizationPercentage", 80);
+/// `autoscaling/v1`: what conversion to the internal type and back makes of it.
+pub(super) fn v1(kind: &Kind, object: &mut Value) {
+    object.make("spec").unset("minReplicas", 1);
+    if let Some(mut internal) = convert::internal(kind.gvk(), object) {
+        convert::external(&mut internal);
+        *object = internal;
     }
 }
 
-pub(super) fn v2(object: &mut Value) {
+/// `autoscaling/v2`.
+pub(crate) fn v2(object: &mut Value) {
     let spec = object.make("spec");
     spec.unset("minReplicas", 1);
     if spec.list("metrics").is_empty() {

@@ -22,6 +22,7 @@ mod service;
 mod storage;
 mod volume;
 
+pub(crate) use autoscaling::v2 as autoscaler_v2;
 use hydrofoil_types::Value;
 
 use crate::Kind;
@@ -51,7 +52,7 @@ pub fn apply(kind: &Kind, object: &mut Value) {
         ("apps", "ReplicaSet") => apps::replica_set(object),
         ("batch", "Job") => batch::job(object),
         ("batch", "CronJob") => batch::cron_job(object),
-        ("autoscaling", "HorizontalPodAutoscaler") if kind.version == "v1" => autoscaling::v1(object),
+        ("autoscaling", "HorizontalPodAutoscaler") if kind.version == "v1" => autoscaling::v1(kind, object),
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaling::v2(object),
         ("networking.k8s.io", "NetworkPolicy") => networking::network_policy(object),
         ("networking.k8s.io", "IngressClass") => networking::ingress_class(object),

@@ -14,22 +14,40 @@ mod update;
 
 use hydrofoil_types::Value;
 
-use crate::Request;
+use crate::{Kind, Request, convert};
 
 pub(crate) use qos::class as qos_class;
 
 /// `PrepareForCreate` of the kind's strategy.
 pub fn create(req: &Request<'_>, object: &mut Value) {
-    create::prepare(req.kind, object);
-    gates::drop_disabled(req.kind, object, None);
+    internally(req.kind, object, |object| {
+        create::prepare(req.kind, object);
+        gates::drop_disabled(req.kind, object, None);
+    });
 }
 
 /// `PrepareForUpdate` of the strategy of the kind or its subresource.
 pub fn update(req: &Request<'_>, object: &mut Value) {
     let Some(old) = req.old else { return };
-    match req.subresource {
-        "" => update::prepare(req.kind, object, old),
-        sub => status::prepare(req.kind, sub, object, old),
+    let internal = convert::internal(req.kind.gvk(), old);
+    let old = internal.as_ref().unwrap_or(old);
+    internally(req.kind, object, |object| {
+        match req.subresource {
+            "" => update::prepare(req.kind, object, old),
+            sub => status::prepare(req.kind, sub, object, old),
+        }
+        gates::drop_disabled(req.kind, object, Some(old));
+    });
+}
+
+/// Has a strategy work on the version of an object that it is about.
+fn internally(kind: &Kind, object: &mut Value, work: impl FnOnce(&mut Value)) {
+    match convert::internal(kind.gvk(), object) {
+        Some(mut internal) => {
+            work(&mut internal);
+            convert::external(&mut internal);
+            *object = internal;
+        }
+        None => work(object),
     }
-    gates::drop_disabled(req.kind, object, Some(old));
 }

@@ -13,17 +13,12 @@ const UNKNOWN: &str = "<unknown>";
 
 /// `printHorizontalPodAutoscaler`.
 pub(super) fn autoscaler(of: &Subject<'_>) -> Vec<Value> {
-    with_metrics(of, of.spec().list("metrics"), of.status().list("currentMetrics"))
-}
-
-/// The row with metrics in the form of version 2.
-pub(super) fn with_metrics(of: &Subject<'_>, specs: &[Value], statuses: &[Value]) -> Vec<Value> {
     let spec = of.spec();
     let target = spec.sub("scaleTargetRef");
     cells![
         of.name(),
         format!("{}/{}", target.s("kind"), target.s("name")),
-        metrics(specs, statuses),
+        metrics(spec.list("metrics"), of.status().list("currentMetrics")),
         spec.oi("minReplicas").map_or_else(|| "<unset>".to_owned(), |n| n.to_string()),
         spec.i("maxReplicas"),
         of.status().i("currentReplicas"),

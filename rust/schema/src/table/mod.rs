@@ -10,11 +10,9 @@ macro_rules! cells {
 
 mod admissionregistration;
 pub(crate) mod age;
-mod annotation;
 mod apiregistration;
 mod apps;
 mod autoscaling;
-mod autoscaling_v1;
 mod batch;
 mod certificates;
 mod coordination;
@@ -45,6 +43,8 @@ use hydrofoil_types::{Map, Resource, Timestamp, Value};
 pub(crate) use default::{CREATED, NAME};
 use subject::Subject;
 
+use crate::convert;
+
 /// One row.
 pub struct Row {
     /// One value a column.
@@ -71,9 +71,10 @@ pub fn row(resource: &Resource, object: &Value) -> Row {
 
 /// The row of an object at some moment, from which ages are counted.
 pub fn row_at(resource: &Resource, object: &Value, now: Timestamp) -> Row {
-    let subject = Subject::new(object, now);
+    let internal = convert::internal((&resource.group, &resource.version, &resource.kind), object);
+    let subject = Subject::new(internal.as_ref().unwrap_or(object), now);
     let key = (resource.group.as_str(), resource.kind.as_str());
-    let cells = match printer(key, &resource.version) {
+    let cells = match printer(key) {
         Some(print) if key == ("autoscaling", "Scale") || !uses_default(resource) => print(&subject),
         _ => default::row(&subject),
     };
@@ -100,7 +101,7 @@ pub(crate) fn column(name: &str, kind: &str, format: &str, description: &str, pr
 /// What makes the cells of a kind.
 type Printer = fn(&Subject<'_>) -> Vec<Value>;
 
-fn printer(key: (&str, &str), version: &str) -> Option<Printer> {
+fn printer(key: (&str, &str)) -> Option<Printer> {
     Some(match key {
         ("", "ComponentStatus") => core::component_status,
         ("", "ConfigMap") => core::config_map,
@@ -133,7 +134,6 @@ fn printer(key: (&str, &str), version: &str) -> Option<Printer> {
         ("apps", "Deployment") => apps::deployment,
         ("apps", "ReplicaSet") => apps::replica_set,
         ("apps", "StatefulSet") => apps::stateful_set,
-        ("autoscaling", "HorizontalPodAutoscaler") if version == "v1" => autoscaling_v1::autoscaler,
         ("autoscaling", "HorizontalPodAutoscaler") => autoscaling::autoscaler,
         ("autoscaling", "Scale") => autoscaling::scale,
         ("batch", "CronJob") => batch::cron_job,

@@ -6,41 +6,23 @@ use super::check::{Check, NOT_NEGATIVE};
 use super::format::name;
 use super::resource;
 use super::workload::counts;
-use crate::read::{Read, Write};
+use crate::read::Read;
+use crate::{Kind, convert};
 
 const SPEC: Path<'static> = Path::new("spec");
+/// The types of metrics in the order in which upstream looks at their sources: only the first is checked.
 const KINDS: [(&str, &str); 5] = [
     ("Object", "object"),
+    ("External", "external"),
     ("Pods", "pods"),
     ("Resource", "resource"),
-    ("External", "external"),
     ("ContainerResource", "containerResource"),
 ];
 
 /// `ValidateHorizontalPodAutoscalerSpec`.
-pub(crate) fn rules(version: &str, object: &Value, causes: &mut Causes) {
-    if version == "v1" {
-        return spec(&converted(object), causes);
-    }
-    spec(object.sub("spec"), causes);
-}
-
-/// The spec of a v1 object as v2 has it: the utilization and the annotations become metrics.
-fn converted(object: &Value) -> Value {
-    let mut spec = object.sub("spec").clone();
-    if let Some(utilization) = spec.oi("targetCPUUtilizationPercentage") {
-        let mut target = Value::object();
-        target.put("type", "Utilization");
-        target.put("averageUtilization", utilization);
-        let mut inner = Value::object();
-        inner.put("name", "cpu");
-        inner.put("target", target);
-        let mut metric = Value::object();
-        metric.put("type", "Resource");
-        metric.put("resource", inner);
-        spec.put("metrics", vec![metric]);
-    }
-    spec
+pub(crate) fn rules(kind: &Kind, object: &Value, causes: &mut Causes) {
+    let internal = convert::internal(kind.gvk(), object);
+    spec(internal.as_ref().unwrap_or(object).sub("spec"), causes);
 }
 
 fn spec(spec: &Value, causes: &mut Causes) {

@@ -90,7 +90,7 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
         ("networking.k8s.io", "NetworkPolicy") => policy::rules(object, c),
         ("networking.k8s.io", "ServiceCIDR") => address::service_cidr(object, c),
         ("discovery.k8s.io", _) => discovery::rules(object, None, c),
-        ("autoscaling", _) => autoscaling::rules(&req.kind.version, object, c),
+        ("autoscaling", _) => autoscaling::rules(req.kind, object, c),
         ("flowcontrol.apiserver.k8s.io", "FlowSchema") => flowcontrol::flow_schema(object, c),
         ("flowcontrol.apiserver.k8s.io", _) => flowcontrol::priority_level(object, c),
         ("certificates.k8s.io", "CertificateSigningRequest") => certificates::rules(object, c),

@@ -1,22 +1,21 @@
-//! JSON inside the texts of managed fields: `k:{"name":"a"}`, `v:"x"`.
+//! JSON inside texts: of managed fields, as `k:{"name":"a"}`, and of annotations.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use hydrofoil_types::{Map, Value};
+use crate::{Map, Value, go_json_string};
 
-/// How deep a value inside a text may nest: keys and set items are scalars, so this is generous.
+/// How deep a value inside a text may nest: what stands there is flat, so this is generous.
 const MAX_DEPTH: usize = 32;
 
 /// Reads a text that is one JSON value.
-pub(crate) fn parse(text: &str) -> Option<Value> {
+pub fn parse(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text);
     let value = reader.value(0)?;
     reader.is_done().then_some(value)
 }
 
 /// Writes a value as Go's encoder does, members in their order.
-pub(crate) fn write(out: &mut String, value: &Value) {
+pub fn write(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
@@ -50,43 +49,31 @@ pub(crate) fn write(out: &mut String, value: &Value) {
 }
 
 /// Writes a text as Go's encoder does.
-pub(crate) fn write_str(out: &mut String, text: &str) {
-    out.push('"');
+pub fn write_str(out: &mut String, text: &str) {
     let plain = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
     if text.as_bytes().iter().all(plain) {
+        out.push('"');
         out.push_str(text);
         out.push('"');
         return;
     }
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '<' | '>' | '&' | '\0'..='\x1f' | '\u{2028}' | '\u{2029}' => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
+    go_json_string(text, out);
 }
 
 /// A cursor over JSON.
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// At the begin of a text.
+    pub fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
     /// Whether nothing but spaces is left.
-    pub(crate) fn is_done(&mut self) -> bool {
+    pub fn is_done(&mut self) -> bool {
         self.skip();
         self.at == self.text.len()
     }
@@ -98,7 +85,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a text that must come next, after spaces.
-    pub(crate) fn take(&mut self, text: &str) -> bool {
+    pub fn take(&mut self, text: &str) -> bool {
         self.skip();
         let comes = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
         self.at += if comes { text.len() } else { 0 };
@@ -106,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A value at a depth.
-    pub(crate) fn value(&mut self, depth: usize) -> Option<Value> {
+    pub fn value(&mut self, depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
         }
@@ -167,14 +154,18 @@ impl<'a> Reader<'a> {
         let end = rest.find(|c| !matches!(c, '0'..='9' | '-' | '+' | '.' | 'e' | 'E')).unwrap_or(rest.len());
         self.at += end;
         let digits = &rest[..end];
-        if digits.starts_with('+') {
+        let whole = digits.strip_prefix('-').unwrap_or(digits).as_bytes();
+        if !whole.first().is_some_and(u8::is_ascii_digit) || matches!(whole, [b'0', b'0'..=b'9', ..]) {
             return None;
         }
-        digits.parse().map(Value::Int).ok().or_else(|| digits.parse().ok().map(Value::Float))
+        if let Ok(n) = digits.parse() {
+            return Some(Value::Int(n));
+        }
+        digits.parse().ok().filter(|f: &f64| f.is_finite()).map(Value::Float)
     }
 
     /// A text, after spaces.
-    pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
+    pub fn string(&mut self) -> Option<Cow<'a, str>> {
         self.skip();
         let whole = self.text;
         let rest = whole[self.at..].strip_prefix('"')?;
@@ -231,7 +222,9 @@ mod tests {
     #[test]
     fn refuses_what_is_not_json() {
         let deep = "[".repeat(100_000);
-        for text in ["", "{", "[1", "\"a", r#"{"a"}"#, r"{a:1}", "1 2", "tru", "+1", r#""\u12""#, "-", &deep] {
+        for text in
+            ["", "{", "[1", "\"a", r#"{"a"}"#, r"{a:1}", "1 2", "tru", "+1", "01", "-", "1e999", r#""\u12""#, &deep]
+        {
             assert_eq!(parse(text), None, "{text:.20}");
         }
     }

@@ -118,3 +118,42 @@ async def test_the_status_of_a_new_service_cidr_is_the_controllers(api: aiohttp.
     }
     code, made = await answer(api, "POST", "/apis/networking.k8s.io/v1/servicecidrs?dryRun=All", body)
     assert (code, made.get("status", {})) == (201, {})
+
+
+async def test_ports_without_a_number_are_causes(api: aiohttp.ClientSession) -> None:
+    body = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{}]}}
+    code, status = await answer(api, "POST", f"{CORE}/services", body)
+    assert (code, fields(status)[0]) == (422, "spec.ports[0].port")
+
+
+async def test_parameters_of_drivers_are_objects(api: aiohttp.ClientSession) -> None:
+    config = {"opaque": {"driver": "a.example.com", "parameters": "x"}}
+    body = {"metadata": {"name": "c"}, "spec": {"config": [config]}}
+    code, status = await answer(api, "POST", "/apis/resource.k8s.io/v1/deviceclasses", body)
+    assert (code, fields(status)) == (422, ["spec.config[0].opaque.parameters"])
+
+
+async def test_versions_of_new_objects_are_looked_at_last(api: aiohttp.ClientSession) -> None:
+    """RV-03: an object that is wrong otherwise is told so."""
+    body: dict[str, Any] = {"metadata": {"name": "Bad_Name", "resourceVersion": "5"}}
+    code, _ = await answer(api, "POST", f"{CORE}/configmaps", body)
+    assert code == 422
+    body["metadata"]["name"] = "good"
+    code, status = await answer(api, "POST", f"{CORE}/configmaps", body)
+    assert (code, status["message"]) == (500, "resourceVersion should not be set on objects to be created")
+
+
+async def test_jobs_share_the_labels_of_their_template_only_without_any(api: aiohttp.ClientSession) -> None:
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {**POD, "restartPolicy": "Never"}}
+    for labels, shared in (({}, True), ({"a": "b"}, False)):
+        body = {"metadata": {"name": "j", "labels": labels}, "spec": {"template": template}}
+        code, made = await answer(api, "POST", "/apis/batch/v1/namespaces/default/jobs?dryRun=All", body)
+        assert (code, "job-name" in made["metadata"]["labels"]) == (201, shared)
+
+
+async def test_quantities_of_other_types_are_no_quantities(api: aiohttp.ClientSession) -> None:
+    for wrong in (True, {}, ["1"]):
+        body = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": wrong}}}
+        code, status = await answer(api, "POST", f"{CORE}/resourcequotas", body)
+        assert code == 400
+        assert "quantities must match the regular expression" in status["message"]

@@ -117,8 +117,6 @@ class Registry:
     ) -> Stored:
         """Stores a new object, or shows what would be stored."""
         _, _, name, base, _, _, version = draft.head()
-        if version and not dry_run:
-            raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if resource.namespaced:
             self.namespaces.check(resource, namespace, name or base)
         if resource.terminating:
@@ -133,7 +131,8 @@ class Registry:
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
                 if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
-                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), made, causes)
+                    shown = made or draft.head()[2]
+                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), shown, causes)
                 strategy.admit_valid(resource, None, draft, "")
                 warnings += draft.warnings() + self.security.check(resource, draft, None, "")
                 if resource.namespaced:
@@ -143,6 +142,8 @@ class Registry:
                         raise Exists
                     undo()
                     return draft.preview(int(version or 0))
+                if version:
+                    raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
                 await self._store(resource, draft)
                 stored = await self.collection(resource).create(draft)
                 await self.show(resource, [stored])

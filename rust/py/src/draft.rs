@@ -160,9 +160,13 @@ impl Draft {
             self.track(None, &mut value, manager, "");
             return custom::begin_create(c.version(), &mut value);
         }
+        let unlabelled = value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
         default::apply(&self.typed.kind, &mut value);
         self.track(None, &mut value, manager, "");
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
+        if unlabelled {
+            prepare::unlabelled(&self.typed.kind, &mut value);
+        }
     }
 
     /// Makes `manager` the owner of what the body of an object that is not stored says.

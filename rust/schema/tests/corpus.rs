@@ -84,6 +84,7 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
             return Err(causes);
         }
     };
+    let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
     default::apply(&target.kind, &mut value);
     let ns = namespace(path);
     let map = value.object_at_mut(&["metadata"]);
@@ -113,6 +114,9 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
     map.set("apiVersion", Value::from(gv));
     let req = Request { kind: &target.kind, subresource: "", old: None };
     prepare::create(&req, &mut value);
+    if unlabelled {
+        prepare::unlabelled(&target.kind, &mut value);
+    }
     admit::create(&target.kind, &mut value);
     let causes = validate::create(&req, &value);
     if causes.is_empty() {

@@ -83,7 +83,11 @@ fn stored(step: &Json) -> (Target, Value) {
     if let Some(namespace) = &target.namespace {
         meta.set("namespace", namespace.as_str());
     }
+    let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
     prepare::create(&Request { kind: &kind, subresource: "", old: None }, &mut value);
+    if unlabelled {
+        prepare::unlabelled(&kind, &mut value);
+    }
     admit(&kind, &mut value);
     if step["status"].is_object() {
         let mut body: Json = serde_json::from_slice(&json::encode(&target.schema, &value)).expect("JSON");

@@ -34,10 +34,12 @@ impl PartialEq for Quantity {
 }
 
 impl Quantity {
+    /// What upstream says of a text that is no quantity.
+    pub const FORM: &str =
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
     /// Parses a quantity. The error is upstream's text.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
-        const FORM: &str =
-            "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
         const SUFFIX: &str = "unable to parse quantity's suffix";
         let (negative, rest) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
@@ -49,7 +51,7 @@ impl Quantity {
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         // Upstream's parser takes a suffix, a sign or a point for zero; only nothing at all is refused.
         if text.is_empty() || fraction.contains('.') {
-            return Err(FORM);
+            return Err(Self::FORM);
         }
         let (base, exponent, format) = match suffix {
             "" => (10, 0, QuantityFormat::DecimalSi),
@@ -71,11 +73,11 @@ impl Quantity {
             _ => {
                 let Some(number) = suffix.strip_prefix(['e', 'E']) else {
                     let known = suffix.bytes().all(|b| b"eEinumkKMGTP+-0123456789".contains(&b));
-                    return Err(if known { SUFFIX } else { FORM });
+                    return Err(if known { SUFFIX } else { Self::FORM });
                 };
                 let Ok(exponent) = number.parse::<i32>() else {
                     let known = suffix.bytes().all(|b| b"eEinumkKMGTP+-0123456789".contains(&b));
-                    return Err(if known { SUFFIX } else { FORM });
+                    return Err(if known { SUFFIX } else { Self::FORM });
                 };
                 (10, exponent, QuantityFormat::DecimalExponent)
             }

@@ -159,11 +159,11 @@ class ServiceStrategy(Strategy):
         chosen: dict[int, int] = {}
         ports = spec.get("ports") or []
         for i, port in enumerate(ports):
-            given, number = port.get("nodePort", 0), port["port"]
+            given, number = port.get("nodePort", 0), port.get("port", 0)
             if not given and not _allocates(spec):
                 continue
             if number not in chosen:
-                wanted = next((p["nodePort"] for p in ports if p["port"] == number and p.get("nodePort")), 0)
+                wanted = next((p["nodePort"] for p in ports if p.get("port", 0) == number and p.get("nodePort")), 0)
                 if wanted:
                     self._claim_port(wanted, wanted, i, name, taken, dry_run=dry_run)
                 else:

@@ -17,8 +17,11 @@ pub(super) fn bytes(text: &SmolStr) -> Result<SmolStr, String> {
         Err(e) => {
             let at = match e {
                 base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-                // What is short of a group of four is refused where the group begins.
-                _ => checked.len() / 4 * 4,
+                // What is short of a group of four is refused where the group begins, unless something before it is.
+                _ => match STANDARD.decode(&checked.as_bytes()[..checked.len() / 4 * 4]) {
+                    Err(base64::DecodeError::InvalidByte(at, _)) => at,
+                    _ => checked.len() / 4 * 4,
+                },
             };
             Err(format!("illegal base64 data at input byte {at}"))
         }
@@ -58,6 +61,11 @@ pub(super) fn decode<'a>(
                 Ok(q) => Value::from(q.to_string()),
                 Err(message) => d.refuse(message.to_owned()),
             }
+        }
+        // What is no text is read as one.
+        (Special::Quantity, _) => {
+            d.any(depth)?;
+            d.refuse(Quantity::FORM.to_owned())
         }
         (Special::Time | Special::MicroTime, b'"') => {
             let text = d.lex.string()?;

@@ -4,18 +4,15 @@ use hydrofoil_types::Value;
 
 use crate::read::{Read, Write};
 
-pub(super) fn create(object: &mut Value) {
-    // Defaulting shares the labels of the template with an unlabelled job, so both get the new ones.
-    let template = object.sub("spec").sub("template").sub("metadata").sub("labels");
-    let shared = object.sub("metadata").zero("labels") || object.sub("metadata").sub("labels") == template;
-    generate(object);
+/// An unlabelled job shares the labels of its template (`SetDefaults_Job`), those that are generated as well.
+pub(super) fn share_labels(object: &mut Value) {
     let labels = object.sub("spec").sub("template").sub("metadata").opt("labels").cloned();
-    if let Some(labels) = labels.filter(|l| shared && !l.is_zero()) {
+    if let Some(labels) = labels.filter(|l| !l.is_zero()) {
         object.make("metadata").put("labels", labels);
     }
 }
 
-fn generate(object: &mut Value) {
+pub(super) fn create(object: &mut Value) {
     if object.sub("spec").b("manualSelector") {
         return;
     }

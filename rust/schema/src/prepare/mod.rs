@@ -26,6 +26,13 @@ pub fn create(req: &Request<'_>, object: &mut Value) {
     });
 }
 
+/// Completes a prepared object that came without labels.
+pub fn unlabelled(kind: &Kind, object: &mut Value) {
+    if kind.key() == ("batch", "Job") {
+        job::share_labels(object);
+    }
+}
+
 /// `PrepareForUpdate` of the strategy of the kind or its subresource.
 pub fn update(req: &Request<'_>, object: &mut Value) {
     let Some(old) = req.old else { return };

@@ -3,6 +3,7 @@
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::format::Format;
+use crate::internal;
 
 pub(crate) const IMMUTABLE: &str = "field is immutable";
 pub(crate) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
@@ -44,7 +45,8 @@ impl Check for Causes {
 
     fn unsupported(&mut self, path: &Path<'_>, text: &str, supported: &[&str]) {
         // In the caller's order: upstream sorts only where it keeps the values in a set.
-        let mut message = format!("Unsupported value: {}", go_quoted(text));
+        // What is refused has a type of its own in Go and so is shown as JSON.
+        let mut message = format!("Unsupported value: {}", internal::json("s", &Value::from(text)));
         for (i, value) in supported.iter().enumerate() {
             message.push_str(if i == 0 { ": supported values: " } else { ", " });
             message.push_str(&go_quoted(value));

@@ -10,6 +10,7 @@ use crate::read::Read;
 pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let kind = object.s("addressType");
     causes.one_of_required(&Path::new("addressType"), kind, &["FQDN", "IPv4", "IPv6"]);
+    ports(object.list("ports"), causes);
     let path = Path::new("endpoints");
     let endpoints = object.list("endpoints");
     if endpoints.len() > 1000 {
@@ -19,7 +20,6 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
             endpoint_of(endpoint, kind, &path.index(i), causes);
         }
     }
-    ports(object.list("ports"), causes);
     if let Some(old) = old
         && old.s("addressType") != kind
     {

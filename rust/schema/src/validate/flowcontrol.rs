@@ -221,6 +221,7 @@ pub(crate) fn priority_level(object: &Value, causes: &mut Causes) {
             }
             if let Some(exempt) = spec.opt("exempt") {
                 shares(exempt, &SPEC.child("exempt"), causes);
+                lendable(exempt, &SPEC.child("exempt"), causes);
             }
         }
         "Limited" => {
@@ -243,6 +244,9 @@ fn shares(holder: &Value, path: &Path<'_>, causes: &mut Causes) {
     if shares < 0 {
         causes.invalid_int(&path.child("nominalConcurrencyShares"), shares, "must be a non-negative integer");
     }
+}
+
+fn lendable(holder: &Value, path: &Path<'_>, causes: &mut Causes) {
     if let Some(percent) = holder.oi("lendablePercent") {
         causes.range(&path.child("lendablePercent"), percent, 0, 100);
     }
@@ -264,6 +268,7 @@ fn limits(limited: &Value, path: &Path<'_>, causes: &mut Causes) {
         ("Queue", Some(queuing)) => queues(queuing, &queuing_at, causes),
         (other, _) => causes.unsupported(&at.child("type"), other, &["Queue", "Reject"]),
     }
+    lendable(limited, path, causes);
     if let Some(percent) = limited.oi("borrowingLimitPercent").filter(|p| *p < 0) {
         let detail = "if specified, must be a non-negative integer";
         causes.invalid_int(&path.child("borrowingLimitPercent"), percent, detail);

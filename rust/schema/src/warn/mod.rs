@@ -38,6 +38,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
             node::selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), out);
         }
         ("storage.k8s.io", "CSIDriver") => node::driver(object, &Value::Null, out),
+        ("resource.k8s.io", "ResourceSlice") => node::driver_name(object, out),
         ("node.k8s.io", "RuntimeClass") => node::runtime_class(object, out),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => format::definition(object, out),
         ("apps" | "batch", _) | ("", "ReplicationController" | "PodTemplate") => {
@@ -69,6 +70,7 @@ pub fn update(req: &Request<'_>, object: &Value) -> Vec<String> {
             node::selector(object.sub("nodeTopology"), &Path::new("nodeTopology"), out);
         }
         ("storage.k8s.io", "CSIDriver") => node::driver(object, old, out),
+        ("resource.k8s.io", "ResourceSlice") => node::driver_name(object, out),
         ("node.k8s.io", "RuntimeClass") => node::runtime_class(object, out),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => format::definition(object, out),
         ("apps" | "batch", _) | ("", "ReplicationController" | "PodTemplate") => {

@@ -3,6 +3,7 @@
 use hydrofoil_types::{Path, Value};
 
 use crate::read::Read;
+use crate::validate::check::go_quoted;
 
 /// `GetNodeLabelDeprecatedMessage`.
 pub(crate) fn deprecated(label: &str) -> Option<&'static str> {
@@ -43,6 +44,15 @@ pub(crate) fn selector(selector: &Value, path: &Path<'_>, out: &mut Vec<String>)
         if let Some(message) = deprecated(label) {
             out.push(format!("{}: {message}", path.child("matchLabels").child(label)));
         }
+    }
+}
+
+/// A driver named with capitals (kubernetes `pkg/registry/resource/resourceslice`).
+pub(crate) fn driver_name(object: &Value, out: &mut Vec<String>) {
+    let name = object.sub("spec").s("driver");
+    if name != name.to_lowercase() {
+        let shown = go_quoted(name);
+        out.push(format!("spec.driver: driver names should be lowercase; {shown} contains uppercase characters"));
     }
 }
 

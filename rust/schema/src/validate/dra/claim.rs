@@ -17,10 +17,7 @@ pub(crate) fn class(object: &Value, causes: &mut Causes) {
     super::selectors(spec.list("selectors"), &SPEC.child("selectors"), causes);
     let at = SPEC.child("config");
     let configs = spec.list("config");
-    if configs.len() > 32 {
-        causes.too_many(&at, configs.len(), 32);
-    }
-    for (i, config) in configs.iter().enumerate() {
+    for (i, config) in some(configs, &at, causes).iter().enumerate() {
         super::opaque(config, &at.index(i), causes);
     }
     if let Some(extended) = spec.opt("extendedResourceName") {
@@ -33,7 +30,13 @@ pub(crate) fn class(object: &Value, causes: &mut Causes) {
 }
 
 pub(crate) fn claim(version: &str, object: &Value, causes: &mut Causes) {
-    devices(version, object.sub("spec").sub("devices"), &SPEC.child("devices"), causes);
+    let spec = object.sub("spec").sub("devices");
+    devices(version, spec, &SPEC.child("devices"), causes);
+    let requests = spec.list("requests");
+    if requests.len() > MOST {
+        // The declared rules of claims look for twins all the same.
+        twins(requests, &SPEC.child("devices").child("requests"), causes);
+    }
 }
 
 pub(crate) fn template(version: &str, object: &Value, causes: &mut Causes) {
@@ -71,15 +74,32 @@ pub(super) fn names(devices: &Value) -> Vec<String> {
     out
 }
 
+/// How many requests, constraints and configurations a claim may have.
+const MOST: usize = 32;
+
+/// What of a list is looked at: none of one that is too long.
+fn some<'a>(list: &'a [Value], path: &Path<'_>, causes: &mut Causes) -> &'a [Value] {
+    if list.len() > MOST {
+        causes.too_many(path, list.len(), MOST);
+        return &[];
+    }
+    list
+}
+
+fn twins(requests: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    for (i, one) in requests.iter().enumerate() {
+        if requests[..i].iter().any(|r| r.s("name") == one.s("name")) {
+            causes.duplicate_str(&path.index(i), one.s("name"));
+        }
+    }
+}
+
 /// `validateDeviceClaim`.
 fn devices(version: &str, devices: &Value, path: &Path<'_>, causes: &mut Causes) {
     let names = names(devices);
     let at = path.child("requests");
     let requests = devices.list("requests");
-    if requests.len() > 32 {
-        causes.too_many(&at, requests.len(), 32);
-    }
-    for (i, one) in requests.iter().enumerate() {
+    for (i, one) in some(requests, &at, causes).iter().enumerate() {
         let at = at.index(i);
         request(version, one, &at, causes);
         if requests[..i].iter().any(|r| r.s("name") == one.s("name")) {
@@ -88,10 +108,7 @@ fn devices(version: &str, devices: &Value, path: &Path<'_>, causes: &mut Causes)
     }
     let at = path.child("constraints");
     let constraints = devices.list("constraints");
-    if constraints.len() > 32 {
-        causes.too_many(&at, constraints.len(), 32);
-    }
-    for (i, one) in constraints.iter().enumerate() {
+    for (i, one) in some(constraints, &at, causes).iter().enumerate() {
         constraint(one, &names, &at.index(i), causes);
     }
     let at = path.child("config");

@@ -110,7 +110,11 @@ pub(super) fn opaque(holder: &Value, path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("opaque");
     let Some(value) = holder.opt("opaque") else { return causes.need(&at) };
     driver(value.s("driver"), &at.child("driver"), causes);
-    if value.opt("parameters").is_none() {
-        causes.need(&at.child("parameters"));
+    match value.opt("parameters") {
+        None => causes.need(&at.child("parameters")),
+        Some(Value::Object(_)) => {}
+        Some(_) => {
+            causes.invalid_str(&at.child("parameters"), "<value omitted>", "must be a valid JSON object");
+        }
     }
 }

@@ -157,3 +157,14 @@ async def test_quantities_of_other_types_are_no_quantities(api: aiohttp.ClientSe
         code, status = await answer(api, "POST", f"{CORE}/resourcequotas", body)
         assert code == 400
         assert "quantities must match the regular expression" in status["message"]
+
+
+async def test_the_body_that_made_a_pod_changes_nothing(api: aiohttp.ClientSession) -> None:
+    """UP-02: what defaults fill in is no change."""
+    hooks = {"postStart": {"httpGet": {"port": 80}}, "preStop": {"exec": {"command": ["x"]}}, "stopSignal": "SIGTERM"}
+    spec = {"containers": [{"name": "c", "image": "i:1", "lifecycle": hooks}], "os": {"name": "linux"}}
+    body = {"metadata": {"name": "hooks"}, "spec": spec}
+    _, made = await answer(api, "POST", f"{CORE}/pods", body)
+    code, again = await answer(api, "PUT", f"{CORE}/pods/hooks", body)
+    assert (code, again["metadata"]["generation"]) == (200, 1)
+    assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]

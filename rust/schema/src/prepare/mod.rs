@@ -39,11 +39,12 @@ pub fn update(req: &Request<'_>, object: &mut Value) {
     let internal = convert::internal(req.kind.gvk(), old);
     let old = internal.as_ref().unwrap_or(old);
     internally(req.kind, object, |object| {
+        // What is not served does not count as a change.
+        gates::drop_disabled(req.kind, object, Some(old));
         match req.subresource {
             "" => update::prepare(req.kind, object, old),
             sub => status::prepare(req.kind, sub, object, old),
         }
-        gates::drop_disabled(req.kind, object, Some(old));
     });
 }
 

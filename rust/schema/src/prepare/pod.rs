@@ -3,14 +3,17 @@
 use hydrofoil_types::{SmolStr, Timestamp, Value};
 
 use super::qos;
-use crate::read::{Read, Write, same_field};
+use crate::internal;
+use crate::read::{Read, Write};
 
 pub(super) fn create(object: &mut Value) {
     if object.sub("spec").i("terminationGracePeriodSeconds") < 0 {
         object.make("spec").put("terminationGracePeriodSeconds", 1);
     }
     app_armor(object);
-    let class = qos::class(object);
+    // `GetPodQOS` believes what stands there.
+    let given = object.sub("status").s("qosClass").to_owned();
+    let class = if given.is_empty() { qos::class(object).to_owned() } else { given };
     let status = object.make("status");
     status.put("phase", "Pending");
     status.put("qosClass", class);
@@ -129,7 +132,7 @@ fn require(selector: &mut Value, key: &str, operator: &str, value: &str) {
 /// `updatePodGeneration`.
 pub(super) fn generation(object: &mut Value, old: &Value) {
     let generation = old.sub("metadata").i("generation");
-    let changed = !same_field(object, old, "spec");
+    let changed = !internal::same("core.PodSpec", object.sub("spec"), old.sub("spec"));
     let next = generation.wrapping_add(i64::from(changed));
     if next != 0 {
         object.make("metadata").put("generation", next);

@@ -143,7 +143,9 @@ fn verbs(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn subject(subject: &Value, path: &Path<'_>, causes: &mut Causes) {
     let kind = subject.s("kind");
-    for (wanted, key) in [("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")] {
+    let mut members = [("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")];
+    members.sort_by_key(|(wanted, _)| *wanted != kind);
+    for (wanted, key) in members {
         let at = path.child(key);
         match (kind == wanted, subject.opt(key)) {
             (true, None) => causes.required(&at, &format!("{key} is required when subject kind is '{wanted}'")),

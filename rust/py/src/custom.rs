@@ -222,6 +222,16 @@ impl Custom {
         Cow::Owned(self.swapped(value.clone(), self.storage()))
     }
 
+    /// What reading a value of this type would show once it were stored. A webhook is not asked.
+    pub(crate) fn as_read<'a>(&self, value: &'a Value) -> PyResult<Cow<'a, Value>> {
+        let Cow::Owned(mut stored) = self.to_storage(value) else { return Ok(Cow::Borrowed(value)) };
+        if self.definition.webhook {
+            return Ok(Cow::Borrowed(value));
+        }
+        self.coerce_to(self.storage(), &mut stored)?;
+        Ok(Cow::Owned(self.swapped(stored, self.version())))
+    }
+
     /// The target of a field label, or the text that it has none.
     pub(crate) fn field_target(&self, label: &str) -> Result<FieldTarget, String> {
         match label {

@@ -110,7 +110,10 @@ fn lifted(spec: &Value) -> Value {
         ("additionalPrinterColumns", "additionalPrinterColumns"),
         ("selectableFields", "selectableFields"),
     ] {
-        let shared = versions.iter().all(|v| same(v.sub(key), first.sub(key)));
+        // A pointer to an empty struct is not the same as none.
+        let shared = versions.iter().all(|v| {
+            if key == "subresources" { v.opt(key) == first.opt(key) } else { same(v.sub(key), first.sub(key)) }
+        });
         if shared {
             if let Some(value) = first.opt(key).cloned() {
                 out.put(top, value);

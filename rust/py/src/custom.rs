@@ -107,6 +107,13 @@ impl Custom {
         self.coerce_to(version, value)
     }
 
+    /// Defaults what applying a configuration made.
+    pub(crate) fn coerce_applied(&self, value: &mut Value) -> PyResult<()> {
+        custom::fill(self.version(), value, &|metadata| self.read_metadata(metadata))
+            .map(drop)
+            .map_err(|why| decode_error(&hydrofoil_codec::DecodeError::Type(why)))
+    }
+
     fn coerce_to(&self, version: &Version, value: &mut Value) -> PyResult<Vec<String>> {
         custom::decode(&self.definition, version, value, &|metadata| self.read_metadata(metadata))
             .map_err(|why| decode_error(&hydrofoil_codec::DecodeError::Type(why)))

@@ -73,6 +73,7 @@ fn walk(
                                 .first()
                                 .map_or_else(String::new, |c| format!("{at}: {}", c.message)));
                         }
+                        "metadata" if matches!(value, Value::Null) => *value = Value::object(),
                         "metadata" => {
                             let (mut read, paths) = read(value).map_err(|why| {
                                 let mut causes = Causes::new();

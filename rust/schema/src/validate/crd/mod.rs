@@ -244,6 +244,7 @@ fn joined(text: &str, format: super::format::Format, before: &str, at: &Path<'_>
 fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mut Causes) {
     let Some(props) = holder.and_then(|h| h.opt("openAPIV3Schema")) else { return };
     let at = path.child("openAPIV3Schema");
+    let first = causes.len();
     if status {
         schema::root_with_status(props, path, causes);
     }
@@ -251,7 +252,8 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
         causes.forbidden(&path.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
     }
     let mut structural = false;
-    if structural::is_supported(props) {
+    let unnamed = !structural::names_schema(props);
+    if unnamed && structural::is_supported(props) {
         let before = causes.len();
         structural::check(props, &at, causes);
         if causes.len() == before {
@@ -261,6 +263,9 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
     }
     let before = causes.len();
     schema::check(props, &at, schema::Place { root: true, meta: false, no_default: None }, causes);
+    if !unnamed && causes.len() == first {
+        causes.invalid_str(&at, "", "OpenAPIV3Schema 'schema' is not supported");
+    }
     if structural {
         let clean = causes.len() == before;
         rules::check(props, &at, clean, causes);

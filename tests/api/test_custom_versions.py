@@ -98,6 +98,9 @@ async def test_parts_of_a_definition_that_nobody_can_read(api: aiohttp.ClientSes
     assert await told({"type": "array", "items": "x"}) == required
     assert await told({"type": "array", "items": []}) == required
     assert (await told({"type": "object", "additionalProperties": 1})).endswith(": boolean or JSON schema expected")
+    twice = definition(*2 * [version("v1", storage=True)])
+    _, answer = await call(api, "POST", CRDS, twice)
+    assert answer["details"]["causes"][2]["message"] == 'Invalid value: ["v1"]: must have the storage version v1'
     unsupported = [(at, "Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported")]
     assert await told({"type": "string", "$schema": "x"}) == unsupported
     # Only what the root's junctors name has to be named beside them.

@@ -446,7 +446,7 @@ impl<'s> Parser<'s> {
             let open = self.next().at;
             let (args, closed) = self.args()?;
             let made = macros::expand(self, open, name, None, args);
-            return closed.map(|_| made);
+            return closed.map(|()| made);
         }
         if let Some(open) = self.message_ahead() {
             return self.message(name, open);

@@ -92,14 +92,30 @@ fn unclosed(rest: &str, from: usize, lines: bool) -> usize {
     while let Some(c) = rest[at..].chars().next() {
         match c {
             '\n' | '\r' if !lines => return at + 1,
-            '\\' => match escape(&rest.as_bytes()[at..]) {
-                Some(length) => at += length,
-                None => return rest[at + 1..].chars().next().map_or(rest.len(), |c| at + 1 + c.len_utf8()),
-            },
+            '\\' => {
+                if let Some(length) = escape(&rest.as_bytes()[at..]) {
+                    at += length;
+                } else {
+                    let end = at + 1 + digits(&rest.as_bytes()[at + 1..]);
+                    return rest[end..].chars().next().map_or(rest.len(), |c| end + c.len_utf8());
+                }
+            }
             c => at += c.len_utf8(),
         }
     }
     rest.len()
+}
+
+/// How much of an escape fits before it breaks off, without the backslash.
+fn digits(b: &[u8]) -> usize {
+    let run = |most: usize, fits: fn(&u8) -> bool| 1 + b[1..].iter().take(most).take_while(|b| fits(b)).count();
+    match b.first() {
+        Some(b'x' | b'X') => run(2, u8::is_ascii_hexdigit),
+        Some(b'u') => run(4, u8::is_ascii_hexdigit),
+        Some(b'U') => run(8, u8::is_ascii_hexdigit),
+        Some(b'0'..=b'3') => run(2, |b| (b'0'..=b'7').contains(b)),
+        _ => 0,
+    }
 }
 
 /// What may stand between backticks.

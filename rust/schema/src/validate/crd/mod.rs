@@ -320,8 +320,10 @@ fn stored(object: &Value, path: &Path<'_>, causes: &mut Causes) {
         return causes.invalid(path, shown, "must have at least one stored version");
     }
     let versions = object.sub("spec").list("versions");
-    for version in versions.iter().filter(|v| v.b("storage")) {
-        if !list.iter().any(|s| s.as_str() == Some(version.s("name"))) {
+    for (i, version) in versions.iter().enumerate().filter(|(_, v)| v.b("storage")) {
+        // A name counts for the first version that has it.
+        let again = versions[..i].iter().any(|v| v.s("name") == version.s("name"));
+        if again || !list.iter().any(|s| s.as_str() == Some(version.s("name"))) {
             causes.invalid(path, shown, &format!("must have the storage version {}", version.s("name")));
         }
     }

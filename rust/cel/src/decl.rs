@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hydrofoil_types::Value;
 use smol_str::{SmolStr, format_smolstr};
 
-use crate::escape::escape;
+use crate::escape::{escape, is_reserved};
 
 /// The most bytes a request may have, by which sizes are bounded where the schema does not.
 const REQUEST: i64 = 3 * 1024 * 1024;
@@ -144,10 +144,14 @@ impl Decl {
         }
     }
 
-    /// The declared field by its name in expressions.
+    /// The declared field by its name in expressions. Words that no expression may begin with are also known as they
+    /// are: `self.namespace` is `self.__namespace__`.
     pub(crate) fn field(&self, escaped: &str) -> Option<&Field> {
         match &self.shape {
-            Shape::Object(fields) => fields.iter().find(|f| f.escaped.as_deref() == Some(escaped)),
+            Shape::Object(fields) => {
+                let named = fields.iter().find(|f| f.escaped.as_deref() == Some(escaped));
+                named.or_else(|| fields.iter().find(|f| f.name == escaped && is_reserved(escaped)))
+            }
             _ => None,
         }
     }

@@ -26,12 +26,17 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
+/// Whether a word stands for something in expressions, so that it is escaped as a name.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
 /// The name in expressions; none when it cannot be written there.
 pub fn escape(name: &str) -> Option<SmolStr> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    if RESERVED.contains(&name) {
+    if is_reserved(name) {
         return Some(format_smolstr!("__{name}__"));
     }
     let mut out = String::with_capacity(name.len());

@@ -12,8 +12,26 @@ use crate::token::{self, Kind as Word, Token};
 const DEEPEST: usize = 250;
 /// How many characters an expression may have.
 const LONGEST: usize = 100_000;
-const STARTS: &str =
-    "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
+/// What an expression can begin with, in the order of the grammar.
+const STARTS: [&str; 15] = [
+    "'['",
+    "'{'",
+    "'('",
+    "'.'",
+    "'-'",
+    "'!'",
+    "'true'",
+    "'false'",
+    "'null'",
+    "NUM_FLOAT",
+    "NUM_INT",
+    "NUM_UINT",
+    "STRING",
+    "BYTES",
+    "IDENTIFIER",
+];
+/// Signs that may stand where an expression begins, and before which of `STARTS` messages name them.
+const BESIDE: [(&str, usize); 5] = [("]", 1), ("}", 2), (")", 3), (",", 4), ("?", 6)];
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -43,7 +61,7 @@ pub(crate) fn parse(source: &str, bind: bool) -> Result<(Expr, usize), Vec<Issue
     }
     let mut issues = Vec::new();
     let tokens = token::split(source, &mut issues);
-    let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0, bind };
+    let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0, bind, beside: &[] };
     let parsed = parser.expr();
     if parsed.is_ok() {
         parser.end();
@@ -62,6 +80,8 @@ pub(crate) struct Parser<'s> {
     nested: usize,
     /// Whether there is a macro `cel.bind`.
     pub bind: bool,
+    /// What else than an expression could stand at the next word.
+    beside: &'static [&'static str],
 }
 
 /// The issue has been noted; there is no going on.
@@ -112,7 +132,9 @@ impl<'s> Parser<'s> {
             self.next();
             return Ok(self.next());
         }
-        if found.kind == Word::End || (found.kind == Word::Sign && !begins(found)) {
+        // It is missing where the next word could follow it.
+        let follows = if sign == ":" { begins(found) } else { found.kind == Word::End || is_operator(found) };
+        if follows {
             self.syntax(found.at, &format!("missing '{sign}' at {}", found.shown()));
         } else {
             self.syntax(found.at, &format!("mismatched input {} expecting '{sign}'", found.shown()));
@@ -122,10 +144,15 @@ impl<'s> Parser<'s> {
 
     /// The end of a literal, where another comma could stand as well.
     fn close(&mut self, sign: &str) -> Parsed<Token<'s>> {
-        if self.peek().is(sign) || self.ahead().is(sign) {
+        if self.peek().is(sign) {
             return self.expect(sign);
         }
         let found = self.peek();
+        if self.ahead().is(sign) {
+            self.syntax(found.at, &format!("extraneous input {} expecting {{'{sign}', ','}}", found.shown()));
+            self.next();
+            return Ok(self.next());
+        }
         self.syntax(found.at, &format!("mismatched input {} expecting {{'{sign}', ','}}", found.shown()));
         Err(Stop)
     }
@@ -235,6 +262,7 @@ impl<'s> Parser<'s> {
                 self.next();
                 count += 1;
             }
+            self.beside = &[];
             let operand = self.member()?;
             // Two of them are none.
             return if count % 2 == 0 { Ok(operand) } else { self.call(at, name, vec![operand]) };
@@ -248,12 +276,24 @@ impl<'s> Parser<'s> {
             let op = self.peek();
             if self.take(".").is_some() {
                 let optional = self.take("?").is_some();
-                let id = self.next();
+                let id = self.peek();
+                if id.kind == Word::Sign && is_operator(id) && !optional {
+                    // Upstream takes it for the operator.
+                    self.syntax(id.at, &format!("no viable alternative at input '.{}'", id.text));
+                    return Ok(self.node(op.at, Kind::Bad));
+                }
+                self.next();
                 let field = match id.kind {
                     Word::Ident => SmolStr::new(id.text),
                     Word::Escaped => {
                         self.unquotable(id);
                         SmolStr::new(id.text.trim_matches('`'))
+                    }
+                    _ if optional => {
+                        let text = format!("mismatched input {} expecting {{IDENTIFIER, ESC_IDENTIFIER}}", id.shown());
+                        self.syntax(id.at, &text);
+                        self.note(id.at, "unsupported ident kind");
+                        return Err(Stop);
                     }
                     _ => {
                         let text = format!(
@@ -269,8 +309,9 @@ impl<'s> Parser<'s> {
                     self.call(op.at, "_?._", vec![expr, field])?
                 } else if id.kind == Word::Ident && self.peek().is("(") {
                     let open = self.next().at;
-                    let args = self.args(")")?;
+                    let (args, closed) = self.args()?;
                     let made = macros::expand(self, open, id.text, Some(expr), args);
+                    closed?;
                     self.bounded(made)?
                 } else {
                     let made = self.node(op.at, Kind::Select { operand: Box::new(expr), field, test: false });
@@ -278,6 +319,7 @@ impl<'s> Parser<'s> {
                 };
             } else if self.take("[").is_some() {
                 let name = if self.take("?").is_some() { "_[?_]" } else { "_[_]" };
+                self.beside = if name == "_[_]" { &["?"] } else { &[] };
                 let index = self.expr()?;
                 self.expect("]")?;
                 expr = self.call(op.at, name, vec![expr, index])?;
@@ -287,27 +329,36 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn args(&mut self, close: &str) -> Parsed<Vec<Expr>> {
+    /// The arguments of a call, and whether they were closed: macros are told of those that there are.
+    fn args(&mut self) -> Parsed<(Vec<Expr>, Parsed<()>)> {
         let mut args = Vec::new();
-        if self.take(close).is_some() {
-            return Ok(args);
+        if self.take(")").is_some() {
+            return Ok((args, Ok(())));
         }
+        self.beside = &[")"];
         loop {
             args.push(self.expr()?);
             if self.take(",").is_none() {
-                self.expect(close)?;
-                return Ok(args);
+                let closed = self.expect(")").map(drop);
+                return Ok((args, closed));
             }
         }
     }
 
     fn primary(&mut self) -> Parsed {
         let token = self.peek();
+        let beside = std::mem::take(&mut self.beside);
         if !begins(token) {
-            let follows = begins(self.ahead());
-            let how = if follows { "extraneous" } else { "mismatched" };
-            self.syntax(token.at, &format!("{how} input {} expecting {STARTS}", token.shown()));
-            if !follows {
+            let ahead = self.ahead();
+            let follows = token.kind != Word::End && (begins(ahead) || beside.iter().any(|sign| ahead.is(sign)));
+            let denied = token.kind == Word::End && self.at > 0 && self.tokens[self.at - 1].is("!");
+            let how = if follows || denied { "extraneous" } else { "mismatched" };
+            self.syntax(token.at, &format!("{how} input {} expecting {{{}}}", token.shown(), starts(beside)));
+            if !follows && is_operator(token) {
+                // Upstream goes on with the operator.
+                return Ok(self.node(token.at, Kind::Bad));
+            }
+            if !begins(ahead) || token.kind == Word::End {
                 return Err(Stop);
             }
             self.next();
@@ -338,7 +389,7 @@ impl<'s> Parser<'s> {
                 // A leading dot: the container is empty, so it says nothing.
                 let name = self.next();
                 if name.kind != Word::Ident {
-                    self.syntax(name.at, &format!("mismatched input {} expecting IDENTIFIER", name.shown()));
+                    self.syntax(name.at, &format!("no viable alternative at input '.{}'", name.text));
                     return Err(Stop);
                 }
                 self.named(name)
@@ -393,8 +444,9 @@ impl<'s> Parser<'s> {
         }
         if self.peek().is("(") {
             let open = self.next().at;
-            let args = self.args(")")?;
-            return Ok(macros::expand(self, open, name, None, args));
+            let (args, closed) = self.args()?;
+            let made = macros::expand(self, open, name, None, args);
+            return closed.map(|()| made);
         }
         if let Some(open) = self.message_ahead() {
             return self.message(name, open);
@@ -423,7 +475,8 @@ impl<'s> Parser<'s> {
             let optional = self.take("?").is_some();
             let field = self.next();
             if !matches!(field.kind, Word::Ident | Word::Escaped) {
-                self.syntax(field.at, &format!("mismatched input {} expecting '}}'", field.shown()));
+                let expected = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}";
+                self.syntax(field.at, &format!("mismatched input {} expecting {expected}", field.shown()));
                 return Err(Stop);
             }
             let at = self.peek().at;
@@ -442,6 +495,10 @@ impl<'s> Parser<'s> {
         let mut items = Vec::new();
         while self.take("]").is_none() {
             let optional = self.take("?").is_some();
+            if !items.is_empty() && !optional && self.peek().kind == Word::End {
+                self.expect("]")?;
+            }
+            self.beside = if items.is_empty() && !optional { &["]", ",", "?"] } else { &[] };
             items.push((self.expr()?, optional));
             if self.take(",").is_none() {
                 self.close("]")?;
@@ -455,6 +512,10 @@ impl<'s> Parser<'s> {
         let mut entries = Vec::new();
         while self.take("}").is_none() {
             let optional = self.take("?").is_some();
+            if !entries.is_empty() && !optional && self.peek().kind == Word::End {
+                self.expect("}")?;
+            }
+            self.beside = if entries.is_empty() && !optional { &["}", ",", "?"] } else { &[] };
             let key = self.expr()?;
             self.expect(":")?;
             entries.push((key, self.expr()?, optional));
@@ -474,6 +535,23 @@ fn begins(token: Token<'_>) -> bool {
         Word::End | Word::Escaped => false,
         _ => true,
     }
+}
+
+/// What an expression can begin with and what else may stand there, as messages list it.
+fn starts(beside: &[&str]) -> String {
+    let mut out: Vec<String> = Vec::new();
+    for (i, start) in STARTS.iter().enumerate() {
+        let signs = BESIDE.iter().filter(|(sign, at)| *at == i && beside.contains(sign));
+        out.extend(signs.map(|(sign, _)| format!("'{sign}'")));
+        out.push((*start).to_owned());
+    }
+    out.join(", ")
+}
+
+/// Whether a word stands between two expressions.
+fn is_operator(token: Token<'_>) -> bool {
+    const OPERATORS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "*", "/", "%", "in"];
+    token.kind == Word::Sign && OPERATORS.contains(&token.text)
 }
 
 fn below(kind: &Kind) -> usize {

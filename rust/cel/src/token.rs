@@ -73,12 +73,54 @@ pub(crate) fn split<'s>(source: &'s str, issues: &mut Vec<Issue>) -> Vec<Token<'
     out
 }
 
-/// How much a text that is no word takes: a quotation without an end takes its line.
+/// How much a text that is no word takes: what could have begun one, and the character that did not fit.
 fn bad(rest: &str) -> usize {
-    if rest.starts_with(['"', '\'']) {
-        return rest.find('\n').unwrap_or(rest.len());
+    let through = |at: usize| rest[at..].chars().next().map_or(rest.len(), |c| at + c.len_utf8());
+    let b = rest.as_bytes();
+    match b[0] {
+        b'=' | b'&' | b'|' => through(1),
+        b'`' => through(1 + b[1..].iter().take_while(|b| is_escapable(**b)).count()),
+        b'"' | b'\'' if b.get(1) == Some(&b[0]) && b.get(2) == Some(&b[0]) => unclosed(rest, 3, true),
+        b'"' | b'\'' => unclosed(rest, 1, false),
+        _ => through(0),
     }
-    rest.chars().next().map_or(0, char::len_utf8)
+}
+
+/// Where a quotation that has no end, or an escape that there is not, breaks off.
+fn unclosed(rest: &str, from: usize, lines: bool) -> usize {
+    let mut at = from;
+    while let Some(c) = rest[at..].chars().next() {
+        match c {
+            '\n' | '\r' if !lines => return at + 1,
+            '\\' => {
+                if let Some(length) = escape(&rest.as_bytes()[at..]) {
+                    at += length;
+                } else {
+                    let end = at + 1 + digits(&rest.as_bytes()[at + 1..]);
+                    return rest[end..].chars().next().map_or(rest.len(), |c| end + c.len_utf8());
+                }
+            }
+            c => at += c.len_utf8(),
+        }
+    }
+    rest.len()
+}
+
+/// How much of an escape fits before it breaks off, without the backslash.
+fn digits(b: &[u8]) -> usize {
+    let run = |most: usize, fits: fn(&u8) -> bool| 1 + b[1..].iter().take(most).take_while(|b| fits(b)).count();
+    match b.first() {
+        Some(b'x' | b'X') => run(2, u8::is_ascii_hexdigit),
+        Some(b'u') => run(4, u8::is_ascii_hexdigit),
+        Some(b'U') => run(8, u8::is_ascii_hexdigit),
+        Some(b'0'..=b'3') => run(2, |b| (b'0'..=b'7').contains(b)),
+        _ => 0,
+    }
+}
+
+/// What may stand between backticks.
+fn is_escapable(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/' | b' ')
 }
 
 fn word(rest: &str) -> Option<(Kind, usize)> {
@@ -96,8 +138,7 @@ fn word(rest: &str) -> Option<(Kind, usize)> {
         return Some((if sign { Kind::Sign } else { Kind::Ident }, length));
     }
     if bytes[0] == b'`' {
-        let inner = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/' | b' ');
-        let length = bytes[1..].iter().take_while(|b| inner(b)).count();
+        let length = bytes[1..].iter().take_while(|b| is_escapable(**b)).count();
         return (length > 0 && bytes.get(length + 1) == Some(&b'`')).then_some((Kind::Escaped, length + 2));
     }
     SIGNS.iter().find(|s| rest.starts_with(**s)).map(|s| (Kind::Sign, s.len()))

@@ -182,7 +182,12 @@ impl ResourceType {
         let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
         let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
-        let value = self.typed.decode_merged(&json::encode_any(&applied))?;
+        let mut value =
+            json::decode_stored(&typed.schema, &json::encode_any(&applied)).map_err(|e| decode_error(&e))?;
+        match &typed.custom {
+            Some(custom) => custom.coerce_applied(&mut value)?,
+            None => convert::after_decode(&typed.kind, &mut value),
+        }
         Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))
     }
 
@@ -271,16 +276,6 @@ impl Typed {
         }
         convert::after_decode(&self.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
-    }
-
-    /// Decodes what a merge made of this server's own objects.
-    fn decode_merged(&self, body: &[u8]) -> PyResult<types::Value> {
-        let mut value = json::decode_stored(&self.schema, body).map_err(|e| decode_error(&e))?;
-        match &self.custom {
-            Some(custom) => drop(custom.coerce(&mut value)?),
-            None => convert::after_decode(&self.kind, &mut value),
-        }
-        Ok(value)
     }
 
     /// The type of the metadata.

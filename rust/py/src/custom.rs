@@ -107,6 +107,13 @@ impl Custom {
         self.coerce_to(version, value)
     }
 
+    /// Defaults what applying a configuration made.
+    pub(crate) fn coerce_applied(&self, value: &mut Value) -> PyResult<()> {
+        custom::fill(self.version(), value, &|metadata| self.read_metadata(metadata))
+            .map(drop)
+            .map_err(|why| decode_error(&hydrofoil_codec::DecodeError::Type(why)))
+    }
+
     fn coerce_to(&self, version: &Version, value: &mut Value) -> PyResult<Vec<String>> {
         custom::decode(&self.definition, version, value, &|metadata| self.read_metadata(metadata))
             .map_err(|why| decode_error(&hydrofoil_codec::DecodeError::Type(why)))
@@ -220,6 +227,16 @@ impl Custom {
             return Cow::Borrowed(value);
         }
         Cow::Owned(self.swapped(value.clone(), self.storage()))
+    }
+
+    /// What reading a value of this type would show once it were stored. A webhook is not asked.
+    pub(crate) fn as_read<'a>(&self, value: &'a Value) -> PyResult<Cow<'a, Value>> {
+        let Cow::Owned(mut stored) = self.to_storage(value) else { return Ok(Cow::Borrowed(value)) };
+        if self.definition.webhook {
+            return Ok(Cow::Borrowed(value));
+        }
+        self.coerce_to(self.storage(), &mut stored)?;
+        Ok(Cow::Owned(self.swapped(stored, self.version())))
     }
 
     /// The target of a field label, or the text that it has none.

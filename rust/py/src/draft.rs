@@ -334,11 +334,15 @@ impl Draft {
     }
 
     /// A version that is shown but not stored: what a dry run answers.
-    fn preview(&self, revision: u64) -> Stored {
+    fn preview(&self, revision: u64) -> PyResult<Stored> {
         let value = self.value.lock();
+        let value = match &self.typed.custom {
+            Some(custom) => custom.as_read(&value)?,
+            None => Cow::Borrowed(&*value),
+        };
         let meta = MetaView::of(&value);
         let key = crate::stored::key(meta.namespace(), meta.name());
         let draft = self.typed.own_draft(&value);
-        Stored::preview(&self.typed, &key, revision, draft)
+        Ok(Stored::preview(&self.typed, &key, revision, draft))
     }
 }

@@ -110,6 +110,7 @@ fn every_keyword_has_upstreams_text() {
             r#"{"type":"integer"}"#,
             "2.5",
             &[
+                "FieldValueInvalid <nil>: Invalid value: \"\": Checked value must be of type integer (default format) in spec.p",
                 "FieldValueTypeInvalid spec.p: Invalid value: \"number\": spec.p in body must be of type integer: \"number\"",
             ],
         ),
@@ -169,6 +170,26 @@ fn every_keyword_has_upstreams_text() {
             r#"{"type":"number","maximum":0.5}"#,
             "0.75",
             &["FieldValueInvalid spec.p: Invalid value: 0.75: spec.p in body should be less than or equal to 0.5"],
+        ),
+        (
+            r#"{"type":"number","maximum":1234567.5}"#,
+            "12345678.5",
+            &[
+                "FieldValueInvalid spec.p: Invalid value: 1.23456785e+07: spec.p in body should be less than or equal to 1.2345675e+06",
+            ],
+        ),
+        (
+            r#"{"type":"number","multipleOf":0.5}"#,
+            "3",
+            &["FieldValueInvalid spec.p: Invalid value: 0: factor MultipleOf declared for spec.p must be positive: 0"],
+        ),
+        (
+            r#"{"type":"integer","maximum":0.5}"#,
+            "3",
+            &[
+                "FieldValueInvalid <nil>: Invalid value: \"\": Maximum boundary value must be of type integer (default format) in spec.p",
+                "FieldValueInvalid spec.p: Invalid value: 3: spec.p in body should be less than or equal to 0.5",
+            ],
         ),
         (
             r#"{"type":"integer","multipleOf":2}"#,

@@ -38,6 +38,8 @@ pub(super) struct Decoder<'a> {
     pub(super) strict: Vec<String>,
     type_error: Option<String>,
     pub(super) owner: Option<&'a str>,
+    /// Whether the object is a custom resource, whose metadata upstream reads by itself.
+    pub(super) apart: bool,
     /// Whether this server wrote the text.
     stored: bool,
 }
@@ -45,7 +47,16 @@ pub(super) struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     fn new(text: &'a [u8], arena: Option<&'a Arena>) -> Self {
         let lex = Lexer::new(text);
-        Self { lex, arena, path: Vec::new(), strict: Vec::new(), type_error: None, owner: None, stored: false }
+        Self {
+            lex,
+            arena,
+            path: Vec::new(),
+            strict: Vec::new(),
+            type_error: None,
+            owner: None,
+            apart: false,
+            stored: false,
+        }
     }
 
     fn finish(mut self, value: Value) -> Result<Decoded, DecodeError> {
@@ -61,6 +72,7 @@ impl<'a> Decoder<'a> {
     fn typed_root(&mut self, schema: &'a Schema) -> Result<Value, DecodeError> {
         let def = schema.arena.get(schema.root);
         self.owner = Some(def.go_name());
+        self.apart = def.nature == Nature::Open;
         match self.lex.peek() {
             Some(b'{') => self.strukt(def, 0),
             _ => self.mismatch(&Shape::Type(schema.root), 0),

@@ -86,6 +86,15 @@ pub(super) fn decode<'a>(
             d.value(&Shape::List(Box::new(Shape::Type(props(arena)))), depth)?.unwrap_or_default()
         }
         (Special::SchemaOrStrings, b'[') => d.value(&Shape::List(Box::new(Shape::Str)), depth)?.unwrap_or_default(),
+        // Upstream's reader takes anything else for nothing.
+        (Special::SchemaOrArray | Special::SchemaOrStrings, _) => {
+            d.any(depth)?;
+            Value::Array(Vec::new())
+        }
+        (Special::SchemaOrBool, _) => {
+            d.any(depth)?;
+            d.refuse("boolean or JSON schema expected".to_owned())
+        }
         _ => d.mismatch(shape, depth)?,
     })
 }

@@ -62,6 +62,7 @@ impl Decoder<'_> {
                 Step::Field(name) => Some(name.as_str()),
                 Step::Key(_) | Step::Index(_) => None,
             })
+            .skip(usize::from(self.apart))
             .collect();
         if fields.is_empty() {
             return format!("json: cannot unmarshal {found} into Go value of type {target}");

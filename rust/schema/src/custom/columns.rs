@@ -111,10 +111,10 @@ fn printed(value: &Value) -> String {
     }
 }
 
-/// A number as Go's `%v` prints it.
+/// A number as Go's `%v` prints it: with an exponent from a million on, and from a ten thousandth down.
 pub(super) fn go_float(f: f64) -> String {
     let size = f.abs();
-    if size == 0.0 || (1e-4..1e21).contains(&size) {
+    if size == 0.0 || (1e-4..1e6).contains(&size) {
         return format!("{f}");
     }
     let text = format!("{f:e}");

@@ -73,8 +73,13 @@ fn walk(
                                 .first()
                                 .map_or_else(String::new, |c| format!("{at}: {}", c.message)));
                         }
+                        "metadata" if matches!(value, Value::Null) => *value = Value::object(),
                         "metadata" => {
-                            let (mut read, paths) = read(value).map_err(|why| format!("{at}: Invalid value: {why}"))?;
+                            let (mut read, paths) = read(value).map_err(|why| {
+                                let mut causes = Causes::new();
+                                causes.invalid(&at, value, &why);
+                                causes.as_slice().first().map_or(why, |c| format!("{at}: {}", c.message))
+                            })?;
                             if read.zero("creationTimestamp")
                                 && let Some(map) = read.as_object_mut()
                             {

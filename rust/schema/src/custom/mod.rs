@@ -20,7 +20,7 @@ pub use definition::{Definition, Version};
 pub use embedded::ReadMeta;
 pub(crate) use rules::attach as attach_rules;
 pub use scale::{Scale, nested};
-pub use strategy::{begin_create, begin_update, create, decode, prune, update, warnings};
+pub use strategy::{begin_create, begin_update, create, decode, fill, prune, update, warnings};
 pub use structural::Node;
 pub(crate) use validate::StringFormat;
 

@@ -6,7 +6,7 @@ use hydrofoil_types::{CauseReason, Causes, Path, Value};
 use super::definition::{Definition, Version};
 use super::embedded::{self, ReadMeta};
 use super::{default, lists, prune as pruning, rules as cel, validate};
-use crate::read::{Read, Write, same};
+use crate::read::{Read, Write};
 use crate::validate::format::{label, name};
 use crate::validate::meta;
 
@@ -24,12 +24,19 @@ pub fn decode(
     if !definition.preserve {
         unknown = prune(object, version);
     }
+    unknown.append(&mut fill(version, object, read)?);
+    Ok(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")).collect())
+}
+
+/// Puts embedded metadata into its form and fills defaults; gives the paths that metadata does not have.
+///
+/// Nulls stay: upstream holds those that a configuration applies against it.
+pub fn fill(version: &Version, object: &mut Value, read: ReadMeta<'_>) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     embedded::coerce(object, &version.schema, read, &mut paths)?;
     paths.sort();
-    unknown.append(&mut paths);
     default::apply(object, &version.schema);
-    Ok(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")).collect())
+    Ok(paths)
 }
 
 /// Takes out what a version does not know, and nulls that are no values; gives the paths of the former.
@@ -43,6 +50,8 @@ pub fn prune(object: &mut Value, version: &Version) -> Vec<String> {
 pub fn begin_create(version: &Version, object: &mut Value) {
     if version.status {
         object.drop("status");
+        // What is read has its defaults, so what is stored has them too.
+        default::apply(object, &version.schema);
     }
     object.make("metadata").put("generation", 1);
 }
@@ -82,9 +91,9 @@ fn begin_status(object: &mut Value, old: &Value) {
 fn same_beside_metadata(object: &Value, old: &Value) -> bool {
     let members = |v: &Value| v.as_object().map_or(0, |m| m.iter().filter(|(k, _)| k != "metadata").count());
     members(object) == members(old)
-        && object.as_object().is_some_and(|map| {
-            map.iter().filter(|(k, _)| k != "metadata").all(|(k, v)| old.get(k).is_some_and(|o| same(v, o)))
-        })
+        && object
+            .as_object()
+            .is_some_and(|map| map.iter().filter(|(k, _)| k != "metadata").all(|(k, v)| old.get(k) == Some(v)))
 }
 
 /// `Validate`.

@@ -15,7 +15,13 @@ pub(crate) fn definition(object: &Value, out: &mut Vec<String>) {
 
 fn schema(node: &Value, out: &mut Vec<String>) {
     let format = node.s("format");
-    if node.s("type") == "string" && !format.is_empty() && StringFormat::parse(format).is_none() {
+    let known = match node.s("type") {
+        "" | "string" => StringFormat::parse(format).is_some(),
+        "integer" => matches!(format, "int32" | "int64"),
+        "number" => matches!(format, "float" | "double"),
+        _ => false,
+    };
+    if !format.is_empty() && !known {
         let told = format!("unrecognized format {}", go_quoted(format));
         if !out.contains(&told) {
             out.push(told);

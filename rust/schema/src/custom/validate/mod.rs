@@ -81,13 +81,11 @@ impl Walk {
                         result.matches += 1;
                     }
                 }
-                Value::Int(_) | Value::Float(_) => {
-                    number::check(&self.path, value, schema.kind, rules, &mut result);
-                    result.matches += 2;
-                }
+                Value::Int(_) | Value::Float(_) => result.matches += 2,
                 _ => {}
             }
         }
+        number::check(&self.path, value, schema.kind, schema.rules.as_deref(), &mut result);
         match value {
             Value::Array(items) => self.items(items, old, schema, &mut result),
             Value::Object(map) => self.members(map, old, schema, &mut result),

@@ -21,49 +21,54 @@ pub(super) fn equal(value: &Value, allowed: &Value) -> bool {
     }
 }
 
-pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: &Rules, result: &mut Result) {
+/// `numberValidator`: the type and its format count for every number, whatever else is asked of it.
+pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option<&Rules>, result: &mut Result) {
     let as_float = match value {
         Value::Int(n) => *n as f64,
         Value::Float(f) => *f,
         _ => return,
     };
-    if !fits(value, as_float, kind, &rules.number_format) {
-        let name = kind.map_or("", Kind::name);
-        let text = if rules.number_format.is_empty() {
-            format!("Checked value must be of type {name} (default format) in {path}")
-        } else {
-            format!("Checked value must be of type {name} with format {} in {path}", rules.number_format)
-        };
-        result.add(Problem::loose(text));
-    }
-    let Some(range) = &rules.range else { return };
+    let format = rules.map_or("", |r| r.number_format.as_str());
+    let ranged = |what: &str, number: &Value, as_float: f64, result: &mut Result| {
+        let fit = fits(number, as_float, kind, format);
+        if !fit {
+            let name = kind.map_or("", Kind::name);
+            let with = if format.is_empty() { "(default format)".to_owned() } else { format!("with format {format}") };
+            result.add(Problem::loose(format!("{what} value must be of type {name} {with} in {path}")));
+        }
+        fit
+    };
+    ranged("Checked", value, as_float, result);
+    let Some(range) = rules.and_then(|r| r.range.as_deref()) else { return };
+    // A bound that does not fit the type is compared as a general number.
+    let general = Value::Float(as_float);
+    let beside = |what: &str, bound: f64, result: &mut Result| {
+        if ranged(what, &Value::Float(bound), bound, result) { value } else { &general }
+    };
     if let Some(factor) = range.multiple_of {
-        let whole = match value {
-            _ if factor <= 0.0 => false,
-            Value::Int(n) if factor as i64 != 0 => n.checked_rem(factor as i64) == Some(0),
+        let data = beside("MultipleOf", factor, result);
+        let least = if matches!(data, Value::Int(_)) { factor.trunc() } else { factor };
+        let whole = match data {
+            _ if least <= 0.0 => {
+                let shown = shown(data, factor);
+                let why = format!("factor MultipleOf declared for {path} must be positive: {shown}");
+                let factor =
+                    if matches!(data, Value::Int(_)) { Value::Int(factor as i64) } else { Value::Float(factor) };
+                result.add(Problem::invalid(path, factor, why));
+                true
+            }
+            Value::Int(n) => n.checked_rem(factor as i64) == Some(0),
             _ if factor < 1.0 => is_whole(1.0 / factor * as_float),
             _ => is_whole(as_float / factor),
         };
         if !whole {
-            let why = format!("{path} in body should be a multiple of {}", shown(value, factor));
-            result.add(Problem::invalid(path, value.clone(), why));
-        }
-    }
-    if let Some((min, exclusive)) = range.minimum {
-        let bad = match value {
-            Value::Int(n) if exclusive => *n <= min as i64,
-            Value::Int(n) => *n < min as i64,
-            _ if exclusive => as_float <= min,
-            _ => as_float < min,
-        };
-        if bad {
-            let or = if exclusive { "" } else { " or equal to" };
-            let why = format!("{path} in body should be greater than{or} {}", shown(value, min));
-            result.add(Problem::invalid(path, value.clone(), why));
+            let why = format!("{path} in body should be a multiple of {}", shown(data, factor));
+            result.add(Problem::invalid(path, data.clone(), why));
         }
     }
     if let Some((max, exclusive)) = range.maximum {
-        let bad = match value {
+        let data = beside("Maximum boundary", max, result);
+        let bad = match data {
             Value::Int(n) if exclusive => *n >= max as i64,
             Value::Int(n) => *n > max as i64,
             _ if exclusive => as_float >= max,
@@ -71,8 +76,22 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: &Rules
         };
         if bad {
             let or = if exclusive { "" } else { " or equal to" };
-            let why = format!("{path} in body should be less than{or} {}", shown(value, max));
-            result.add(Problem::invalid(path, value.clone(), why));
+            let why = format!("{path} in body should be less than{or} {}", shown(data, max));
+            result.add(Problem::invalid(path, data.clone(), why));
+        }
+    }
+    if let Some((min, exclusive)) = range.minimum {
+        let data = beside("Minimum boundary", min, result);
+        let bad = match data {
+            Value::Int(n) if exclusive => *n <= min as i64,
+            Value::Int(n) => *n < min as i64,
+            _ if exclusive => as_float <= min,
+            _ => as_float < min,
+        };
+        if bad {
+            let or = if exclusive { "" } else { " or equal to" };
+            let why = format!("{path} in body should be greater than{or} {}", shown(data, min));
+            result.add(Problem::invalid(path, data.clone(), why));
         }
     }
 }
@@ -86,7 +105,7 @@ fn fits(value: &Value, as_float: f64, kind: Option<Kind>, format: &str) -> bool 
         },
         (Some(Kind::Integer), _) => match value {
             Value::Int(_) => true,
-            _ => as_float.fract().abs() <= 0.0 && as_float.abs() < 9.3e18,
+            _ => as_float.fract().abs() <= 0.0 && as_float.abs() < -(i64::MIN as f64),
         },
         (Some(Kind::Number), "float") => as_float.abs() <= f64::from(f32::MAX),
         _ => true,

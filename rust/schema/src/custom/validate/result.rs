@@ -3,6 +3,7 @@
 use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value};
 
 use super::{placed, push};
+use crate::custom::columns::go_float;
 
 /// One thing that is wrong, not yet placed in the object.
 #[derive(Clone, Debug)]
@@ -75,6 +76,10 @@ impl Problem {
                 c.not_supported_in_order(path, &value, &allowed);
             }
             Form::Kind(value) => kind(c, path, &value, &self.text),
+            Form::Invalid(Value::Float(f)) => {
+                let text = format!("Invalid value: {}: {}", go_float(f), self.text);
+                c.push(path, CauseReason::Invalid, text);
+            }
             Form::Invalid(value) => c.invalid(path, &value, &self.text),
             Form::Loose => c.invalid_str(path, "", &self.text),
         });

@@ -155,7 +155,12 @@ fn written(form: Form, value: &Value) -> Value {
         Value::Object(out)
     };
     match form {
-        Plain => value.clone(),
+        Plain => {
+            // A default is a Go map, whose members stand in order.
+            let mut value = value.clone();
+            value.sort_members();
+            value
+        }
         Form::Schema => schema(value),
         Schemas => each(&schema),
         SchemaMap => {

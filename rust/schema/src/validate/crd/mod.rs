@@ -110,7 +110,10 @@ fn lifted(spec: &Value) -> Value {
         ("additionalPrinterColumns", "additionalPrinterColumns"),
         ("selectableFields", "selectableFields"),
     ] {
-        let shared = versions.iter().all(|v| same(v.sub(key), first.sub(key)));
+        // A pointer to an empty struct is not the same as none.
+        let shared = versions.iter().all(|v| {
+            if key == "subresources" { v.opt(key) == first.opt(key) } else { same(v.sub(key), first.sub(key)) }
+        });
         if shared {
             if let Some(value) = first.opt(key).cloned() {
                 out.put(top, value);
@@ -241,6 +244,7 @@ fn joined(text: &str, format: super::format::Format, before: &str, at: &Path<'_>
 fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mut Causes) {
     let Some(props) = holder.and_then(|h| h.opt("openAPIV3Schema")) else { return };
     let at = path.child("openAPIV3Schema");
+    let first = causes.len();
     if status {
         schema::root_with_status(props, path, causes);
     }
@@ -248,7 +252,8 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
         causes.forbidden(&path.child("openAPIV3Schema.nullable"), "nullable cannot be true at the root");
     }
     let mut structural = false;
-    if structural::is_supported(props) {
+    let unnamed = !structural::names_schema(props);
+    if unnamed && structural::is_supported(props) {
         let before = causes.len();
         structural::check(props, &at, causes);
         if causes.len() == before {
@@ -258,6 +263,9 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
     }
     let before = causes.len();
     schema::check(props, &at, schema::Place { root: true, meta: false, no_default: None }, causes);
+    if !unnamed && causes.len() == first {
+        causes.invalid_str(&at, "", "OpenAPIV3Schema 'schema' is not supported");
+    }
     if structural {
         let clean = causes.len() == before;
         rules::check(props, &at, clean, causes);
@@ -312,8 +320,10 @@ fn stored(object: &Value, path: &Path<'_>, causes: &mut Causes) {
         return causes.invalid(path, shown, "must have at least one stored version");
     }
     let versions = object.sub("spec").list("versions");
-    for version in versions.iter().filter(|v| v.b("storage")) {
-        if !list.iter().any(|s| s.as_str() == Some(version.s("name"))) {
+    for (i, version) in versions.iter().enumerate().filter(|(_, v)| v.b("storage")) {
+        // A name counts for the first version that has it.
+        let again = versions[..i].iter().any(|v| v.s("name") == version.s("name"));
+        if again || !list.iter().any(|s| s.as_str() == Some(version.s("name"))) {
             causes.invalid(path, shown, &format!("must have the storage version {}", version.s("name")));
         }
     }

@@ -66,6 +66,10 @@ pub(super) fn root_with_status(props: &Value, path: &Path<'_>, causes: &mut Caus
 
 /// `specStandardValidatorV3.validate`.
 fn standard(props: &Value, path: &Path<'_>, place: Place, causes: &mut Causes) {
+    let kind = props.s("type");
+    if !kind.is_empty() {
+        causes.one_of(&path.child("type"), kind, &TYPES);
+    }
     if let (Some(reason), true) = (place.no_default, props.has("default")) {
         causes.forbidden(&path.child("default"), &format!("must not be set {reason}"));
     }
@@ -83,13 +87,10 @@ fn standard(props: &Value, path: &Path<'_>, place: Place, causes: &mut Causes) {
     if props.has("$ref") {
         causes.forbidden(&path.child("$ref"), "$ref is not supported");
     }
-    let kind = props.s("type");
     if kind == "null" {
         causes.forbidden(&path.child("type"), "type cannot be set to null, use nullable as an alternative");
-    } else if !kind.is_empty() {
-        causes.one_of(&path.child("type"), kind, &TYPES);
     }
-    if props.get("items").is_some_and(|i| i.as_array().is_some()) {
+    if !props.list("items").is_empty() {
         causes.forbidden(&path.child("items"), "items must be a schema object and not an array");
     }
     if place.meta && props.b("x-kubernetes-embedded-resource") {

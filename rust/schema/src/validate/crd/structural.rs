@@ -14,18 +14,14 @@ enum Level {
 
 /// `ValidateStructural`.
 pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {
-    // What no structural schema can be made of is told otherwise, and nothing more is.
-    if !props.zero("$schema") {
-        return causes.invalid_str(path, "", "OpenAPIV3Schema 'schema' is not supported");
-    }
     invariants(props, Level::Root, path, causes);
-    completeness(props, props, path, path, causes);
+    completeness(props, path, causes);
 }
 
 fn invariants(s: &Value, level: Level, path: &Path<'_>, causes: &mut Causes) {
     let kind = s.s("type");
     let items = s.opt("items").filter(|i| i.as_object().is_some());
-    if kind == "array" && !s.has("items") {
+    if kind == "array" && (!s.has("items") || s.sub("items").as_array().is_some_and(<[Value]>::is_empty)) {
         causes.required(&path.child("items"), "must be specified");
     }
     if let Some(items) = items {
@@ -136,8 +132,16 @@ pub(super) fn is_supported(props: &Value) -> bool {
     let inner = ["items", "additionalProperties", "not"].iter().filter_map(|key| props.opt(key));
     let lists = ["allOf", "anyOf", "oneOf"].iter().flat_map(|key| props.list(key));
     UNSUPPORTED.iter().all(|key| props.zero(key) && (*key != "additionalItems" || !props.has(key)))
-        && props.sub("items").as_array().is_none()
+        && props.sub("items").as_array().is_none_or(<[Value]>::is_empty)
         && inner.chain(lists).chain(props.entries("properties").map(|(_, v)| v)).all(is_supported)
+}
+
+/// Whether a schema or a part of it says `$schema`, which no structural schema can be made of either; that is told
+/// only when there is nothing else.
+pub(super) fn names_schema(props: &Value) -> bool {
+    let inner = ["items", "additionalProperties", "not"].iter().filter_map(|key| props.opt(key));
+    let lists = ["allOf", "anyOf", "oneOf"].iter().flat_map(|key| props.list(key));
+    !props.zero("$schema") || inner.chain(lists).chain(props.entries("properties").map(|(_, v)| v)).any(names_schema)
 }
 
 /// `validateValueValidation`.
@@ -197,27 +201,16 @@ fn nested(v: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-/// `validateStructuralCompleteness`: what junctors name must be named beside them too.
-fn completeness(v: &Value, skeleton: &Value, at: &Path<'_>, skeleton_at: &Path<'_>, causes: &mut Causes) {
+/// `validateStructuralCompleteness`: what junctors of the root name must be named beside them too.
+fn completeness(root: &Value, at: &Path<'_>, causes: &mut Causes) {
     for key in ["allOf", "anyOf", "oneOf"] {
         let path = at.child(key);
-        for (i, one) in v.list(key).iter().enumerate() {
-            covered(one, skeleton, &path.index(i), skeleton_at, causes);
+        for (i, one) in root.list(key).iter().enumerate() {
+            covered(one, root, &path.index(i), at, causes);
         }
     }
-    if let Some(not) = v.opt("not") {
-        covered(not, skeleton, &at.child("not"), skeleton_at, causes);
-    }
-    if let Some(items) = v.opt("items").filter(|i| i.as_object().is_some()) {
-        completeness(items, items, &at.child("items"), &skeleton_at.child("items"), causes);
-    }
-    let (path, own) = (at.child("properties"), skeleton_at.child("properties"));
-    for (key, value) in v.entries("properties") {
-        completeness(value, value, &path.key(key), &own.key(key), causes);
-    }
-    if let Some(inner) = v.opt("additionalProperties").filter(|a| a.as_object().is_some()) {
-        let key = "additionalProperties";
-        completeness(inner, inner, &at.child(key), &skeleton_at.child(key), causes);
+    if let Some(not) = root.opt("not") {
+        covered(not, root, &at.child("not"), at, causes);
     }
 }
 
@@ -233,8 +226,7 @@ fn covered(v: &Value, skeleton: &Value, at: &Path<'_>, skeleton_at: &Path<'_>, c
     let (path, own) = (at.child("properties"), skeleton_at.child("properties"));
     for (key, value) in v.entries("properties") {
         let here = path.key(key);
-        let open = skeleton.opt("additionalProperties").filter(|a| a.as_object().is_some());
-        match skeleton.sub("properties").get(key).or(open) {
+        match skeleton.sub("properties").get(key) {
             Some(next) => covered(value, next, &here, &own.key(key), causes),
             None => causes.required(&own.key(key), &because(&here)),
         }

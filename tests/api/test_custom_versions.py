@@ -1,0 +1,129 @@
+"""Custom resources through another version than the stored one, and what reading fills (CRD-10 to CRD-27)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+
+from .test_custom import CRDS, THINGS, call, definition, thing, version
+
+TEXT = {"type": "string"}
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+
+
+def schema(**properties: Any) -> dict[str, Any]:
+    """A closed schema."""
+    return {"type": "object", "properties": properties}
+
+
+async def test_a_dry_run_through_another_version_shows_what_would_be_stored(api: aiohttp.ClientSession) -> None:
+    stored = schema(both=TEXT, own={**TEXT, "default": "x"})
+    other = schema(both=TEXT, lost=TEXT)
+    versions = version("v1", storage=True, schema=stored), version("v2", schema=other)
+    assert (await call(api, "POST", CRDS, definition(*versions)))[0] == 201
+    things = THINGS.replace("v1", "v2")
+    body = thing("a", "e.com/v2", both="b", lost="l")
+    for path in (f"{things}?dryRun=All", things):
+        status, shown = await call(api, "POST", path, body)
+        assert (status, shown["both"]) == (201, "b")
+        assert not {"lost", "own"} & shown.keys()
+    assert (await call(api, "GET", f"{THINGS}/a"))[1]["own"] == "x"
+
+
+async def test_a_status_that_may_not_be_given_has_its_default(api: aiohttp.ClientSession) -> None:
+    own = schema(status={"type": "object", "default": {"phase": "New"}, "properties": {"phase": TEXT}})
+    versions = version("v1", storage=True, schema=own, subresources={"status": {}})
+    assert (await call(api, "POST", CRDS, definition(versions)))[0] == 201
+    status, shown = await call(api, "POST", THINGS, thing("a", status={"phase": "Mine"}))
+    assert (status, shown["status"]) == (201, {"phase": "New"})
+
+
+async def test_nulls_of_a_configuration_are_held_against_it(api: aiohttp.ClientSession) -> None:
+    versions = version("v1", storage=True, schema=schema(a=TEXT))
+    assert (await call(api, "POST", CRDS, definition(versions)))[0] == 201
+    status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m", thing("a", a=None), **APPLY)
+    assert status == 422
+    assert refused["details"]["causes"] == [
+        {
+            "reason": "FieldValueTypeInvalid",
+            "message": 'Invalid value: "null": a in body must be of type string: "null"',
+            "field": "a",
+        }
+    ]
+    # Other writes drop them.
+    status, shown = await call(api, "POST", THINGS, thing("a", a=None))
+    assert status == 201
+    assert "a" not in shown
+
+
+async def test_metadata_is_read_by_itself(api: aiohttp.ClientSession) -> None:
+    inner = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+    assert (await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=schema(inner=inner)))))[
+        0
+    ] == 201
+    bad = thing("a")
+    bad["metadata"]["labels"] = 1
+    _, refused = await call(api, "POST", THINGS, bad)
+    why = "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type map[string]string"
+    assert refused["message"] == f'Thing in version "v1" cannot be handled as a Thing: {why}'
+    within = {"apiVersion": "v1", "kind": "Pod", "metadata": {"labels": 1}}
+    _, refused = await call(api, "POST", THINGS, thing("a", inner=within))
+    assert refused["message"].endswith(f'inner.metadata: Invalid value: {{"labels":1}}: {why}')
+    status, shown = await call(api, "POST", THINGS, thing("a", inner={**within, "metadata": None}))
+    assert (status, shown["inner"]["metadata"]) == (201, {})
+
+
+async def test_formats_of_numbers_are_known_by_their_type(api: aiohttp.ClientSession) -> None:
+    odd = schema(
+        a={"type": "integer", "format": "float"},
+        b={"type": "number", "format": "double"},
+        c={"type": "boolean", "format": "uri"},
+    )
+    async with api.post(CRDS, json=definition(version("v1", storage=True, schema=odd))) as r:
+        warnings = r.headers.getall("Warning")
+    assert warnings == ['299 - "unrecognized format \\"float\\""', '299 - "unrecognized format \\"uri\\""']
+
+
+async def test_parts_of_a_definition_that_nobody_can_read(api: aiohttp.ClientSession) -> None:
+    async def told(part: Any, **more: Any) -> Any:
+        _, answer = await call(
+            api, "POST", CRDS, definition(version("v1", storage=True, schema=schema(p=part)), **more)
+        )
+        causes = answer.get("details", {}).get("causes", [])
+        return [(c["field"], c["message"]) for c in causes] or answer.get("message")
+
+    at = "spec.validation.openAPIV3Schema"
+    required = [(f"{at}.properties[p].items", "Required value: must be specified")]
+    assert await told({"type": "array", "items": "x"}) == required
+    assert await told({"type": "array", "items": []}) == required
+    assert (await told({"type": "object", "additionalProperties": 1})).endswith(": boolean or JSON schema expected")
+    twice = definition(*2 * [version("v1", storage=True)])
+    _, answer = await call(api, "POST", CRDS, twice)
+    assert answer["details"]["causes"][2]["message"] == 'Invalid value: ["v1"]: must have the storage version v1'
+    unsupported = [(at, "Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported")]
+    assert await told({"type": "string", "$schema": "x"}) == unsupported
+    # Only what the root's junctors name has to be named beside them.
+    assert await told({"type": "object", "oneOf": [{"properties": {"zz": {"minimum": 1}}}]}) is None
+
+
+async def test_a_status_of_one_version_is_not_that_of_another(api: aiohttp.ClientSession) -> None:
+    open_root = {"type": "object", "maxProperties": 9}
+    first = version("v1", storage=True, schema=schema(a=TEXT), subresources={"status": {}})
+    assert (await call(api, "POST", CRDS, definition(first, version("v2", schema=open_root))))[0] == 201
+    second = version("v2", schema=open_root, subresources={"status": {}})
+    path = f"{CRDS}?dryRun=All"
+    body = definition(version("v1", storage=True, schema=schema(a=TEXT)), second, plural="others", kind="Other")
+    status, refused = await call(api, "POST", path, body)
+    assert (status, refused["details"]["causes"][0]["field"]) == (422, "spec.versions[1].schema.openAPIV3Schema")
+
+
+async def test_reserved_words_are_fields_under_both_names(api: aiohttp.ClientSession) -> None:
+    for name in ("namespace", "__namespace__"):
+        spec = {**schema(namespace=TEXT), "x-kubernetes-validations": [{"rule": f"self.{name} == 'a'"}]}
+        own = version("v1", storage=True, schema=schema(spec=spec))
+        assert (await call(api, "POST", CRDS, definition(own)))[0] == 201
+        assert (await call(api, "POST", THINGS, thing("a", spec={"namespace": "a"})))[0] == 201
+        assert (await call(api, "POST", THINGS, thing("b", spec={"namespace": "b"})))[0] == 422
+        await call(api, "DELETE", f"{THINGS}/a")
+        await call(api, "DELETE", f"{CRDS}/things.e.com")

@@ -81,7 +81,7 @@ def unparsable_version(version: str, why: str) -> ApiError:
 def not_found(group: str, resource: str, name: str) -> ApiError:
     """404 of an object."""
     return ApiError(
-        404, "NotFound", f'{qualified(group, resource)} {quoted(name)} not found', _details(group, resource, name)
+        404, "NotFound", f"{qualified(group, resource)} {quoted(name)} not found", _details(group, resource, name)
     )
 
 
@@ -120,13 +120,13 @@ def forbidden(group: str, resource: str, name: str, why: str, causes: Sequence[d
 
 def already_exists(group: str, resource: str, name: str, prefix: str = "") -> ApiError:
     """409 of a name that is taken."""
-    text = f'{prefix}{qualified(group, resource)} {quoted(name)} already exists'
+    text = f"{prefix}{qualified(group, resource)} {quoted(name)} already exists"
     return ApiError(409, "AlreadyExists", text, _details(group, resource, name))
 
 
 def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
     """409 of a precondition that does not hold."""
-    text = f'Operation cannot be fulfilled on {qualified(group, resource)} {quoted(name)}: {why}'
+    text = f"Operation cannot be fulfilled on {qualified(group, resource)} {quoted(name)}: {why}"
     return ApiError(409, "Conflict", text, _details(group, resource, name))
 
 
@@ -150,7 +150,7 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiErr
     if kind:
         details["kind"] = kind
     details["causes"] = [{"reason": r, "message": m, "field": f} for r, m, f in causes]
-    return ApiError(422, "Invalid", f'{qualified(group, kind)} {quoted(name)} is invalid: {joined}', details)
+    return ApiError(422, "Invalid", f"{qualified(group, kind)} {quoted(name)} is invalid: {joined}", details)
 
 
 def quoted(text: str) -> str:

@@ -88,8 +88,8 @@ async def test_deployments_may_surge_by_a_number_in_quotes_only_by_mistake(api: 
 
 async def test_stateful_sets_tell_twice_of_the_labels_of_their_template(api: aiohttp.ClientSession) -> None:
     labels = {"a": "b", "x": "*"}
-    spec = {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": {**TEMPLATE}}
-    spec["template"]["metadata"] = {"labels": labels}
+    template = {**TEMPLATE, "metadata": {"labels": labels}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": template}
     _, status = await answer(api, "POST", f"{APPS}/statefulsets", {"metadata": {"name": "s"}, "spec": spec})
     assert fields(status) == ["spec.template.labels"] * 2
 

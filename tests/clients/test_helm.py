@@ -14,7 +14,7 @@ PROOFS = ["install", "upgrade", "upgrade that cannot be", "rollback", "uninstall
 
 
 def test_a_chart_of_ten_kinds(tmp_path_factory: pytest.TempPathFactory, process: Process) -> None:
-    """Patches of three ways, ownership and deletion as `helm` uses them; a failed upgrade changes nothing it refuses."""
+    """Patches of three ways, ownership and deletion as `helm` uses them, after a refusal too."""
     program = built("helm", tmp_path_factory)
     line = [str(program), "-kubeconfig", str(process[2])]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=90)

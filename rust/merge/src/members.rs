@@ -48,14 +48,10 @@ impl Members {
     }
 
     /// Takes `key` out.
-    pub fn remove(&mut self, key: &str) {
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
         match self {
-            Self::Few(map) => drop(map.remove(key)),
-            Self::Many { slots, places } => {
-                if let Some(at) = places.remove(key) {
-                    slots[at] = None;
-                }
-            }
+            Self::Few(map) => map.remove(key),
+            Self::Many { slots, places } => slots[places.remove(key)?].take().map(|(_, value)| value),
         }
     }
 

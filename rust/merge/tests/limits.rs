@@ -109,6 +109,12 @@ fn ten_thousand_operations() {
     let remove = patch(&|i| format!(r#"{{"op":"remove","path":"/data/k{i}"}}"#));
     within("removals", || json_patch(&mut doc, &remove)).expect("all are there");
     assert_eq!(doc, of(r#"{"data":{}}"#));
+    let old: Vec<_> = (0..50_000).map(|i| format!(r#""old{i}":"v""#)).collect();
+    let large = of(&format!(r#"{{"data":{{{}}}}}"#, old.join(",")));
+    let mut doc = large.clone();
+    within("additions to many members", || json_patch(&mut doc, &add)).expect("all are added");
+    within("removals from many members", || json_patch(&mut doc, &remove)).expect("all are there");
+    assert_eq!(doc, large);
     let mut doc = of(r#"{"l":[]}"#);
     let insert = patch(&|_| r#"{"op":"add","path":"/l/0","value":1}"#.to_owned());
     within("insertions at the front", || json_patch(&mut doc, &insert)).expect("all are added");

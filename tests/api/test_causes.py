@@ -88,8 +88,8 @@ async def test_deployments_may_surge_by_a_number_in_quotes_only_by_mistake(api: 
 
 async def test_stateful_sets_tell_twice_of_the_labels_of_their_template(api: aiohttp.ClientSession) -> None:
     labels = {"a": "b", "x": "*"}
-    spec = {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": {**TEMPLATE}}
-    spec["template"]["metadata"] = {"labels": labels}
+    template = {**TEMPLATE, "metadata": {"labels": labels}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "serviceName": "s", "template": template}
     _, status = await answer(api, "POST", f"{APPS}/statefulsets", {"metadata": {"name": "s"}, "spec": spec})
     assert fields(status) == ["spec.template.labels"] * 2
 
@@ -152,7 +152,8 @@ async def test_jobs_share_the_labels_of_their_template_only_without_any(api: aio
 
 
 async def test_quantities_of_other_types_are_no_quantities(api: aiohttp.ClientSession) -> None:
-    for wrong in (True, {}, ["1"]):
+    values: list[Any] = [True, {}, ["1"]]
+    for wrong in values:
         body = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": wrong}}}
         code, status = await answer(api, "POST", f"{CORE}/resourcequotas", body)
         assert code == 400

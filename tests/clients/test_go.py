@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.clients.programs import built
 from tests.conftest import Process
 
 pytestmark = [pytest.mark.program("go"), pytest.mark.timeout(600)]
-SOURCE = Path(__file__).parent / "go"
 PROOFS = [
     "core/v1 pods",
     "core/v1 configmaps",
@@ -30,14 +30,8 @@ PROOFS = [
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built program; its modules are pinned by sum, and come from the cache where there is no network."""
-    modules = subprocess.run(["go", "mod", "download"], cwd=SOURCE, capture_output=True, text=True, check=False)
-    if modules.returncode:
-        pytest.skip(f"go modules cannot be had: {modules.stderr.strip()}")
-    built = tmp_path_factory.mktemp("go") / "clients"
-    done = subprocess.run(["go", "build", "-o", built, "."], cwd=SOURCE, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return built
+    """The built program."""
+    return built("go", tmp_path_factory)
 
 
 @pytest.mark.parametrize("watch_list", ["true", "false"])

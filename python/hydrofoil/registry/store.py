@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import uuid
@@ -15,6 +16,7 @@ from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.registry.conversion import Webhook
 from hydrofoil.registry.limits import Limits
 from hydrofoil.registry.namespaces import Namespaces
+from hydrofoil.registry.pool import LARGE, POOLED_TRIES, run
 from hydrofoil.registry.quotas import Quotas
 from hydrofoil.registry.security.admission import PodSecurity
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
@@ -183,24 +185,27 @@ class Registry:
         patch: bool = False,
         manager: str = "",
         through: str | None = None,
+        sent: int = 0,
         warnings: list[str],
     ) -> Stored:
         """Replaces an object by what `change` makes of the present version; again when another write came between.
 
-        A draft with a resourceVersion must match the present one: that conflict is the caller's.
+        A draft with a resourceVersion must match the present one: that conflict is the caller's. `sent` is how many
+        bytes `change` works on besides the object, 0 when it may not leave the loop.
         """
         collection = self.collection(resource)
+        departures = itertools.repeat(True, POOLED_TRIES)
         while True:
             old = self.get(resource, namespace, name)
             await self.show(resource, [old])
-            draft = change(old)
-            if not isinstance(draft, Draft):
-                draft = await draft
+            pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
+            made = await run(change, old, pooled=pooled)
+            draft = made if isinstance(made, Draft) else await made
             given = draft.head()[6]
             self._check_version(resource, name, old, draft, patch=patch)
             if twice := draft.dedup_owners():
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-            draft.begin_update(old, subresource, manager, through)
+            await run(draft.begin_update, old, subresource, manager, through, pooled=pooled)
             strategy = self.strategy(resource)
             strategy.admit_update(old, draft, subresource)
             draft.prepare_update(old, subresource)
@@ -226,7 +231,8 @@ class Registry:
                 await self.show(resource, [stored])
             except Conflict:
                 undo()
-                if given:
+                # A version that a patch brings is compared anew by the next try.
+                if given and not patch:
                     raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED) from None
                 continue
             except Missing:

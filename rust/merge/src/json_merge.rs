@@ -2,6 +2,8 @@
 
 use hydrofoil_types::{Map, Value};
 
+use crate::members::Members;
+
 /// Lays a merge patch over a target: null takes out, objects merge, anything else replaces.
 ///
 /// Unlike the RFC, a list loses the null members of its objects, unless it takes the place of an object (`merge.go`).
@@ -15,13 +17,15 @@ pub fn json_merge(target: &mut Value, patch: Value) {
         *target = Value::Object(Map::new());
     }
     let Some(map) = target.as_object_mut() else { return };
+    let mut members = Members::of(std::mem::take(map), patch.len());
     for (key, value) in patch {
         if value == Value::Null {
-            map.remove(&key);
+            members.remove(&key);
         } else {
-            json_merge(map.entry(&key), value);
+            json_merge(members.entry(key), value);
         }
     }
+    *map = members.into_map();
 }
 
 /// A value without members that are null; items that are null stay.

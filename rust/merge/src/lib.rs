@@ -11,6 +11,7 @@ mod hostile;
 mod json_merge;
 mod json_patch;
 mod managed;
+mod members;
 mod owned;
 mod place;
 mod shown;

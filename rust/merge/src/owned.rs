@@ -16,15 +16,14 @@ pub fn set_of(schema: &Schema, value: &Value) -> FieldSet {
 
 /// The paths that a value sets.
 pub(crate) fn all(place: Place<'_>, value: &Value) -> FieldSet {
-    let mut out = FieldSet::new();
     match (place.atom, value) {
         (Atom::Struct(_) | Atom::Map(_) | Atom::Free, Value::Object(map)) => {
-            for (key, value) in map {
-                let Some(child) = place.member(key) else { continue };
+            FieldSet::of_nodes(map.iter().filter_map(|(key, value)| {
+                let child = place.member(key)?;
                 let empty = *value == Value::Null || value.as_object().is_some_and(hydrofoil_types::Map::is_empty);
                 let member = empty || !place.is_named(key) || is_leaf(child, value);
-                out.set_node(PathElement::Field(key.clone()), member, all(child, value));
-            }
+                Some((PathElement::Field(key.clone()), member, all(child, value)))
+            }))
         }
         (Atom::List(..), Value::Array(items)) => {
             let mut seen: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
@@ -34,15 +33,14 @@ pub(crate) fn all(place: Place<'_>, value: &Value) -> FieldSet {
                     seen.entry(element).or_default().push(item);
                 }
             }
-            for (element, items) in seen {
+            FieldSet::of_nodes(seen.into_iter().map(|(element, items)| {
                 // What is below items of the same key belongs to nobody in particular.
                 let below = if items.len() == 1 { all(place.item(), items[0]) } else { FieldSet::new() };
-                out.set_node(element, true, below);
-            }
+                (element, true, below)
+            }))
         }
-        _ => {}
+        _ => FieldSet::new(),
     }
-    out
 }
 
 /// Whether a value is owned as a whole.

@@ -166,29 +166,15 @@ impl ResourceType {
     #[pyo3(signature = (live, config, manager, subresource, force))]
     fn apply(
         &self,
+        py: Python<'_>,
         live: Option<&Stored>,
         config: &[u8],
         manager: &str,
         subresource: &str,
         force: bool,
     ) -> PyResult<(Draft, Vec<String>)> {
-        let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
-        self.check_configured(&config.value)?;
-        let live = live.map(|l| l.value(&self.typed)).transpose()?;
-        let now = types::Timestamp::now().rfc3339();
-        let typed = &*self.typed;
-        let request =
-            ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
-        let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
-        let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
-            .map_err(|e| apply_error(&e))?;
-        let mut value =
-            json::decode_stored(&typed.schema, &json::encode_any(&applied)).map_err(|e| decode_error(&e))?;
-        match &typed.custom {
-            Some(custom) => custom.coerce_applied(&mut value)?,
-            None => convert::after_decode(&typed.kind, &mut value),
-        }
-        Ok((Draft::new(Arc::clone(&self.typed), value), config.strict))
+        let (value, strict) = py.detach(|| self.applied(live, config, manager, subresource, force))?;
+        Ok((Draft::new(Arc::clone(&self.typed), value), strict))
     }
 
     /// An empty object of this type.
@@ -223,6 +209,34 @@ impl ResourceType {
 }
 
 impl ResourceType {
+    /// The object that an apply makes, and what a strict reader of the configuration objects to.
+    fn applied(
+        &self,
+        live: Option<&Stored>,
+        config: &[u8],
+        manager: &str,
+        subresource: &str,
+        force: bool,
+    ) -> PyResult<(types::Value, Vec<String>)> {
+        let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
+        self.check_configured(&config.value)?;
+        let live = live.map(|l| l.value(&self.typed)).transpose()?;
+        let now = types::Timestamp::now().rfc3339();
+        let typed = &*self.typed;
+        let request =
+            ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
+        let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
+        let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
+            .map_err(|e| apply_error(&e))?;
+        let mut value =
+            json::decode_stored(&typed.schema, &json::encode_any(&applied)).map_err(|e| decode_error(&e))?;
+        match &typed.custom {
+            Some(custom) => custom.coerce_applied(&mut value)?,
+            None => convert::after_decode(&typed.kind, &mut value),
+        }
+        Ok((value, config.strict))
+    }
+
     /// The type of a configuration must be this one (`managedfields/internal/versioncheck.go`).
     fn check_configured(&self, config: &types::Value) -> PyResult<()> {
         let (version, kind) = (config.str_at(&["apiVersion"]), config.str_at(&["kind"]));

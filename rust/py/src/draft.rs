@@ -52,6 +52,46 @@ impl Draft {
         track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
 
+    /// What `begin_update` does.
+    fn take_over(&self, old: &Stored, subresource: &str, manager: &str, through: Option<&str>) -> PyResult<()> {
+        if self.typed.custom.is_none() {
+            self.set_type();
+        }
+        let revision = old.version.revision();
+        let old = old.value(&self.typed)?;
+        let mut value = self.value.lock();
+        if self.typed.custom.is_none() {
+            default::apply(&self.typed.kind, &mut value);
+        }
+        let before = MetaView::of(&old);
+        let meta = value.object_at_mut(&["metadata"]);
+        for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"]
+        {
+            let given = meta.get(kept).cloned();
+            match (before.get(kept), given) {
+                // A changed time of deletion is refused by validation; only an absent one is filled.
+                (Some(was), Some(now)) if kept.starts_with("deletion") && *was != now => {}
+                (None, Some(_)) if kept.starts_with("deletion") => {}
+                (Some(was), _) => meta.set(kept, was.clone()),
+                (None, _) => drop(meta.remove(kept)),
+            }
+        }
+        if meta.str("uid").is_empty() {
+            meta.set("uid", before.uid());
+        }
+        meta.remove("selfLink");
+        // An update without a version is one of the present version.
+        if matches!(meta.str("resourceVersion"), "" | "0") {
+            meta.set("resourceVersion", revision.to_string());
+        }
+        if let Some(c) = &self.typed.custom {
+            // What the endpoint puts back is owned by nobody new.
+            custom::begin_update(c.version(), subresource, &mut value, &old);
+        }
+        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
+        Ok(())
+    }
+
     fn old_value<'a>(&self, old: Option<&'a Stored>) -> PyResult<Option<Cow<'a, Value>>> {
         old.map(|o| o.value(&self.typed)).transpose()
     }
@@ -182,43 +222,15 @@ impl Draft {
     /// `manager` comes to own what the body changes, `through` another subresource than the one that is written; empty:
     /// nobody does.
     #[pyo3(signature = (old, subresource, manager="", through=None))]
-    fn begin_update(&self, old: &Stored, subresource: &str, manager: &str, through: Option<&str>) -> PyResult<()> {
-        if self.typed.custom.is_none() {
-            self.set_type();
-        }
-        let revision = old.version.revision();
-        let old = old.value(&self.typed)?;
-        let mut value = self.value.lock();
-        if self.typed.custom.is_none() {
-            default::apply(&self.typed.kind, &mut value);
-        }
-        let before = MetaView::of(&old);
-        let meta = value.object_at_mut(&["metadata"]);
-        for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"]
-        {
-            let given = meta.get(kept).cloned();
-            match (before.get(kept), given) {
-                // A changed time of deletion is refused by validation; only an absent one is filled.
-                (Some(was), Some(now)) if kept.starts_with("deletion") && *was != now => {}
-                (None, Some(_)) if kept.starts_with("deletion") => {}
-                (Some(was), _) => meta.set(kept, was.clone()),
-                (None, _) => drop(meta.remove(kept)),
-            }
-        }
-        if meta.str("uid").is_empty() {
-            meta.set("uid", before.uid());
-        }
-        meta.remove("selfLink");
-        // An update without a version is one of the present version.
-        if matches!(meta.str("resourceVersion"), "" | "0") {
-            meta.set("resourceVersion", revision.to_string());
-        }
-        if let Some(c) = &self.typed.custom {
-            // What the endpoint puts back is owned by nobody new.
-            custom::begin_update(c.version(), subresource, &mut value, &old);
-        }
-        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
-        Ok(())
+    fn begin_update(
+        &self,
+        py: Python<'_>,
+        old: &Stored,
+        subresource: &str,
+        manager: &str,
+        through: Option<&str>,
+    ) -> PyResult<()> {
+        py.detach(|| self.take_over(old, subresource, manager, through))
     }
 
     /// What the strategy makes of an update, after admission.

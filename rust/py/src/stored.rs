@@ -71,6 +71,12 @@ impl Stored {
         Ok(MetaView::of(&*self.value(&self.typed)?).uid().to_owned())
     }
 
+    /// How many bytes its canonical JSON is in the store: what working on it costs.
+    #[getter]
+    fn size(&self) -> usize {
+        self.version.json().len()
+    }
+
     /// The canonical JSON without a final newline.
     #[getter]
     fn json<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -117,8 +123,14 @@ impl Stored {
     }
 
     /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`.
-    fn patch(&self, resource: &ResourceType, kind: &str, patch: &[u8]) -> PyResult<(Draft, Vec<String>)> {
-        let (value, strict) = crate::patch::patched(self, &resource.typed, kind, patch)?;
+    fn patch(
+        &self,
+        py: Python<'_>,
+        resource: &ResourceType,
+        kind: &str,
+        patch: &[u8],
+    ) -> PyResult<(Draft, Vec<String>)> {
+        let (value, strict) = py.detach(|| crate::patch::patched(self, &resource.typed, kind, patch))?;
         Ok((Draft::new(Arc::clone(&resource.typed), value), strict))
     }
 }

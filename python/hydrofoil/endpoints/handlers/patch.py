@@ -12,6 +12,7 @@ from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.pool import LARGE, run
 
 
 async def patch(scope: Scope) -> Answer:
@@ -39,6 +40,7 @@ async def patch(scope: Scope) -> Answer:
         dry_run=options.dry_run,
         manager=scope.manager(),
         patch=True,
+        sent=len(data),
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)
@@ -124,17 +126,22 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     def make(live: Stored | None) -> Draft:
         return applied(scope, resource.native, live, data, options, force=force)
 
-    if scope.collection.get(resource.native, info.namespace, info.name) is None and not info.subresource:
-        draft = make(None)
+    def absent() -> bool:
+        return not info.subresource and scope.collection.get(resource.native, info.namespace, info.name) is None
+
+    if absent():
+        draft = await run(make, None, pooled=len(data) > LARGE)
         if draft.head()[5]:
             text = (
                 f"uid mismatch: the provided object specified uid {draft.head()[5]}, and no existing object was found"
             )
             raise errors.conflict(resource.group, resource.plural, info.name, text)
-        stored = await scope.registry.create(
-            resource, info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
-        )
-        return scope.object_answer(stored, 201)
+        # Off the loop another may have created it.
+        if absent():
+            stored = await scope.registry.create(
+                resource, info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+            )
+            return scope.object_answer(stored, 201)
     stored = await scope.registry.update(
         resource,
         info.namespace,
@@ -143,6 +150,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         subresource=info.subresource,
         dry_run=options.dry_run,
         patch=True,
+        sent=len(data),
         warnings=scope.warnings,
     )
     return scope.object_answer(stored)

@@ -194,6 +194,24 @@ impl FieldSet {
         }
     }
 
+    /// The set of these nodes of one level in any order; of those that share a step the last counts, and such that are
+    /// neither members nor lead to any are left out.
+    pub(crate) fn of_nodes(nodes: impl Iterator<Item = (PathElement, bool, Self)>) -> Self {
+        let nodes = nodes.map(|(element, member, below)| (element, Node { member, below }));
+        let mut nodes: Vec<_> = nodes.filter(|(_, node)| !node.is_empty()).collect();
+        if !nodes.is_sorted_by(|(a, _), (b, _)| a < b) {
+            nodes.sort_by(|(a, _), (b, _)| a.cmp(b));
+            nodes.dedup_by(|later, earlier| {
+                let same = later.0 == earlier.0;
+                if same {
+                    std::mem::swap(later, earlier);
+                }
+                same
+            });
+        }
+        Self(nodes)
+    }
+
     /// What is below a step, if anything.
     pub(crate) fn below(&self, element: &PathElement) -> Option<&Self> {
         self.get(element).map(|node| &node.below).filter(|below| !below.is_empty())

@@ -54,14 +54,13 @@ impl FieldSet {
 
 /// The set below a node, and whether the node is a member itself.
 fn read(reader: &mut Reader<'_>, depth: usize) -> Option<(FieldSet, bool)> {
-    let mut out = FieldSet::new();
     if depth > MAX_DEPTH {
         return None;
     }
     if reader.take("null") {
-        return Some((out, true));
+        return Some((FieldSet::new(), true));
     }
-    let mut member = false;
+    let (mut nodes, mut member) = (Vec::new(), false);
     if !reader.take("{") {
         return None;
     }
@@ -76,7 +75,7 @@ fn read(reader: &mut Reader<'_>, depth: usize) -> Option<(FieldSet, bool)> {
             reader.value(0)?;
         } else if let Parsed::Known(element) = PathElement::parse(&key)? {
             let (below, is_member) = read(reader, depth + 1)?;
-            out.set_node(element, is_member, below);
+            nodes.push((element, is_member, below));
         } else {
             reader.value(0)?;
         }
@@ -85,6 +84,7 @@ fn read(reader: &mut Reader<'_>, depth: usize) -> Option<(FieldSet, bool)> {
             return None;
         }
     }
+    let out = FieldSet::of_nodes(nodes.into_iter());
     // A node without anything below is there for its own sake.
     let member = member || out.is_empty();
     Some((out, member))

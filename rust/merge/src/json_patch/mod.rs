@@ -1,5 +1,7 @@
 //! JSON patch (RFC 6902) with the readings of evanphx/json-patch v4.
 
+mod run;
+
 use hydrofoil_types::{Map, Value};
 
 use crate::PatchError;
@@ -21,10 +23,13 @@ pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), PatchError> {
     }
     let nothing = Map::new();
     let operations: Vec<&Map> = operations.iter().map(|o| o.as_object().unwrap_or(&nothing)).collect();
-    let mut copied = 0;
-    for operation in operations {
-        let applied = apply(target, operation, &mut copied);
+    let (mut copied, mut left) = (0, operations.as_slice());
+    while !left.is_empty() {
+        let (row, rest) = left.split_at(run::length(left).max(1));
+        let applied = run::apply(target, row)
+            .unwrap_or_else(|| row.iter().try_for_each(|operation| apply(target, operation, &mut copied)));
         applied.map_err(PatchError::Failed)?;
+        left = rest;
     }
     Ok(())
 }
@@ -110,23 +115,33 @@ fn apply(doc: &mut Value, operation: &Map, copied: &mut usize) -> Result<(), Str
         }
         _ => {
             let found = if path.is_empty() { Some(&*doc) } else { read(doc, path)? };
-            // An absent member equals null and no value at all: all are a nil node upstream.
-            if equal(found.unwrap_or(&Value::Null), value.unwrap_or(&Value::Null)) {
-                Ok(())
-            } else {
-                Err(format!("testing value {path} failed: test failed"))
-            }
+            same(found, value, path)
         }
     }
+}
+
+/// Whether a test holds. An absent member equals null and no value at all: all are a nil node upstream.
+fn same(found: Option<&Value>, value: Option<&Value>, path: &str) -> Result<(), String> {
+    let holds = equal(found.unwrap_or(&Value::Null), value.unwrap_or(&Value::Null));
+    if holds { Ok(()) } else { Err(format!("testing value {path} failed: test failed")) }
+}
+
+fn absent_member(name: &str) -> String {
+    format!("Unable to remove nonexistent key: {name}: missing value")
 }
 
 fn missing(path: &str) -> String {
     format!("operation does not apply: doc is missing path: \"{path}\": missing value")
 }
 
+/// What a part of a pointer stands for.
+fn pointed(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}
+
 /// The parts of a pointer, of which what stands before the first slash does not count.
 fn split(path: &str) -> Result<(Vec<String>, String), String> {
-    let mut parts: Vec<String> = path.split('/').skip(1).map(|p| p.replace("~1", "/").replace("~0", "~")).collect();
+    let mut parts: Vec<String> = path.split('/').skip(1).map(pointed).collect();
     let last = parts.pop().ok_or_else(|| missing(path))?;
     Ok((parts, last))
 }
@@ -194,9 +209,7 @@ fn add(doc: &mut Value, path: &str, value: Value) -> Result<(), String> {
 fn remove(doc: &mut Value, path: &str) -> Result<Value, String> {
     let (here, last) = holder(doc, path)?;
     match here {
-        Value::Object(map) => {
-            map.remove(&last).ok_or_else(|| format!("Unable to remove nonexistent key: {last}: missing value"))
-        }
+        Value::Object(map) => map.remove(&last).ok_or_else(|| absent_member(&last)),
         Value::Array(list) => Ok(list.remove(index(&last, list.len())?)),
         _ => Err(missing(path)),
     }

@@ -88,3 +88,25 @@ fn unknown_members_are_told() {
     let found = json_patch_unknown(&json(r#"[{"op":"add","foo":1},{"Value":2}]"#));
     assert_eq!(found, [r#"json patch unknown field "[0].foo""#, r#"json patch unknown field "[1].Value""#]);
 }
+
+/// A long row about one object ends as its operations do one by one.
+#[test]
+fn rows_are_operations_one_after_the_other() {
+    let row: Vec<_> = (0..80).map(|i| format!(r#"{{"op":"add","path":"/a/k~1{i}","value":{i}}}"#)).collect();
+    for end in [
+        r#"{"op":"remove","path":"/a/k~13"}"#,
+        r#"{"op":"remove","path":"/a/none"}"#,
+        r#"{"op":"test","path":"/a/k~13","value":3}"#,
+        r#"{"op":"test","path":"/a/k~13","value":4}"#,
+        r#"{"op":"replace","path":"/a/none"}"#,
+        r#"{"op":"replace","path":"/a/","value":[]}"#,
+        r#"{"op":"move","from":"/a/k~13","path":"/b"}"#,
+    ] {
+        let whole = patched(r#"{"a":{"k/3":0}}"#, &format!("[{},{end}]", row.join(",")));
+        let mut doc = r#"{"a":{"k/3":0}}"#.to_owned();
+        for operation in &row {
+            doc = patched(&doc, &format!("[{operation}]")).expect("members are added");
+        }
+        assert_eq!(whole, patched(&doc, &format!("[{end}]")), "{end}");
+    }
+}

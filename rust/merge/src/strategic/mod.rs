@@ -10,6 +10,7 @@ use hydrofoil_types::{Map, Schema, Value};
 pub use text::printed;
 
 use crate::PatchError;
+use crate::members::Members;
 use lookup::Meta;
 
 const PATCH: &str = "$patch";
@@ -47,6 +48,7 @@ fn merge_map(mut original: Map, mut patch: Map, meta: &Meta<'_>) -> Result<Map, 
     }
     retain_keys(&mut original, &mut patch)?;
     element_orders(&mut original, &mut patch, meta)?;
+    let mut original = Members::of(original, patch.len());
     for (key, value) in patch {
         let deletes = key.starts_with(DELETE_FROM);
         let key = if deletes { after_slash(&key, DELETE_FROM, "primitive list")?.into() } else { key };
@@ -58,30 +60,30 @@ fn merge_map(mut original: Map, mut patch: Map, meta: &Meta<'_>) -> Result<Map, 
         match (same_kind, value) {
             (Some(true), Value::Object(value)) => {
                 let (inner, strategy) = meta.object(&key)?;
-                let slot = original.entry(&key);
+                let slot = original.entry(key);
                 let Value::Object(here) = std::mem::take(slot) else { continue };
                 let merged = if strategy == "replace" { value } else { merge_map(here, value, &inner)? };
                 *slot = Value::Object(merged);
             }
             (Some(true), Value::Array(value)) => {
                 let list = meta.list(&key)?;
-                let slot = original.entry(&key);
+                let slot = original.entry(key);
                 let Value::Array(here) = std::mem::take(slot) else { continue };
                 *slot = Value::Array(slice::merge_list(here, value, &list, deletes)?);
             }
-            (Some(true), value) => original.set(key, value),
+            (Some(true), value) => *original.entry(key) = value,
             (_, _) if deletes => {}
             (_, mut value) => {
                 drop_nulls(&mut value);
                 if drop_directives(&mut value) {
-                    original.set(key, value);
+                    *original.entry(key) = value;
                 } else {
                     original.remove(&key);
                 }
             }
         }
     }
-    Ok(original)
+    Ok(original.into_map())
 }
 
 /// The field that a directive is about; its form is `$directive/field`.

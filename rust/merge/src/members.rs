@@ -1,0 +1,91 @@
+//! The members of an object while a patch is laid over them.
+
+use std::collections::HashMap;
+
+use hydrofoil_types::{Map, SmolStr, Value};
+
+/// From how many members on, of the object and of the patch, an index is cheaper than looking.
+const MANY: usize = 32;
+
+/// Members that are looked up as often as a patch has members: with an index where both are many, since a map looks
+/// through all it has.
+pub(crate) enum Members {
+    Few(Map),
+    Many { slots: Vec<Option<(SmolStr, Value)>>, places: HashMap<SmolStr, usize> },
+}
+
+impl Members {
+    /// The members of a map that a patch with so many members is about.
+    pub fn of(map: Map, patch: usize) -> Self {
+        if patch < MANY || map.len().max(patch) < 2 * MANY {
+            return Self::Few(map);
+        }
+        let slots: Vec<_> = map.into_iter().map(Some).collect();
+        let places = slots.iter().flatten().enumerate().map(|(at, (key, _))| (key.clone(), at)).collect();
+        Self::Many { slots, places }
+    }
+
+    /// The value of `key`.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        match self {
+            Self::Few(map) => map.get(key),
+            Self::Many { slots, places } => slots[*places.get(key)?].as_ref().map(|(_, value)| value),
+        }
+    }
+
+    /// The value of `key` for change, made as null at the end where it is absent.
+    pub fn entry(&mut self, key: SmolStr) -> &mut Value {
+        match self {
+            Self::Few(map) => map.entry(&key),
+            Self::Many { slots, places } => {
+                let at = *places.entry(key.clone()).or_insert_with(|| {
+                    slots.push(None);
+                    slots.len() - 1
+                });
+                &mut slots[at].get_or_insert((key, Value::Null)).1
+            }
+        }
+    }
+
+    /// Takes `key` out.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        match self {
+            Self::Few(map) => map.remove(key),
+            Self::Many { slots, places } => slots[places.remove(key)?].take().map(|(_, value)| value),
+        }
+    }
+
+    /// What is there in the end, in its order.
+    pub fn into_map(self) -> Map {
+        match self {
+            Self::Few(map) => map,
+            Self::Many { slots, .. } => Map::from_unique(slots.into_iter().flatten().collect()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MANY, Members};
+    use hydrofoil_types::{Map, SmolStr, Value};
+
+    /// A map of many members and one of few are changed alike.
+    #[test]
+    fn many_members_are_changed_as_few_are() {
+        let changed = |patch: usize| {
+            let keys = (0..3 * MANY).map(|i| (SmolStr::from(format!("k{i}")), Value::Int(1)));
+            let mut members = Members::of(Map::from_unique(keys.collect()), patch);
+            assert_eq!(matches!(members, Members::Many { .. }), patch >= MANY);
+            for key in ["k3", "absent", "k5"] {
+                members.remove(key);
+            }
+            for (key, value) in [("k0", 2), ("new", 3), ("k5", 4), ("new", 5)] {
+                *members.entry(key.into()) = Value::Int(value);
+            }
+            assert_eq!((members.get("k3"), members.get("new")), (None, Some(&Value::Int(5))));
+            members.into_map().into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(changed(MANY), changed(0));
+        assert_eq!(changed(0).len(), 3 * MANY);
+    }
+}

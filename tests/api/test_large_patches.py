@@ -1,0 +1,113 @@
+"""Large patches are worked on off the loop, so that others are answered meanwhile (issue 6 E, UP-13)."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import aiohttp
+import pytest
+
+from hydrofoil.registry.pool import LARGE, POOLED_TRIES
+from hydrofoil.server.run import Server
+
+URL = "/api/v1/namespaces/default/configmaps"
+MANY = {f"k{i}": "v" for i in range(LARGE // 8)}
+HEAD = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "n"}}
+PATCHES = {
+    "application/merge-patch+json": {"data": MANY},
+    "application/strategic-merge-patch+json": {"data": MANY},
+    "application/json-patch+json": [{"op": "add", "path": f"/data/{k}", "value": "v"} for k in MANY],
+    "application/apply-patch+yaml": {**HEAD, "data": MANY},
+}
+
+
+class Pool(ThreadPoolExecutor):
+    """A pool that notes what it is given, and does something after each work."""
+
+    given: list[str]
+    after: Callable[[], None]
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.given.append(work.__name__)
+        done = Future[Any]()
+        try:
+            done.set_result(work(*args, **kwargs))
+        except Exception as e:
+            done.set_exception(e)
+        self.after()
+        return done
+
+
+@pytest.fixture
+async def pool(server: Server) -> AsyncIterator[Pool]:
+    pool = Pool(1)
+    pool.given, pool.after = [], lambda: None
+    asyncio.get_running_loop().set_default_executor(pool)
+    yield pool
+
+
+async def patch(api: aiohttp.ClientSession, media: str, body: object) -> tuple[int, Any]:
+    params = {"fieldManager": "m", "force": "true"} if "apply" in media else {}
+    async with api.patch(f"{URL}/n", data=json.dumps(body), params=params, headers={"Content-Type": media}) as r:
+        return r.status, await r.json()
+
+
+async def create(api: aiohttp.ClientSession, data: dict[str, str]) -> None:
+    async with api.post(URL, json={**HEAD, "data": data}) as r:
+        assert r.status == 201
+
+
+@pytest.mark.parametrize("media", PATCHES)
+async def test_a_large_patch_leaves_the_loop(api: aiohttp.ClientSession, pool: Pool, media: str) -> None:
+    await create(api, {"old": "1"})
+    status, answer = await patch(api, media, PATCHES[media])
+    assert (status, answer["data"]) == (200, {"old": "1", **MANY})
+    assert len(pool.given) == 2 and pool.given[1] == "begin_update"
+
+
+async def test_a_small_patch_stays_unless_its_object_is_large(api: aiohttp.ClientSession, pool: Pool) -> None:
+    media, small = "application/merge-patch+json", {"data": {"k": "2"}}
+    await create(api, {"k": "1"})
+    assert (await patch(api, media, small))[0] == 200 and pool.given == []
+    assert (await patch(api, media, {"data": MANY}))[0] == 200
+    pool.given.clear()
+    assert (await patch(api, media, small))[0] == 200 and len(pool.given) == 2
+
+
+async def test_an_apply_that_creates_leaves_the_loop(api: aiohttp.ClientSession, pool: Pool) -> None:
+    media = "application/apply-patch+yaml"
+    assert (await patch(api, media, PATCHES[media]))[0] == 201 and len(pool.given) == 1
+
+
+async def test_an_error_off_the_loop_is_answered(api: aiohttp.ClientSession, pool: Pool) -> None:
+    await create(api, {"old": "1"})
+    status, answer = await patch(api, "application/merge-patch+json", {"data": {**MANY, "old": 5}})
+    assert (status, answer["reason"]) == (422, "Invalid") and len(pool.given) == 1
+
+
+async def test_a_busy_object_is_patched_in_the_end(server: Server, api: aiohttp.ClientSession, pool: Pool) -> None:
+    """Others who write it during every try do not keep a large patch from being made."""
+    await create(api, {"old": "1"})
+    registry = server.app.registry
+    resource = next(r for r in registry.catalog.resources() if r.plural == "configmaps")
+    collection = registry.collection(resource)
+
+    def write() -> None:
+        old = collection.get(resource.native, "default", "n")
+        assert old is not None
+        draft = old.thaw()
+        draft.set(["data", "old"], json.dumps(str(len(pool.given))).encode())
+        with contextlib.suppress(StopIteration):
+            collection.update(old, draft).__await__().send(None)
+
+    pool.after = write
+    media = "application/merge-patch+json"
+    status, answer = await patch(api, media, {"data": MANY})
+    assert (status, len(answer["data"])) == (200, len(MANY) + 1)
+    assert len(pool.given) == 2 * POOLED_TRIES
+    assert answer["data"]["old"] == str(len(pool.given))

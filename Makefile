@@ -22,6 +22,7 @@ $(VENV)/.installed: requirements/dev.lock
 
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet --locked
+	$(PY) -m compileall -q python/hydrofoil
 	@touch $@
 
 fmt: $(VENV)/.installed ## Format everything

@@ -105,6 +105,8 @@ class Server:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
+        # The client's order, as Go's server: its first choice on machines that have AES costs a sixth less than ours.
+        context.options &= ~ssl.Options.OP_CIPHER_SERVER_PREFERENCE
         try:
             context.load_cert_chain(cert, key or None)
         except (OSError, ssl.SSLError) as e:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import compileall
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from pathlib import Path
@@ -98,28 +100,43 @@ def test_answers_at_once(flag: str) -> None:
     assert min(took) < 0.15
 
 
+def spent(pid: int) -> float:
+    """Seconds of processor time of a process that runs."""
+    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def yardstick() -> float:
+    """Seconds of processor time that a bare interpreter takes for a fixed part of the standard library."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-c", "import asyncio"], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 @pytest.mark.usefixtures("compiled")
 def test_cold_start_is_quick_and_small() -> None:
     """To the first 200 of /readyz: under 350 ms and under 70 MiB; the best of at most eight.
 
     The time is that of the processor: the server waits for nothing on its way, so on a machine with nothing else to do
-    it is the time that passes, and beside other tests it is still the server's own.
+    it is the time that passes, and beside other tests it is still the server's own. The 350 ms are those of a machine
+    that takes 75 ms for the yardstick; a slower one has as much more.
     """
-    took, sizes = [], []
-    ticks = os.sysconf("SC_CLK_TCK")
+    took, sizes, bare = [], [], []
     for _ in range(8):
+        bare.append(yardstick())
         with subprocess.Popen(command("serve", "--port", "0"), stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             url = running.stdout.readline().removeprefix("serving on ").strip()
             assert urllib.request.urlopen(f"{url}/readyz").status == 200
-            user, system = Path(f"/proc/{running.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-            took.append((int(user) + int(system)) / ticks)
+            took.append(spent(running.pid))
             status = Path(f"/proc/{running.pid}/status").read_text()
             sizes.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]) / 1024)
             running.terminate()
-        if min(took) < 0.35:
+        limit = 0.35 * max(1, min(bare) / 0.075)
+        if min(took) < limit:
             break
-    assert min(took) < 0.35
+    assert min(took) < limit, (took, bare)
     assert min(sizes) < 70
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -201,6 +202,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"hydrofoil: argument --port: {given['port']} is not a port\n")
         return 2
     # Only serving needs the engine: --help and --version answer without it.
+    # What is made until it serves lives as long as the process: the collector looks at none of it.
+    gc.disable()
+    from hydrofoil import client
+
+    client.defer()
     from hydrofoil.cli.log import configure
     from hydrofoil.server.config import Config
     from hydrofoil.server.run import run

@@ -101,7 +101,7 @@ class AvailabilityController(Controller):
             return "False", "FailedDiscoveryCheck", str(e)
         url = f"https://{where}{found.path}"
         try:
-            session = self._backends.session(service)
+            session = await self._backends.session(service)
             async with session.get(
                 url,
                 headers=identity("system:kube-aggregator", groups=["system:masters"]),

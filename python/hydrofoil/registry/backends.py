@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import orjson
 
+from hydrofoil import client
 from hydrofoil.apis.registration import Service
 from hydrofoil.engine import Selector
 
@@ -121,8 +122,9 @@ class Backends:
             context.verify_mode = ssl.CERT_NONE
         return context
 
-    def session(self, service: Service) -> aiohttp.ClientSession:
+    async def session(self, service: Service) -> aiohttp.ClientSession:
         """A session with a service. Raises Unreachable."""
+        await client.ready()
         found = self._sessions.get(service)
         if found is None:
             connector = aiohttp.TCPConnector(ssl=self.context(service), limit=0)

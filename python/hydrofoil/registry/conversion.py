@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 import aiohttp
 import orjson
 
+from hydrofoil import client
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 
@@ -160,6 +161,7 @@ class Webhook:
 
     async def _post(self, body: bytes) -> Object:
         where = endpoint(self._client, self._services)
+        await client.ready()
         if self._session is None:
             try:
                 context = trust(self._client)

@@ -133,7 +133,8 @@ class Aggregator:
     async def _get(self, service: Service, path: str, accept: str, user: str) -> tuple[int, str, bytes]:
         url = f"https://{self._backends.locate(service)}{path}"
         headers = [("Accept", accept), *identity(user, groups=["system:masters"])]
-        async with self._backends.session(service).get(
+        session = await self._backends.session(service)
+        async with session.get(
             url,
             headers=headers,
             server_hostname=service.host,

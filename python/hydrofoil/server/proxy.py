@@ -91,7 +91,7 @@ async def proxy(
     try:
         if upgrade:
             return await upgraded(request, url, headers, backends.context(service), service.host)
-        session = backends.session(service)
+        session = await backends.session(service)
     except Unreachable as e:
         return refusal(request, 500 if not upgrade else 503, str(e), common)
     discovery = len(request.raw_path.partition("?")[0].strip("/").split("/")) == 3

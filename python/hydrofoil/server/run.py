@@ -156,8 +156,8 @@ async def serve(config: Config) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     # What was made so far lives as long as the process: the collector need not look at it again.
-    gc.collect()
     gc.freeze()
+    gc.enable()
     if config.kubeconfig:
         sys.stdout.write(f"kubeconfig {config.kubeconfig}\n")
     sys.stdout.write(f"serving on {url}\n")

@@ -65,7 +65,8 @@ class Watcher:
         headers = self.headers("PartialObjectMetadataList")
         async with self.soak.session.get(self.path, params=params, headers=headers) as r:
             answer = orjson.loads(await r.read())
-        self.held = view(answer["items"])
+        # An empty list of metadata has null for its items.
+        self.held = view(answer["items"] or [])
         self.version = answer["metadata"]["resourceVersion"]
         self.soak.counts["listed by watchers"] += 1
 

@@ -13,6 +13,7 @@ from .internal import InternalTypes
 from .model import minified
 from .modules import Modules
 from .priorities import read_priorities
+from .registered import registered
 from .unserved import unserved
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,7 @@ def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> Non
     UNSERVED.write_bytes(minified(unserved(facts, catalog)))
     objects = Bootstrap(facts.types, catalog, priorities).objects(modules.kubernetes)
     (out / "bootstrap.json").write_bytes(minified(objects))
+    (out / "registered.json").write_bytes(minified(registered(modules)))
     lines = InternalTypes(modules).lines()
     INTERNAL.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     openapi.pack(modules.openapi_spec, facts, catalog["resources"], out / "openapi")

@@ -175,7 +175,8 @@ class Catalog:
     def protobuf(self, body: bytes) -> bytes:
         """A JSON document of a known kind as enveloped protobuf (MT-05)."""
         raw = orjson.loads(body)
-        group, _, version = raw["apiVersion"].rpartition("/")
+        # The oldest documents of discovery say nothing of their version.
+        group, _, version = raw.get("apiVersion", "").rpartition("/")
         kind = raw["kind"]
         resource = self.by_kind.get((group, version, kind))
         if resource is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -84,15 +85,31 @@ def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def _fits(media: str, served: str) -> bool:
+    """Whether a route that tells what it produces takes a clause."""
     return media in (served, "*/*")
+
+
+def _met(media: str, served: str) -> bool:
+    """Whether a serializer meets a clause."""
+    return media in (served, "*/*", "application/*")
 
 
 STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
 
 
 @lru_cache(maxsize=512)
-def negotiate(accept: str, *, watchable: bool = False, custom: bool = False, cbor: bool = False) -> Accepted:
-    """The form of an answer; custom resources have none in protobuf.
+def negotiate(
+    accept: str,
+    *,
+    watchable: bool = False,
+    custom: bool = False,
+    cbor: bool = False,
+    untransformed: bool = False,
+    routed: bool = True,
+) -> Accepted:
+    """The form of an answer; custom resources have none in protobuf, and errors and documents no transform.
+
+    What is `routed` has a route that tells what it produces, which looks at the clauses first.
 
     Raises 406 when no clause can be met (MT-02, MT-08, MT-10).
     """
@@ -100,15 +117,15 @@ def negotiate(accept: str, *, watchable: bool = False, custom: bool = False, cbo
         return PLAIN
     clauses = _clauses(accept)
     types = media_types(cbor)
-    # Routes of custom resources take any type; those of built-in ones tell what they produce, streams among it.
+    # Routes of custom resources take any type; those of built-in ones have streams among what they produce.
     produced = (*types, "application/cbor-seq") if watchable and cbor else types
-    if not custom and not any(_fits(media, served) for media, _ in clauses for served in produced):
+    if routed and not custom and not any(_fits(media, served) for media, _ in clauses for served in produced):
         available = types + (STREAMS if watchable else ())
         text = f"406: Not Acceptable\n\nAvailable representations: {', '.join(available)}"
         raise ApiError(406, "NotAcceptable", text, {})
     for media, params in clauses:
         for served in types:
-            if not _fits(media, served):
+            if not _met(media, served):
                 continue
             transform = params.get("as", "")
             if served in (PROTOBUF, CBOR) and transform == "Table":
@@ -116,7 +133,8 @@ def negotiate(accept: str, *, watchable: bool = False, custom: bool = False, cbo
             if served == PROTOBUF and custom and not transform:
                 continue
             if transform and (
-                transform not in TRANSFORMS
+                untransformed
+                or transform not in TRANSFORMS
                 or params.get("g") != "meta.k8s.io"
                 or params.get("v") not in ("v1", "v1beta1")
             ):
@@ -126,10 +144,27 @@ def negotiate(accept: str, *, watchable: bool = False, custom: bool = False, cbo
     raise not_acceptable(types)
 
 
+def negotiate_json(accept: str) -> None:
+    """Raises 406 when a client does not take JSON, of what is JSON only."""
+    if accept.strip() and not any(_fits(media, JSON) for media, _ in _clauses(accept)):
+        raise ApiError(406, "NotAcceptable", f"406: Not Acceptable\n\nAvailable representations: {JSON}", {})
+
+
+TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+MEDIA = re.compile(rf"\s*({TOKEN}(?:/{TOKEN})?)\s*((?:;\s*{TOKEN}=(?:{TOKEN}|\"(?:[^\"\\]|\\.)*\")\s*)*);?\s*")
+
+
+@lru_cache(maxsize=128)
+def parsed_media(content_type: str) -> str:
+    """The media type of a Content-Type, empty when its parameters are broken (Go's `mime.ParseMediaType`)."""
+    found = MEDIA.fullmatch(content_type)
+    return found[1].lower() if found else ""
+
+
 def body_media(content_type: str, *, custom: bool = False, cbor: bool = False) -> str:
     """`json`, `yaml`, `protobuf` or `cbor` of a request body. Raises 415 (MT-04, MT-07, MT-17)."""
-    media = content_type.partition(";")[0].strip()
-    if media in ("", "application/json"):
+    media = "application/json" if not content_type else parsed_media(content_type)
+    if media == JSON:
         return "json"
     if media == YAML:
         return "yaml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
@@ -58,10 +59,18 @@ class ListOptions:
     bookmarks: bool
     initial_events: bool | None
     timeout: int | None
+    marked: bool = True
+    """Whether the end of the state is told, where a watch begins with it without being asked to."""
 
 
-def list_options(params: Params, *, watch: bool) -> ListOptions:
-    """Reads and checks ListOptions (RV-15 to RV-26, WA-21, WA-24)."""
+def list_options(
+    params: Params, *, watch: bool, selectors: Callable[[ListOptions], object] | None = None
+) -> ListOptions:
+    """Reads and checks ListOptions (RV-15 to RV-26, WA-21, WA-24).
+
+    What cannot be read at all is told first: `selectors` reads the selectors, and raises 400.
+    """
+    timeout = integer(params, "timeoutSeconds")
     options = ListOptions(
         labels=params.get("labelSelector", ""),
         fields=params.get("fieldSelector", ""),
@@ -72,10 +81,12 @@ def list_options(params: Params, *, watch: bool) -> ListOptions:
         watch=watch,
         bookmarks=truth(params, "allowWatchBookmarks"),
         initial_events=truth(params, "sendInitialEvents") if "sendInitialEvents" in params else None,
-        timeout=integer(params, "timeoutSeconds"),
+        timeout=timeout,
     )
     version = params.get("resourceVersion", "")
     causes = _watch_causes(options) if watch else _list_causes(options, version)
+    if selectors is not None and (causes or (version and not version.isdigit())):
+        selectors(options)
     if causes:
         raise invalid("meta.k8s.io", "ListOptions", "", causes)
     if version:
@@ -109,19 +120,17 @@ def _unknown_match(match: str) -> Cause:
 def _list_causes(options: ListOptions, version: str) -> list[Cause]:
     causes: list[Cause] = []
     match = options.match
-    if options.initial_events is not None:
-        causes.append(_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
-    if not match:
-        return causes
-    if not version:
+    if match and not version:
         why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
         causes.append(_forbidden(_MATCH, why))
-    if options.token:
+    if match and options.token:
         causes.append(_forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
-    if match not in ("Exact", "NotOlderThan"):
+    if match not in ("", "Exact", "NotOlderThan"):
         causes.append(_unknown_match(match))
     if match == "Exact" and version == "0":
         causes.append(_forbidden(_MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'))
+    if options.initial_events is not None:
+        causes.append(_forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     return causes
 
 
@@ -157,15 +166,15 @@ class WriteOptions:
 _LEVELS = ("", "Ignore", "Strict", "Warn")
 
 
-def write_options(params: Params, kind: str) -> WriteOptions:
-    """Reads and checks Create-, Update- or PatchOptions (DRY-06, DRY-07, FV-10)."""
+def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions:
+    """Reads and checks Create-, Update- or, for a kind of patch, PatchOptions (DRY-06, DRY-07, FV-10)."""
     causes: list[Cause] = []
-    given = params.get("dryRun", "")
-    dry_run = set(given.split(",")) if given else set()
-    if dry_run - {"All"}:
-        shown = orjson.dumps(given.split(",")).decode()
-        causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
     manager = params.get("fieldManager", "")
+    if patch.startswith("apply"):
+        if not manager:
+            causes.append(("FieldValueRequired", "Required value: is required for apply patch", "fieldManager"))
+    elif patch and "force" in params:
+        causes.append(_forbidden("force", "may not be specified for non-apply patch"))
     if len(manager.encode()) > 128:
         causes.append(("FieldValueTooLong", "Too long: may not be more than 128 bytes", "fieldManager"))
     for i, c in enumerate(manager):
@@ -173,6 +182,11 @@ def write_options(params: Params, kind: str) -> WriteOptions:
             at = len(manager[:i].encode())
             text = f"Invalid value: {quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
             causes.append(("FieldValueInvalid", text, "fieldManager"))
+    given = params.get("dryRun", "")
+    dry_run = set(given.split(",")) if given else set()
+    if dry_run - {"All"}:
+        shown = orjson.dumps(given.split(",")).decode()
+        causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
     level = params.get("fieldValidation", "")
     if level not in _LEVELS:
         text = f'Unsupported value: "{level}": supported values: "", "Ignore", "Strict", "Warn"'

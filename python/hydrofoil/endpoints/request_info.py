@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import unquote
 
 
 @dataclass(slots=True)
@@ -22,12 +21,10 @@ class RequestInfo:
 
 
 def parse(path: str) -> RequestInfo | None:
-    """The parts of an API path, or None when it is none: then it is a document or nothing."""
+    """The parts of a decoded API path, or None when it is none: then it is a document or nothing."""
     segments = path.split("/")[1:]
     if segments and segments[-1] == "":
         segments.pop()
-    if "%" in path:
-        segments = [unquote(s) for s in segments]
     if len(segments) < 2:
         return None
     if segments[0] == "api":

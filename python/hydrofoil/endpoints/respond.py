@@ -14,6 +14,7 @@ from aiohttp.abc import AbstractStreamWriter
 
 from hydrofoil import engine
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
+from hydrofoil.endpoints.params import parse
 from hydrofoil.errors import ApiError
 
 GZIP_ABOVE = 131_072
@@ -141,6 +142,13 @@ def warning_values(warnings: list[str]) -> list[str]:
     return ['299 - "' + o.replace("\\", "\\\\").replace('"', '\\"') + '"' for o in out]
 
 
+def read_by_people(request: web.BaseRequest, given: str | None, accepted: Accepted) -> bool:
+    """Whether a person reads the answer, `given` the parameter `pretty` (curl, Wget and browsers count as persons)."""
+    if given is not None:
+        return given in ("true", "1")
+    return accepted.pretty or request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
+
+
 def wants_gzip(request: web.BaseRequest) -> bool:
     """Whether the client accepts gzip, as upstream reads the header: the bare token."""
     value = request.headers.get("Accept-Encoding")
@@ -191,7 +199,9 @@ def error_answer(request: web.BaseRequest, error: ApiError, accepted: Accepted |
         body = engine.pretty(body) + b"\n"
         accepted = PLAIN
     else:
-        body = encode(body, accepted, pretty=False)
+        raw_query = request.raw_path.partition("?")[2]
+        given = parse(raw_query).get("pretty") if "pretty" in raw_query else None
+        body = encode(body, accepted, pretty=read_by_people(request, given, accepted))
     return answer(request, error.code, body, accepted.media, common + error_headers(error))
 
 

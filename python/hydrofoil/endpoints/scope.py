@@ -9,6 +9,7 @@ from aiohttp import web
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.apis.scheme import package
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.negotiate import Accepted
 from hydrofoil.endpoints.params import Params
@@ -70,23 +71,17 @@ class Scope:
         return f"{encoding}:metadata:{accepted.version}" if accepted.transform else encoding
 
     def pretty(self) -> bool:
-        """Whether a person reads the answer (curl, Wget and browsers count as persons)."""
-        if self.accepted.binary:
-            return False
-        given = self.params.get("pretty")
-        if given is not None:
-            return given in ("true", "1")
-        if self.accepted.pretty:
-            return True
-        agent = self.request.headers.get("User-Agent", "")
-        return agent.startswith(("curl", "Wget", "Mozilla/5.0"))
+        """Whether a person reads the answer."""
+        return not self.accepted.binary and respond.read_by_people(
+            self.request, self.params.get("pretty"), self.accepted
+        )
 
     def object_answer(self, stored: Stored, status: int = 200) -> respond.Answer:
         """An answer that shows one object."""
         if self.accepted.transform == "PartialObjectMetadataList":
             text = (
                 "you requested PartialObjectMetadataList, but the requested object is not a list "
-                f"(*{self.resource.group or 'core'}.{self.resource.kind})"
+                f"(*{package(self.resource.group)}.{self.resource.kind})"
             )
             raise ApiError(406, "NotAcceptable", text)
         body = stored.body(self.form())

@@ -31,6 +31,13 @@ def generate_name(base: str) -> str:
     return base[:58] + "".join(random.choices(NAME_LETTERS, k=5))
 
 
+def check_segment(name: str) -> None:
+    """Raises 400 for a name that no key of the storage can have (`path.IsValidPathSegmentName`)."""
+    why = [f"may not be '{name}'"] if name in (".", "..") else [f"may not contain '{c}'" for c in "/%" if c in name]
+    if why:
+        raise errors.bad_request(f'Name parameter invalid: "{name}": {";".join(why)}')
+
+
 def new_uid() -> str:
     """A random uid."""
     return str(uuid.UUID(bytes=os.urandom(16), version=4))
@@ -77,6 +84,7 @@ class Registry:
         """The present version of an object. Raises 404."""
         stored = self.collection(resource).get(resource.native, namespace, name)
         if stored is None:
+            check_segment(name)
             raise errors.not_found(resource.group, resource.plural, name)
         return stored
 

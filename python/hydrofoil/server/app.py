@@ -9,6 +9,7 @@ import os
 import uuid
 from collections.abc import Awaitable, Callable
 from time import perf_counter
+from urllib.parse import unquote
 
 from aiohttp import web
 
@@ -24,7 +25,7 @@ from hydrofoil.endpoints.handlers.list import list_
 from hydrofoil.endpoints.handlers.patch import patch
 from hydrofoil.endpoints.handlers.update import update
 from hydrofoil.endpoints.handlers.watch import watch
-from hydrofoil.endpoints.negotiate import PATCHES, PROTOBUF, negotiate
+from hydrofoil.endpoints.negotiate import PATCHES, PROTOBUF, negotiate, patch_kind
 from hydrofoil.endpoints.request_info import RequestInfo, parse
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import ApiError
@@ -68,6 +69,13 @@ def unconverted(resource: Resource, verb: str, why: str) -> ApiError:
     listed = f"failed to list {resource.api_version}, Kind={resource.kind}"
     text = f"storage is (re)initializing: {listed}: {why}"
     return ApiError(429, "TooManyRequests", text, {}, retry_after=1)
+
+
+def check_timeout(raw_query: str, path: str) -> None:
+    """Raises 400 for a `timeout` that is none, of anything but watches (`WithRequestDeadline`)."""
+    params = query.parse(raw_query)
+    if not query.truth(params, "watch") and "/watch/" not in path:
+        query.timeout(params)
 
 
 class App:
@@ -172,10 +180,15 @@ class App:
 
     async def _route(self, request: web.BaseRequest, common: bytes) -> web.StreamResponse:
         path, _, raw_query = request.raw_path.partition("?")
+        if "%" in path:
+            # As in Go, what is escaped is part of the path like everything else, slashes too.
+            path = unquote(path)
         if self.registry.registrations.remote:
             passed = await self.aggregator.answer(request, path, common)
             if passed is not None:
                 return passed
+        if "timeout=" in raw_query:
+            check_timeout(raw_query, path)
         info = parse(path)
         if info is None or info.group not in self.catalog.groups:
             return self._document(request, path, raw_query, common)
@@ -187,23 +200,32 @@ class App:
         base = len(common)
         if resource.deprecation:
             common += respond.header_lines({}, [resource.deprecation])
-        if info.watch_prefix and info.name:
-            # The old form of a watch of one object.
-            params["fieldSelector"] = f"metadata.name={info.name}"
-            info.name = ""
         # The scale of a custom resource is a built-in kind.
         custom = resource.custom and info.subresource != "scale"
-        accepted = negotiate(
-            request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
-        )
+        if verb == "patch":
+            # What a patch is comes before what is made of it.
+            patch_kind(request.headers.get("Content-Type", ""), custom=custom, cbor=self.cbor)
+        try:
+            accepted = negotiate(
+                request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
+            )
+        except ApiError as e:
+            # A route that does not produce what is asked for is not taken, so that it does not warn either.
+            e.headers = b"" if e.message.startswith("406") else common[base:]
+            raise
         scope = Scope(
             request, info, params, resource, self.registry, self.hub, common, accepted, self.cbor, self.request_timeout
         )
+        return await self._execute(scope, verb, handler, common[base:])
+
+    async def _execute(self, scope: Scope, verb: str, handler: Handler, extra: bytes) -> web.StreamResponse:
+        """Has a request handled in its turn and counted; `extra` are the header lines of its route."""
         started = perf_counter()
         code = 500
-        slots = self.inflight.slots(verb, info.subresource)
+        slots = self.inflight.slots(verb, scope.info.subresource)
         if slots.full:
             self._observe(scope, verb, 429, 0.0)
+            request, common = scope.request, scope.common
             return respond.answer(request, 429, REFUSAL, "text/plain; charset=utf-8", common + REFUSAL_HEADERS)
         slots.taken += 1
         try:
@@ -213,17 +235,17 @@ class App:
         except ConversionFailed as e:
             code = 500
             if verb in ("list", "watch"):
-                error = unconverted(resource, verb, e.message)
+                error = unconverted(scope.resource, verb, e.message)
                 code = error.code
                 raise error from None
             raise
         except engine.ConversionError as e:
-            error = unconverted(resource, verb, str(e.args[1]))
+            error = unconverted(scope.resource, verb, str(e.args[1]))
             code = error.code
             raise error from None
         except ApiError as e:
             code = e.code
-            e.headers = common[base:] + respond.header_lines({}, scope.warnings)
+            e.headers = extra + respond.header_lines({}, scope.warnings)
             raise
         finally:
             slots.taken -= 1
@@ -245,9 +267,9 @@ class App:
             self.metrics.observe(labels, perf_counter() - started)
 
     async def _deadline(self, scope: Scope, verb: str, handler: Handler) -> web.StreamResponse:
-        seconds = query.timeout(scope.params) if "timeout" in scope.params else None
         if verb == "watch":
             return await handler(scope)
+        seconds = query.timeout(scope.params) if "timeout" in scope.params else None
         if seconds is None:
             # What has arrived is answered at once; only a body that is still to come makes a request wait.
             if scope.request.content.is_eof() or scope.info.subresource in LONG_RUNNING:

@@ -18,7 +18,7 @@ from aiohttp import web
 from hydrofoil import __version__
 from hydrofoil.apis.discovery import Discovery
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate
+from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate, negotiate_json
 from hydrofoil.endpoints.params import parse
 from hydrofoil.engine import openapi_protobuf
 from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not_acceptable
@@ -68,14 +68,17 @@ class Documents:
         if "//" in path:
             return self.missing(request, common)
         trimmed = path.rstrip("/") or "/"
-        if trimmed in ("/version", "/metrics") and request.method != "GET":
+        if trimmed == "/version" and request.method != "GET":
             raise method_not_allowed()
         if head in ("healthz", "livez", "readyz"):
             return self._healthy(request, path, query, common)
         if trimmed == "/metrics":
+            if request.method == "DELETE":
+                self._metrics.reset()
+                return respond.answer(request, 200, b"metrics reset\n", TEXT, common)
             return respond.answer(request, 200, self._metrics.text(), CONTENT_TYPE, common)
         if trimmed == "/version":
-            negotiate(plain_clauses(request.headers.get("Accept", "")))
+            negotiate_json(request.headers.get("Accept", ""))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
             return respond.answer(request, 200, body, "application/json", common)
         if trimmed.startswith("/openapi"):
@@ -111,41 +114,41 @@ class Documents:
             paths.update(f"/apis/{group}/{v}" if group else f"/api/{v}" for v in versions)
         return orjson.dumps({"paths": sorted(paths)}, option=orjson.OPT_INDENT_2)
 
-    def _accepted(self, path: str, accept: str) -> Accepted:
-        """Documents of groups, and of versions that definitions make, know no routes that could tell what they produce
-        (`apiGroupHandler` of kube-aggregator, `versionDiscoveryHandler` of apiextensions).
-        """
-        try:
-            return negotiate(accept)
-        except ApiError:
-            _, root, *names = path.rstrip("/").split("/")
-            if root == "apis" and names and (len(names) == 1 or self._catalog.is_custom(names[0])):
-                raise not_acceptable(ACCEPTED) from None
-            raise
-
     def _discover(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
-        if request.method != "GET":
-            raise ApiError(
-                405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {}
-            )
         accept = request.headers.get("Accept", "")
-        if path in ("/api", "/apis"):
-            version = aggregated_version(accept)
-            if version:
-                return self._aggregate(request, path == "/api", version, common)
-            if accept and not plain_clauses(accept):
-                raise not_acceptable(ACCEPTED)
         body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
         if body is None:
             segments = path.split("/")
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
                 return self.missing(request, common)
             raise no_such_resource()
-        accepted = self._accepted(path, plain_clauses(accept))
+        if request.method != "GET" and self._routed(path):
+            raise method_not_allowed()
+        if path in ("/api", "/apis"):
+            version = aggregated_version(accept)
+            if version:
+                return self._aggregate(request, path == "/api", version, common)
+        plain = plain_clauses(accept)
+        if accept and not plain:
+            raise not_acceptable(ACCEPTED)
+        accepted = negotiate(plain, untransformed=True, routed=self._routed(path))
         if accepted.protobuf:
             return respond.answer(request, 200, self._catalog.protobuf(body), accepted.media, common)
         pretty = parse(query).get("pretty") in ("1", "true")
         return respond.answer(request, 200, respond.encode(body, accepted, pretty=pretty), accepted.media, common)
+
+    def _routed(self, path: str) -> bool:
+        """Whether a document has a route of its own, which is for GET and tells what it produces.
+
+        The others are handlers of whatever comes (`apiGroupHandler` of kube-aggregator, `versionDiscoveryHandler` of
+        apiextensions).
+        """
+        _, root, *names = path.split("/")
+        if root == "api":
+            return True
+        if len(names) == 1:
+            return names[0] == "apiregistration.k8s.io"
+        return len(names) == 2 and not self._catalog.is_custom(names[0])
 
     def _aggregate(self, request: web.BaseRequest, core: bool, version: str, common: bytes) -> respond.Answer:
         body, etag = self._discovery.aggregated(core, version)
@@ -260,7 +263,6 @@ def openapi_index(custom: dict[str, str], remote: dict[str, Any]) -> bytes:
 def accepted_or_plain(accept: str, *, cbor: bool = False) -> Accepted | None:
     """The form of an error: None when negotiation fails."""
     try:
-        accepted = negotiate(accept, cbor=cbor)
+        return negotiate(accept, cbor=cbor, untransformed=True, routed=False)
     except ApiError:
         return None
-    return Accepted(accepted.media)

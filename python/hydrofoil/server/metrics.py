@@ -55,6 +55,12 @@ class Metrics:
         )
         self._children: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
 
+    def reset(self) -> None:
+        """Begins to count anew."""
+        self._children.clear()
+        for metric in (self.requests, self.seconds, self.deprecated):
+            metric.clear()
+
     def watch_store(self, registry: Registry) -> None:
         """Shows the sizes of a store from now on."""
         self.registry.register(_StoreSizes(registry))

@@ -20,11 +20,32 @@ use crate::stored::Stored;
 ///
 /// Only the members of the object that the patch names are read, patched and decoded: what it does not name stays as
 /// it is, be it the larger part of the object by far.
-pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]) -> PyResult<(Value, Vec<String>)> {
+///
+/// An outcome that names another type is told as an error, for a built-in type and unless it is `lenient`; the type that
+/// a strategic merge patch names does not count.
+pub(crate) fn patched(
+    old: &Stored,
+    typed: &Arc<Typed>,
+    kind: &str,
+    patch: &[u8],
+    lenient: bool,
+) -> PyResult<(Value, Vec<String>)> {
     let given = patch;
     let patch = json::parse(patch).map_err(|e| decode_error(&e))?;
     let mut strict = patch.strict;
-    let patch = patch.value;
+    let mut patch = patch.value;
+    if kind == "strategic" && typed.custom.is_none() {
+        if matches!(patch, Value::Null) {
+            patch = Value::object();
+        }
+        if let Some(members) = patch.as_object_mut() {
+            for name in TYPE_META {
+                if members.get(name).is_some_and(|value| matches!(value, Value::Str(_) | Value::Null)) {
+                    members.remove(name);
+                }
+            }
+        }
+    }
     let text = typed.json(&old.version)?;
     let named = if kind == "json" { named_by_paths(&patch) } else { named_by_members(&patch) };
     let named = named.map(|mut named| {
@@ -50,9 +71,7 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
         merge::json_patch(&mut value, &patch).map_err(|e| patch_error(&e))?;
     } else {
         if patch.as_object().is_none() {
-            let found = if patch.as_array().is_some() { "array" } else { "value" };
-            let text = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
-            return Err(patch_error(&merge::PatchError::Malformed(text)));
+            return Err(patch_error(&merge::PatchError::Malformed(no_object(&patch))));
         }
         if kind == "merge" {
             merge::json_merge(&mut value, patch);
@@ -60,8 +79,26 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
             merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
         }
     }
+    if named.is_none() && typed.custom.is_none() && kind != "strategic" && !lenient {
+        check_type(old, typed, kind, given, &value)?;
+    }
     let text = json::encode_any(&value);
-    let (mut value, found) = typed.decode(&text, "json").map_err(|e| outcome(old, typed, kind, given, &text, e))?;
+    let decoded = match typed.decode(&text, "json") {
+        Err(e) if kind == "strategic" => restored(typed, given, value, &text, e),
+        other => other.map_err(|e| outcome(old, typed, kind, given, &text, e)),
+    };
+    let (mut value, mut found) = decoded?;
+    if found.len() > 1
+        && kind != "strategic"
+        && let Some((_, ordered)) =
+            whole(old, typed, kind, given).and_then(|text| typed.decode(text.as_bytes(), "json").ok())
+    {
+        // Upstream reads what the library writes, whose members are sorted.
+        found = ordered;
+    }
+    if kind == "strategic" {
+        found.sort();
+    }
     strict.extend(found);
     let before = old.value(typed)?;
     if owners.is_some()
@@ -86,26 +123,83 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
     Ok((value, strict))
 }
 
-/// The error of a patch whose outcome is no object of the type: it shows the whole outcome, or what a strategic patch
-/// says.
+const TYPE_META: [&str; 2] = ["apiVersion", "kind"];
+
+/// What Go says of a patch that should be an object.
+fn no_object(patch: &Value) -> String {
+    match patch {
+        // Go reads null as an empty object; the library that merges does not.
+        Value::Null => "Invalid JSON Patch".to_owned(),
+        other => format!("json: cannot unmarshal {} into Go value of type map[string]interface {{}}", go_name(other)),
+    }
+}
+
+/// What Go's decoder calls a JSON value.
+fn go_name(value: &Value) -> &'static str {
+    match value {
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+        Value::Str(_) => "string",
+        Value::Bool(_) => "bool",
+        _ => "number",
+    }
+}
+
+/// Refuses an outcome whose type is not that of the object: the type that it names, and what it looks like.
+fn check_type(old: &Stored, typed: &Typed, kind: &str, patch: &[u8], value: &Value) -> PyResult<()> {
+    let shown = || whole(old, typed, kind, patch).unwrap_or_default();
+    for name in TYPE_META {
+        if let Some(found) = value.get(name).filter(|v| !matches!(v, Value::Str(_) | Value::Null)) {
+            let place = format!("Go struct field .{name} of type string");
+            let text = format!("json: cannot unmarshal {} into {place}", go_name(found));
+            let text = format!("couldn't get version/kind; json parse error: {text}");
+            return Err(crate::error::DecodeError::new_err(("patched", text, shown())));
+        }
+    }
+    let [version, named] = TYPE_META.map(|name| value.get(name).and_then(Value::as_str).unwrap_or_default());
+    if version == typed.api_version && (named.is_empty() || named == typed.kind.kind) {
+        return Ok(());
+    }
+    Err(crate::error::DecodeError::new_err(("type meta", version.to_owned(), named.to_owned(), shown())))
+}
+
+/// The outcome of a strategic merge patch that no decoder takes, made an object of the type as Go's conversion does.
+fn restored(
+    typed: &Typed,
+    patch: &[u8],
+    mut value: Value,
+    decoded: &[u8],
+    error: PyErr,
+) -> PyResult<(Value, Vec<String>)> {
+    let Err(DecodeError::Type(_)) = json::decode(&typed.schema, decoded) else { return Err(error) };
+    match json::restore(&typed.schema, &mut value) {
+        Ok(()) => typed.decode(&json::encode_any(&value), "json"),
+        Err(text) => match json::parse(patch) {
+            Ok(patch) => Err(crate::error::DecodeError::new_err(("patched", text, merge::printed(&patch.value)))),
+            Err(_) => Err(error),
+        },
+    }
+}
+
+/// The error of a patch whose outcome is no object of the type: it shows the whole outcome.
 fn outcome(old: &Stored, typed: &Typed, kind: &str, patch: &[u8], decoded: &[u8], error: PyErr) -> PyErr {
     let Err(DecodeError::Type(message)) = json::decode(&typed.schema, decoded) else { return error };
-    let whole = || {
-        let patch = json::parse(patch).ok()?.value;
-        if kind == "strategic" {
-            return Some(merge::printed(&patch));
-        }
-        let before = json::parse(&typed.json(&old.version).ok()?).ok()?.value;
-        let mut value = before.clone();
-        if kind == "json" {
-            merge::json_patch(&mut value, &patch).ok()?;
-        } else {
-            merge::json_merge(&mut value, patch.clone());
-        }
-        merge::order_outcome(&mut value, &before, &patch);
-        String::from_utf8(json::encode_any(&value)).ok()
-    };
-    whole().map_or(error, |shown| crate::error::DecodeError::new_err(("patched", message, shown)))
+    whole(old, typed, kind, patch)
+        .map_or(error, |shown| crate::error::DecodeError::new_err(("patched", message, shown)))
+}
+
+/// The whole outcome of a merge patch or JSON patch, as the library that patches writes it.
+fn whole(old: &Stored, typed: &Typed, kind: &str, patch: &[u8]) -> Option<String> {
+    let patch = json::parse(patch).ok()?.value;
+    let before = json::parse(&typed.json(&old.version).ok()?).ok()?.value;
+    let mut value = before.clone();
+    if kind == "json" {
+        merge::json_patch(&mut value, &patch).ok()?;
+    } else {
+        merge::json_merge(&mut value, patch.clone());
+    }
+    merge::order_outcome(&mut value, &before, &patch);
+    String::from_utf8(json::encode_any(&value)).ok()
 }
 
 /// The members that a merge patch or strategic merge patch names, when it is about single members only: neither about

@@ -122,15 +122,18 @@ impl Stored {
         Ok(Draft::new(Arc::clone(&self.typed), value))
     }
 
-    /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`.
+    /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`, and
+    /// the outcome may name another type when it is `lenient`.
+    #[pyo3(signature = (resource, kind, patch, lenient=false))]
     fn patch(
         &self,
         py: Python<'_>,
         resource: &ResourceType,
         kind: &str,
         patch: &[u8],
+        lenient: bool,
     ) -> PyResult<(Draft, Vec<String>)> {
-        let (value, strict) = py.detach(|| crate::patch::patched(self, &resource.typed, kind, patch))?;
+        let (value, strict) = py.detach(|| crate::patch::patched(self, &resource.typed, kind, patch, lenient))?;
         Ok((Draft::new(Arc::clone(&resource.typed), value), strict))
     }
 }

@@ -26,7 +26,10 @@ impl FieldSelector {
     pub fn parse(text: &str, resolve: impl Fn(&str) -> Result<FieldTarget, String>) -> Result<Self, String> {
         let mut terms = Vec::new();
         for (label, equal, value) in split(text)? {
-            terms.push((resolve(label)?, equal, value));
+            // Nothing about nothing is a term that always holds.
+            if !(label.is_empty() && value.is_empty()) {
+                terms.push((resolve(label)?, equal, value));
+            }
         }
         Ok(Self { terms })
     }
@@ -113,7 +116,7 @@ fn unescape(value: &str) -> Result<SmolStr, String> {
                 Some(c) => return Err(format!("invalid field selector: invalid escape sequence: \\{c}")),
                 None => return Err("invalid field selector: invalid escape sequence: \\".to_owned()),
             },
-            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {c}")),
+            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {}", u32::from(c))),
             c => out.push(c),
         }
     }
@@ -129,6 +132,7 @@ mod tests {
         let parse = |text| FieldSelector::parse(text, |_| Ok(FieldTarget::Name)).unwrap_err();
         assert_eq!(parse("nonsense"), "invalid selector: 'nonsense'; can't understand 'nonsense'");
         assert_eq!(parse("a=\\x"), "invalid field selector: invalid escape sequence: \\x");
-        assert_eq!(parse("a=b=c"), "invalid field selector: unescaped character in value: =");
+        assert_eq!(parse("a=b=c"), "invalid field selector: unescaped character in value: 61");
+        assert!(FieldSelector::parse("=", |_| Err(String::new())).is_ok_and(|all| all.is_empty()));
     }
 }

@@ -139,7 +139,8 @@ impl Parser {
         }
         let (Kind::Word, key) = token else { return Err(format!("found '{}', expected: identifier", token.1)) };
         if let Some(problem) = qualified_name(&key) {
-            return Err(format!("key: Invalid value: {key:?}: {problem}"));
+            // Upstream's reader of selectors has no path here.
+            return Err(format!("<nil>: Invalid value: {key:?}: {problem}"));
         }
         let ends = matches!(self.look(), (Kind::End, _) | (Kind::Symbol, ","));
         let key = SmolStr::from(key);
@@ -155,17 +156,25 @@ impl Parser {
             "=" | "==" | "!=" | ">" | "<" => vec![self.exact()?],
             found => return Err(format!("found '{found}', expected: in, notin, =, ==, !=, gt, lt")),
         };
-        if let ">" | "<" = operator.as_str() {
-            let value = &values[0];
-            let n = value.parse().map_err(|_| {
-                format!("values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer")
-            })?;
-            return Ok(Requirement { key, test: if operator == ">" { Test::Greater(n) } else { Test::Less(n) } });
+        let bound = matches!(operator.as_str(), ">" | "<").then(|| values[0].parse::<i64>().ok());
+        let mut problems = Vec::new();
+        if bound == Some(None) {
+            let why = "for 'Gt', 'Lt' operators, the value must be an integer";
+            problems.push(format!("values[0]: Invalid value: {:?}: {why}", values[0]));
         }
         for (i, value) in values.iter().enumerate() {
             if let Some(problem) = label_value(value) {
-                return Err(format!("values[{i}][{key}]: Invalid value: {value:?}: {problem}"));
+                problems.push(format!("values[{i}][{key}]: Invalid value: {value:?}: {problem}"));
             }
+        }
+        if problems.len() > 1 {
+            return Err(format!("[{}]", problems.join(", ")));
+        }
+        if let Some(problem) = problems.pop() {
+            return Err(problem);
+        }
+        if let Some(Some(n)) = bound {
+            return Ok(Requirement { key, test: if operator == ">" { Test::Greater(n) } else { Test::Less(n) } });
         }
         let negative = matches!(operator.as_str(), "notin" | "!=");
         Ok(Requirement { key, test: if negative { Test::NotIn(values) } else { Test::In(values) } })

@@ -16,7 +16,7 @@ from hydrofoil.endpoints.request_info import RequestInfo, parse
         ("/api/v1/namespaces/n/finalize", ("", "v1", "namespaces", "finalize", "", "n", False)),
         ("/api/v1/watch/namespaces/n/pods/p", ("", "v1", "pods", "", "n", "p", True)),
         ("/apis/apps/v1/deployments/", ("apps", "v1", "deployments", "", "", "", False)),
-        ("/apis/g/v1/namespaces/n/roles/a%20b", ("g", "v1", "roles", "", "n", "a b", False)),
+        ("/apis/g/v1/namespaces/n/roles/a b", ("g", "v1", "roles", "", "n", "a b", False)),
     ],
 )
 def test_parts(path: str, expected: tuple[str, str, str, str, str, str, bool]) -> None:

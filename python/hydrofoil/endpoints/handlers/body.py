@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from hydrofoil import engine, errors
-from hydrofoil.apis.catalog import Resource
+from hydrofoil.apis import scheme
 from hydrofoil.endpoints.negotiate import body_media
-from hydrofoil.endpoints.params import WriteOptions
+from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType
 
-SCHEME = "pkg/runtime/scheme.go:111"
-"""How upstream's scheme calls itself in messages."""
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 """What upstream reads of a body first."""
 
 
-def _not_an_object(data: bytes) -> str:
+def not_an_object(data: bytes) -> str:
     """What Go calls a JSON body that is no object; empty for objects and for what is not JSON."""
     first = data.lstrip()[:1]
     if first == b"[":
@@ -40,37 +38,25 @@ def decode(
         draft, strict = native.decode(data, media)
     except engine.DecodeError as e:
         what, text = e.args
-        if what == "type" and (found := _not_an_object(data)):
+        if what == "type" and (found := not_an_object(data)):
             text = f"json: cannot unmarshal {found} into Go value of type {TYPE_META}"
         elif what == "type":
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
-        raise unrecognized(native, data, f"couldn't get version/kind; json parse error: {text}") from None
+        prefix = "" if media == "protobuf" else "couldn't get version/kind; json parse error: "
+        raise unrecognized(native, data, prefix + text) from None
     if draft.head()[0].count("/") > 1:
         raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.head()[0]}")
     if native is scope.resource.native and scope.resource.custom:
         check_custom(native, draft, data)
     elif not also or draft.head()[0] != also:
-        check_type(scope, native, draft)
+        check_type(native, draft)
     if strict and level == "Strict":
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
         raise errors.bad_request(f"{head}: strict decoding error: {errors.strict_text(strict)}")
     if level == "Warn":
         scope.warnings += strict
     return draft
-
-
-def registered(scope: Scope, api_version: str, kind: str) -> tuple[str, str, Resource | None]:
-    """The group and version of a body, those of the URL when it has none, and what they call `kind`."""
-    group, _, version = api_version.rpartition("/")
-    if not version:
-        group, version = scope.resource.group, scope.resource.version
-    return group, version, scope.registry.catalog.by_kind.get((group, version, kind))
-
-
-def no_kind(kind: str, api_version: str, scheme: str) -> str:
-    """What Go's scheme says of a kind that no API has."""
-    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
 
 
 def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError:
@@ -82,20 +68,16 @@ def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError
     )
 
 
-def check_type(scope: Scope, native: ResourceType, draft: Draft) -> None:
+def check_type(native: ResourceType, draft: Draft) -> None:
     """Checks the kind and version of a body; what it leaves out is that of the URL."""
     api_version, kind, *_ = draft.head()
     if (not kind or kind == native.kind) and (not api_version or api_version == native.api_version):
         return
-    group, version, known = registered(scope, api_version, kind)
-    if known is None:
-        kind = kind or native.kind
-        text = no_kind(kind, f"{group}/{version}" if group else version, SCHEME)
-        raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {native.kind}: {text}')
-    if known.group == scope.resource.group:
-        domain = (group.partition(".")[0]) or "core"
-        text = f"converting ({version}.{kind}) to ({domain}.{native.kind}): unknown conversion"
-        raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {native.kind}: {text}')
+    kind, api_version = kind or native.kind, api_version or native.api_version
+    group = native.api_version.rpartition("/")[0]
+    if why := scheme.refusal((group, native.kind), api_version, kind):
+        version = api_version.rpartition("/")[2]
+        raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {native.kind}: {why}')
     raise wrong_version(api_version, native)
 
 
@@ -126,9 +108,14 @@ def check_namespace(scope: Scope, draft: Draft) -> None:
         )
 
 
-async def read(scope: Scope, native: ResourceType, options: WriteOptions) -> Draft:
-    """The body of a create or update."""
+async def read(scope: Scope, native: ResourceType, kind: str, *, also: str = "") -> tuple[Draft, WriteOptions]:
+    """The body of a create or update, and its options, by their kind; `also` as `decode`."""
     custom = scope.resource.custom and native is scope.resource.native
-    media = body_media(scope.request.headers.get("Content-Type", ""), custom=custom, cbor=scope.cbor)
+    content_type = scope.request.headers.get("Content-Type", "")
+    if kind == "CreateOptions":
+        body_media(content_type, custom=custom, cbor=scope.cbor)
     data = await scope.body()
-    return decode(scope, native, data, options.field_validation, media=media)
+    options = write_options(scope.params, kind)
+    # An update looks at its options before it does at what it is given.
+    media = body_media(content_type, custom=custom, cbor=scope.cbor)
+    return decode(scope, native, data, options.field_validation, media=media, also=also), options

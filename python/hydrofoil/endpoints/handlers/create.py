@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 
 
 async def create(scope: Scope) -> Answer:
     """Stores a new object."""
-    options = write_options(scope.params, "CreateOptions")
-    draft = await body.read(scope, scope.resource.native, options)
+    draft, options = await body.read(scope, scope.resource.native, "CreateOptions")
     body.check_namespace(scope, draft)
     stored = await scope.registry.create(
         scope.resource,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import orjson
 
 from hydrofoil import engine, errors
+from hydrofoil.apis import scheme
 from hydrofoil.endpoints import params as query
-from hydrofoil.endpoints.handlers.list import head, open_list
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.list import head, open_list, read_options
 from hydrofoil.endpoints.negotiate import body_media
-from hydrofoil.endpoints.params import list_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import Cause
@@ -49,6 +50,8 @@ async def delete_options(scope: Scope) -> DeleteOptions:
         options.policy = given.get("propagationPolicy")
         if "orphanDependents" in given:
             options.orphan = query.truth(given, "orphanDependents")
+        options.uid = given.get("uid") or None
+        options.revision = given.get("resourceVersion") or None
         if given.get("dryRun"):
             dry = [given["dryRun"]]
     causes = policy_causes(options.policy, options.orphan)
@@ -63,14 +66,22 @@ async def delete_options(scope: Scope) -> DeleteOptions:
 
 def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
     media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
+    if data.strip() == b"null":
+        data = b"{}"
     native = scope.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
     try:
         draft, _ = native.decode(data, media)
     except engine.DecodeError as e:
-        raise errors.bad_request(str(e.args[1])) from None
-    kind = draft.head()[1]
+        what, text = e.args
+        if what == "type" and (found := body.not_an_object(data)):
+            what, text = "syntax", f"json: cannot unmarshal {found} into Go value of type {body.TYPE_META}"
+        prefix = "couldn't get version/kind; json parse error: " if what == "syntax" else ""
+        raise errors.bad_request(prefix + text) from None
+    version, kind, *_ = draft.head()
+    if kind in scheme.UNVERSIONED:
+        raise errors.bad_request(f"converting (v1.{kind}) to (v1.DeleteOptions): unknown conversion")
     if kind and kind != "DeleteOptions":
-        raise errors.bad_request(f"decoded object cannot be converted to DeleteOptions: {kind}")
+        raise errors.bad_request(scheme.no_kind(kind, version or "meta.k8s.io/v1"))
     raw = orjson.loads(draft.json())
     preconditions = raw.get("preconditions", {})
     options.grace = raw.get("gracePeriodSeconds")
@@ -90,18 +101,18 @@ async def delete(scope: Scope) -> Answer:
     stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
     if gone and not scope.registry.traits(resource)[2]:
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
-        status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-        body = {**status, "details": {k: v for k, v in details.items() if v}}
-        return scope.json_answer(orjson.dumps(body) + b"\n")
+        status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+        status["details"] = {k: v for k, v in details.items() if v}
+        return scope.json_answer(orjson.dumps(status) + b"\n")
     code = 202 if not gone and options.orphan is False else 200
     return scope.object_answer(stored, code)
 
 
 async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
+    listing = read_options(scope, watch=False)
     options = await delete_options(scope)
     scope.warnings += scope.registry.strategy(scope.resource).delete_warnings(options)
-    listing = list_options(scope.params, watch=False)
     cursor, limit = await open_list(scope, listing, "json" if scope.accepted.binary else scope.form())
     begin = head(cursor, limit)
     shown: list[bytes] = []
@@ -118,6 +129,6 @@ async def delete_collection(scope: Scope) -> Answer:
                 if e.code == 404:
                     continue
                 raise
-            body = old.body(form).rstrip(b"\n")
-            shown.append(b"{" + body[1 + head_length :] if form == "json" else body)
+            text = old.body(form).rstrip(b"\n")
+            shown.append(b"{" + text[1 + head_length :] if form == "json" else text)
     return scope.json_answer(begin + b",".join(shown) + b"]}\n")

@@ -22,13 +22,18 @@ async def reached(scope: Scope, revision: int) -> None:
         await asyncio.sleep(0.02)
 
 
-async def get(scope: Scope) -> Answer:
-    """The present version, not older than asked for."""
+async def caught_up(scope: Scope) -> None:
+    """Waits for the version that a read asks for. Raises 400 and 504."""
     version = scope.params.get("resourceVersion", "")
     if version:
         wanted = params.revision(version)
         if wanted > scope.registry.backend.revision:
             await reached(scope, wanted)
+
+
+async def get(scope: Scope) -> Answer:
+    """The present version, not older than asked for."""
+    await caught_up(scope)
     if "export" in scope.params and params.truth(scope.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from aiohttp import web
 
 from hydrofoil import engine, errors
+from hydrofoil.apis.scheme import package
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
@@ -32,6 +33,21 @@ def selector(scope: Scope, labels: str, fields: str) -> engine.Selector:
         return engine.Selector(scope.resource.native, scope.info.namespace, labels, fields)
     except ValueError as e:
         raise errors.bad_request(str(e)) from None
+
+
+def read_options(scope: Scope, *, watch: bool) -> ListOptions:
+    """The options of a list or watch. Raises 400 and 422."""
+
+    def readable(options: ListOptions) -> None:
+        try:
+            selector(scope, options.labels, options.fields)
+        except errors.ApiError as e:
+            # That a field is none to select by is found later.
+            if "field" not in e.message or "invalid" in e.message:
+                raise
+
+    # The old form of a watch is one whatever its parameters say, and these are read as those of a list.
+    return list_options(scope.params, watch=watch, selectors=readable)
 
 
 async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[ListCursor, int]:
@@ -69,12 +85,12 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
 
 async def list_(scope: Scope) -> web.StreamResponse:
     """A list: small ones in one piece, large ones streamed as they are put together."""
+    options = read_options(scope, watch=False)
+    cursor, limit = await open_list(scope, options, scope.form())
     if scope.accepted.transform == "PartialObjectMetadata":
         text = "you requested PartialObjectMetadata, but the requested object is a list "
-        text += f"(*{scope.resource.group or 'core'}.{scope.resource.list_kind})"
+        text += f"(*{package(scope.resource.group)}.{scope.resource.list_kind})"
         raise errors.ApiError(406, "NotAcceptable", text)
-    options = list_options(scope.params, watch=False)
-    cursor, limit = await open_list(scope, options, scope.form())
     if scope.accepted.yaml or scope.pretty():
         return await rewritten(scope, cursor, limit)
     if respond.wants_gzip(scope.request) and cursor.exceeds(respond.GZIP_ABOVE):
@@ -85,7 +101,7 @@ async def list_(scope: Scope) -> web.StreamResponse:
     while size <= CHUNK:
         more = await chunk(cursor)
         if more is None:
-            if not size and null_rows(scope) and not scope.accepted.binary:
+            if not size and nothing_is_null(scope) and not scope.accepted.binary:
                 return scope.finished(b"%snull}\n" % begin[:-1])
             parts.append(cursor.close(end))
             return scope.finished(b"".join(parts), packed=cursor.is_packed)
@@ -132,9 +148,11 @@ def rest(cursor: ListCursor, left: tuple[str, int | None] | None) -> tuple[str, 
     return engine.encode_continue(cursor.revision, left[0]), left[1] or None
 
 
-def null_rows(scope: Scope) -> bool:
-    """Upstream's default table convertor leaves the rows of an empty table null; its printers make a list."""
-    return scope.accepted.transform == "Table" and scope.resource.default_table
+def nothing_is_null(scope: Scope) -> bool:
+    """Whether upstream leaves the items of an empty metadata list null, or the rows of a table that no printer made."""
+    if scope.accepted.transform == "Table":
+        return scope.resource.default_table
+    return bool(scope.accepted.transform)
 
 
 async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamResponse:
@@ -143,7 +161,7 @@ async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamR
     parts = [begin]
     while (more := await chunk(cursor)) is not None:
         parts += more
-    if len(parts) == 1 and null_rows(scope):
+    if len(parts) == 1 and nothing_is_null(scope):
         return scope.json_answer(b"%snull}\n" % begin[:-1])
     body = b"".join((*parts, end))
     if len(body) <= CHUNK:

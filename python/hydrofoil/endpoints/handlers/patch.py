@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import orjson
-
 from hydrofoil import engine, errors
+from hydrofoil.apis import scheme
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.handlers.update import check_name
+from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.pool import LARGE, run
+from hydrofoil.registry.store import check_segment
+
+BAD_PATCH = "Invalid JSON Patch"
+"""What the library that merges says of what is no object."""
 
 
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
     kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
-    options = write_options(scope.params, "PatchOptions")
-    if not kind.startswith("apply") and "force" in scope.params:
-        cause = ("FieldValueForbidden", "Forbidden: may not be specified for non-apply patch", "force")
-        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
     data = await scope.body()
+    options = write_options(scope.params, "PatchOptions", patch=kind)
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
     if kind == "apply":
@@ -57,9 +57,11 @@ def from_cbor(data: bytes) -> bytes:
 def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
     """The present version with a patch laid over it. Raises 400, 413, 422 and, as upstream, 500."""
     try:
-        draft, strict = old.patch(native, kind, data)
+        draft, strict = laid_over(old, native, kind, data)
     except engine.DecodeError as e:
         what, text, *shown = e.args
+        if what == "syntax":
+            raise errors.bad_request(malformed(kind, text, options.field_validation)) from None
         raise refused(what, text, shown[0].encode() if shown else data) from None
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
@@ -67,30 +69,36 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
         scope.warnings += [w for w in strict if w not in scope.warnings]
     if native is scope.resource.native and scope.resource.custom:
         body.check_custom(native, draft, data)
-    else:
-        _check_outcome(scope, native, kind, draft)
-    check_name(scope, draft)
     body.check_namespace(scope, draft)
+    check_name(scope, draft)
     return draft
 
 
-def _check_outcome(scope: Scope, native: ResourceType, kind: str, draft: Draft) -> None:
-    """The type of what a patch makes of a built-in object. Raises 400 and 422."""
-    api_version, own, *_ = draft.head()
-    unknown = own and own != native.kind and body.registered(scope, api_version, own)[2] is None
-    if unknown and kind != "strategic":
-        # What was patched is decoded by another scheme than a body.
-        text = body.no_kind(own, api_version, body.SCHEME)
-        raise wrong_patch(orjson.dumps(dict(sorted(orjson.loads(draft.json()).items()))), text)
-    body.check_type(scope, native, draft)
+def laid_over(old: Stored, native: ResourceType, kind: str, data: bytes) -> tuple[Draft, list[str]]:
+    """The present version with a patch laid over it, and what a strict reader objects to.
+
+    Raises DecodeError, and 400 and 422 when the outcome names another type than the object's.
+    """
+    try:
+        return old.patch(native, kind, data)
+    except engine.DecodeError as e:
+        if e.args[0] != "type meta":
+            raise
+        _, api_version, own, shown = e.args
+    if not api_version:
+        raise errors.bad_request(UNNAMED.format(old.name))
+    if api_version.count("/") > 1:
+        raise wrong_patch(shown.encode(), f"unexpected GroupVersion string: {api_version}")
+    if why := scheme.refusal((native.api_version.rpartition("/")[0], native.kind), api_version, own or native.kind):
+        raise wrong_patch(shown.encode(), why)
+    return old.patch(native, kind, data, lenient=True)
 
 
-def manager_checked(scope: Scope, options: WriteOptions) -> bool:
-    """Whether an apply is forced. Raises 422 when it names no manager."""
-    if not options.field_manager:
-        cause = ("FieldValueRequired", "Required value: is required for apply patch", "fieldManager")
-        raise errors.invalid("meta.k8s.io", "PatchOptions", "", [cause])
-    return truth(scope.params, "force")
+def malformed(kind: str, text: str, level: str) -> str:
+    """The text of a patch that cannot be read: not every reader says what it reads."""
+    if kind == "merge" and (level == "Ignore" or text == BAD_PATCH):
+        return BAD_PATCH
+    return text if kind == "strategic" or level == "Ignore" else f"error decoding patch: {text}"
 
 
 def applied(
@@ -113,15 +121,15 @@ def applied(
         raise errors.bad_request(f"error strict decoding YAML: {why}")
     if options.field_validation == "Warn":
         scope.warnings += [w for w in strict if w not in scope.warnings]
-    check_name(scope, draft)
     body.check_namespace(scope, draft)
+    check_name(scope, draft)
     return draft
 
 
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
     resource, info = scope.resource, scope.info
-    force = manager_checked(scope, options)
+    force = truth(scope.params, "force")
 
     def make(live: Stored | None) -> Draft:
         return applied(scope, resource.native, live, data, options, force=force)
@@ -130,6 +138,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         return not info.subresource and scope.collection.get(resource.native, info.namespace, info.name) is None
 
     if absent():
+        check_segment(info.name)
         draft = await run(make, None, pooled=len(data) > LARGE)
         if draft.head()[5]:
             text = (
@@ -159,8 +168,6 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:
     """The answer to a patch that cannot be applied."""
     match what:
-        case "syntax":
-            return errors.bad_request(f"error decoding patch: {text}")
         case "failed":
             message = "the server rejected our request due to an error in our request"
             return errors.ApiError(422, "Invalid", message, {})

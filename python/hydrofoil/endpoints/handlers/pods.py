@@ -10,7 +10,6 @@ from hydrofoil import engine, errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
-from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
@@ -29,12 +28,11 @@ def _pods(scope: Scope) -> Resource:
 
 async def bind(scope: Scope) -> Answer:
     """Assigns a pod to a node (URI-18)."""
-    options = write_options(scope.params, "CreateOptions")
     native = scope.registry.catalog.kind("", "v1", "Binding", BINDING)
-    given = await body.read(scope, native, options)
+    given, options = await body.read(scope, native, "CreateOptions")
     body.check_namespace(scope, given)
     name = scope.info.name or given.head()[2]
-    if given.head()[2] not in ("", name):
+    if given.head()[2] != name:
         raise errors.bad_request("name in URL does not match name in Binding object")
     raw = orjson.loads(given.json())
     target = raw.get("target", {})
@@ -104,13 +102,11 @@ def _now() -> str:
 
 async def evict(scope: Scope) -> Answer:
     """Deletes a pod unless a disruption budget forbids it (URI-17)."""
-    options = write_options(scope.params, "CreateOptions")
     native = scope.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
-    given = body.decode(scope, native, await scope.body(), options.field_validation, also="policy/v1beta1")
+    given, options = await body.read(scope, native, "CreateOptions", also="policy/v1beta1")
     body.check_namespace(scope, given)
     info = scope.info
-    named = given.head()[2]
-    if named and named != info.name:
+    if given.head()[2] != info.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
     pod = scope.registry.get(_pods(scope), info.namespace, info.name)
     asked = orjson.loads(given.json()).get("deleteOptions", {})

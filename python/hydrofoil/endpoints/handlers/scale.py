@@ -9,10 +9,11 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.endpoints.handlers import body, custom_scale, scale_owners
-from hydrofoil.endpoints.handlers.patch import applied, from_cbor, manager_checked, patched
+from hydrofoil.endpoints.handlers.get import caught_up
+from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.negotiate import patch_kind
-from hydrofoil.endpoints.params import WriteOptions, write_options
+from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
@@ -74,6 +75,7 @@ def answer(scope: Scope, stored: Stored) -> Answer:
 
 async def get(scope: Scope) -> Answer:
     """The scale of a workload."""
+    await caught_up(scope)
     stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
     await scope.registry.show(scope.resource, [stored])
     if scope.resource.custom:
@@ -83,10 +85,9 @@ async def get(scope: Scope) -> Answer:
 
 async def update(scope: Scope) -> Answer:
     """Sets the replicas of a workload."""
-    options = write_options(scope.params, "UpdateOptions")
-    given = await body.read(scope, scale_type(scope), options)
-    check_name(scope, given)
+    given, options = await body.read(scope, scale_type(scope), "UpdateOptions")
     body.check_namespace(scope, given)
+    check_name(scope, given)
     uid = given.head()[5]
 
     def make(old: Stored) -> Draft:
@@ -101,8 +102,8 @@ async def update(scope: Scope) -> Answer:
 async def patch(scope: Scope) -> Answer:
     """Sets the replicas of a workload by a patch of its Scale."""
     kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
-    options = write_options(scope.params, "PatchOptions")
     data = await scope.body()
+    options = write_options(scope.params, "PatchOptions", patch=kind)
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
     if kind == "apply":
@@ -124,7 +125,7 @@ def before(scope: Scope, old: Stored) -> dict[str, Any]:
 
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     """Sets the replicas of a workload by a configuration of its Scale (SSA-01)."""
-    force = manager_checked(scope, options)
+    force = truth(scope.params, "force")
     native, known = scale_type(scope), scale_owners.paths(scope)
 
     def change(old: Stored) -> Draft:

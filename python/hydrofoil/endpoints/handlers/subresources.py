@@ -6,13 +6,11 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
-from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource, Subresource
-from hydrofoil.endpoints.handlers import pods, scale, tokens
+from hydrofoil.endpoints.handlers import node, pods, scale, tokens
 from hydrofoil.endpoints.handlers.get import get
 from hydrofoil.endpoints.handlers.patch import patch
 from hydrofoil.endpoints.handlers.update import update
-from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 
 Handler = Callable[[Scope], Awaitable[web.StreamResponse]]
@@ -34,18 +32,4 @@ def handler(resource: Resource, sub: Subresource, verb: str) -> Handler:
         return pods.bind
     if sub.name == "eviction":
         return pods.evict
-    return no_node
-
-
-async def no_node(scope: Scope) -> Answer:
-    """What needs a kubelet or an endpoint is answered as upstream does without one."""
-    resource, info = scope.resource, scope.info
-    stored = scope.registry.get(resource, info.namespace, info.name)
-    if resource.plural == "pods" and not stored.thaw().get(["spec", "nodeName"]):
-        if info.subresource == "proxy":
-            raise errors.bad_request("address not allowed")
-        raise errors.bad_request(f"pod {info.name} does not have a host assigned")
-    if resource.plural == "services":
-        text = f'no endpoints available for service "{info.name}"'
-        raise errors.ApiError(503, "ServiceUnavailable", text)
-    raise errors.ApiError(500, "InternalError", "Internal error occurred: no node answers for its pods here")
+    return node.reach

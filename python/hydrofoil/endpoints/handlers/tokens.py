@@ -10,7 +10,6 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
@@ -56,9 +55,8 @@ def _check_bound(scope: Scope, draft: Draft) -> None:
 
 async def create(scope: Scope) -> Answer:
     """A token with the claims that a client reads; nobody verifies it until there is authentication."""
-    options = write_options(scope.params, "CreateOptions")
     native = scope.registry.catalog.kind("authentication.k8s.io", "v1", "TokenRequest", TOKEN_REQUEST)
-    draft = await body.read(scope, native, options)
+    draft, _ = await body.read(scope, native, "CreateOptions")
     info = scope.info
     account = scope.registry.get(scope.resource, info.namespace, info.name)
     if draft.get(["spec", "expirationSeconds"]) is None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from hydrofoil import errors
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.params import WriteOptions, write_options
+from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.store import check_segment
+
+UNNAMED = "the name of the object ({} based on URL) was undeterminable: name must be provided"
 
 
 def check_name(scope: Scope, draft: Draft) -> None:
     """The name of a body must be that of the URL."""
     name = draft.head()[2]
     if not name:
-        text = f"the name of the object ({scope.info.name} based on URL) was undeterminable: name must be provided"
-        raise errors.bad_request(text)
+        raise errors.bad_request(UNNAMED.format(scope.info.name))
     if name != scope.info.name:
         raise errors.bad_request(
             f"the name of the object ({name}) does not match the name on the URL ({scope.info.name})"
@@ -24,10 +26,9 @@ def check_name(scope: Scope, draft: Draft) -> None:
 
 async def update(scope: Scope) -> Answer:
     """Replaces an object; some kinds are created when absent (URI-15)."""
-    options = write_options(scope.params, "UpdateOptions")
-    draft = await body.read(scope, scope.resource.native, options)
-    check_name(scope, draft)
+    draft, options = await body.read(scope, scope.resource.native, "UpdateOptions")
     body.check_namespace(scope, draft)
+    check_name(scope, draft)
     return await replace(scope, draft, options)
 
 
@@ -36,6 +37,7 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
     resource, info = scope.resource, scope.info
     if not info.subresource and scope.registry.traits(resource)[0]:
         if scope.collection.get(resource.native, info.namespace, info.name) is None:
+            check_segment(info.name)
             stored = await scope.registry.create(
                 resource,
                 info.namespace,

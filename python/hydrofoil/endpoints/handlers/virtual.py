@@ -10,7 +10,6 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body, rules
-from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
@@ -34,8 +33,7 @@ def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
 
 async def review(scope: Scope) -> Answer:
     """Fills the status of a review with what a cluster admin gets (URI-16)."""
-    options = write_options(scope.params, "CreateOptions")
-    draft = await body.read(scope, scope.resource.native, options)
+    draft, _ = await body.read(scope, scope.resource.native, "CreateOptions")
     body.check_namespace(scope, draft)
     draft.set_type()
     draft.set(["metadata", "namespace"], orjson.dumps(scope.info.namespace) if scope.resource.namespaced else None)

@@ -12,9 +12,9 @@ from aiohttp import web
 from hydrofoil import engine, errors
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
-from hydrofoil.endpoints.handlers.list import selector
-from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF
-from hydrofoil.endpoints.params import ListOptions, list_options
+from hydrofoil.endpoints.handlers.list import read_options, selector
+from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS
+from hydrofoil.endpoints.params import ListOptions, truth
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Watcher
 from hydrofoil.storage.backend import Expired
@@ -62,8 +62,20 @@ def start(options: ListOptions) -> tuple[int | None, bool]:
             return None, True
         return options.revision or None, False
     if not options.revision:
-        return None, True
+        return None, options.marked
     return options.revision, False
+
+
+def named(scope: Scope, fields: str) -> str:
+    """The field selector of a watch whose path names one object. Raises 400 when it means another."""
+    name = scope.info.name
+    if not fields:
+        return f"metadata.name={name}"
+    selector(scope, "", fields)
+    terms = [term.replace("==", "=") for term in fields.split(",")]
+    if f"metadata.name={name}" not in terms:
+        raise errors.bad_request("fieldSelector metadata.name doesn't match requested name")
+    return fields
 
 
 async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
@@ -88,9 +100,14 @@ async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> t
 async def watch(scope: Scope) -> web.StreamResponse:
     """Streams events until the time is up, the client goes or the server ends."""
     request = scope.request
-    options = list_options(scope.params, watch=True)
+    plain = not truth(scope.params, "watch")
+    options = read_options(scope, watch=not plain)
+    if plain:
+        options.marked = False
+    if scope.info.name:
+        options.fields = named(scope, options.fields)
     if scope.accepted.yaml:
-        raise errors.not_acceptable(("application/json", "application/vnd.kubernetes.protobuf"))
+        raise errors.not_acceptable(STREAMS)
     if request.headers.get("Upgrade", "").lower() == "websocket":
         return await websocket(scope, options)
     transport = request.transport
@@ -145,7 +162,7 @@ async def run(
     stream.initial_mark = start(options)[1]
     if scope.resource.custom:
         bind(scope, stream, framed=framed)
-    seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
+    seconds = options.timeout or random.uniform(1800, 3600)
     loop = asyncio.get_running_loop()
     timer = loop.call_later(max(seconds, 0), stream.end)
     # A last mark shortly before the end lets the client resume from there (upstream: 2 s before the deadline).
@@ -207,7 +224,7 @@ async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
     stream.initial_mark = start(options)[1]
     if scope.resource.custom:
         bind(scope, stream, framed=False)
-    seconds = options.timeout if options.timeout is not None else random.uniform(1800, 3600)
+    seconds = options.timeout or random.uniform(1800, 3600)
     timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
     reader = asyncio.ensure_future(socket.receive())
     reader.add_done_callback(lambda _: stream.end())

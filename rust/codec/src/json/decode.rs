@@ -31,6 +31,15 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
     d.finish(value)
 }
 
+/// What is wrong with the text of one value, by a shape; its place is not told.
+pub(super) fn problem(arena: &Arena, shape: &Shape, text: &[u8]) -> Option<String> {
+    let mut d = Decoder::new(text, Some(arena));
+    match d.value(shape, 0) {
+        Ok(_) => d.type_error,
+        Err(e) => Some(e.to_string()),
+    }
+}
+
 pub(super) struct Decoder<'a> {
     pub(super) lex: Lexer<'a>,
     pub(super) arena: Option<&'a Arena>,

@@ -1,6 +1,7 @@
 //! YAML as upstream reads and writes it: YAML 1.1 scalars, answers with sorted keys.
 
 mod read;
+mod scalar;
 mod write;
 
 pub use read::parse;

@@ -1,0 +1,64 @@
+"""What Go's schemes have registered, as messages about bodies of another type tell it (apimachinery `pkg/runtime`)."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import orjson
+
+NAME = "pkg/runtime/scheme.go:111"
+"""How upstream's schemes call themselves in messages."""
+EVERYWHERE = frozenset(
+    ("WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions")
+)
+"""Kinds of every group-version (`metav1.AddToGroupVersion`)."""
+UNVERSIONED = frozenset(("Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"))
+"""Kinds of `v1` in every scheme."""
+OWN = frozenset(("apiextensions.k8s.io", "apiregistration.k8s.io"))
+"""Groups with a scheme of their own."""
+MOVED = "extensions"
+"""The group whose kinds are those of other groups now."""
+
+
+def _load() -> tuple[dict[str, dict[str, frozenset[str]]], dict[str, str]]:
+    """Kinds by scheme and group-version, and the packages of the internal types by group."""
+    raw = orjson.loads((files("hydrofoil.apis") / "data" / "registered.json").read_bytes())
+    kinds = {
+        scheme: {version: frozenset(names.split()) for version, names in versions.items()}
+        for scheme, versions in raw["kinds"].items()
+    }
+    return kinds, raw["packages"]
+
+
+KINDS, PACKAGES = _load()
+
+
+def package(group: str) -> str:
+    """The Go package of a group's internal types."""
+    return PACKAGES.get(group) or group.partition(".")[0]
+
+
+def known(group: str, api_version: str, kind: str) -> bool:
+    """Whether the scheme that reads bodies of a group has a kind."""
+    if api_version == "v1" and kind in UNVERSIONED:
+        return True
+    versions = KINDS[group if group in OWN else ""]
+    if api_version not in versions:
+        return False
+    return kind in versions[api_version] or kind in EVERYWHERE
+
+
+def no_kind(kind: str, api_version: str, scheme: str = NAME) -> str:
+    """What a scheme says of a kind that it does not have."""
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+
+
+def refusal(wanted: tuple[str, str], api_version: str, kind: str) -> str:
+    """Why a body of a kind cannot become another, `wanted` by group and kind; empty when it is one of its versions."""
+    group, own = wanted
+    if not known(group, api_version, kind):
+        return no_kind(kind, api_version)
+    given, _, version = api_version.rpartition("/")
+    if kind == own and (given == MOVED or package(given) == package(group)):
+        return ""
+    return f"converting ({version}.{kind}) to ({package(group)}.{own}): unknown conversion"

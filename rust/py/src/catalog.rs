@@ -1,9 +1,10 @@
 //! The catalog and the types it describes.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
+use hydrofoil_codec::json::RawForm;
 use hydrofoil_codec::{cbor, json, proto, yaml};
 use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply};
 use hydrofoil_schema::{Kind, convert, selectable};
@@ -121,6 +122,8 @@ pub(crate) struct Typed {
     pub(crate) served: Option<(Kind, types::Schema)>,
     /// What its definition says, when it is a custom resource.
     pub(crate) custom: Option<Custom>,
+    /// Whether it has members that are kept as they were given; found out when first asked.
+    pub(crate) raw: OnceLock<bool>,
 }
 
 /// A name for a type that no other has.
@@ -149,7 +152,18 @@ impl ResourceType {
         };
         let kind = kind_of(&resource);
         let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        let typed = Typed { id: next_id(), resource, schema, kind, api_version, head, storage, served, custom: None };
+        let typed = Typed {
+            id: next_id(),
+            resource,
+            schema,
+            kind,
+            api_version,
+            head,
+            storage,
+            served,
+            custom: None,
+            raw: OnceLock::new(),
+        };
         Self { typed: Arc::new(typed) }
     }
 }
@@ -220,7 +234,8 @@ impl ResourceType {
     ) -> PyResult<(types::Value, Vec<String>)> {
         let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
         self.check_configured(&config.value)?;
-        let live = live.map(|l| l.value(&self.typed)).transpose()?;
+        let given = live.map(|l| l.value(&self.typed)).transpose()?;
+        let live = given.as_deref().map(|live| self.typed.opened(Cow::Borrowed(live)));
         let now = types::Timestamp::now().rfc3339();
         let typed = &*self.typed;
         let request =
@@ -230,6 +245,9 @@ impl ResourceType {
             .map_err(|e| apply_error(&e))?;
         let mut value =
             json::decode_stored(&typed.schema, &json::encode_any(&applied)).map_err(|e| decode_error(&e))?;
+        if typed.has_raw() {
+            typed.settle_applied(given.as_deref(), &mut value);
+        }
         match &typed.custom {
             Some(custom) => custom.coerce_applied(&mut value)?,
             None => convert::after_decode(&typed.kind, &mut value),
@@ -287,6 +305,9 @@ impl Typed {
         {
             let given = json::parse(body).map_err(|e| decode_error(&e))?.value;
             decoded.strict = vec![cbor::unknown_field(&given, path)];
+        }
+        if media == "cbor" {
+            self.change_raw(&mut decoded.value, RawForm::Ordered);
         }
         convert::after_decode(&self.kind, &mut decoded.value);
         Ok((decoded.value, decoded.strict))
@@ -359,12 +380,56 @@ impl Typed {
             return json::decode_stored(&self.schema, &self.json(version)?).map_err(|e| decode_error(&e));
         }
         let schema = self.storage.as_ref().map_or(&self.schema, |s| &s.schema);
-        let mut value = json::decode_stored(schema, version.json()).map_err(|e| decode_error(&e))?;
+        let given = version.given();
+        let text = given.as_deref().unwrap_or_else(|| version.json());
+        let mut value = json::decode_stored(schema, text).map_err(|e| decode_error(&e))?;
         if self.storage.is_some() {
             value = convert::from_storage(&self.kind, value);
             self.set_type(&mut value);
         }
         Ok(value)
+    }
+
+    /// Gives members that are kept as they were given the form that a way through upstream's types leaves them in.
+    pub(crate) fn change_raw(&self, value: &mut types::Value, form: RawForm) {
+        if self.has_raw() {
+            json::change_raw(&self.schema, value, form);
+        }
+    }
+
+    /// An object without any text that is kept as it was given.
+    fn opened<'a>(&self, object: Cow<'a, types::Value>) -> Cow<'a, types::Value> {
+        if !self.has_raw() {
+            return object;
+        }
+        let mut open = object.into_owned();
+        json::change_raw(&self.schema, &mut open, RawForm::Open);
+        Cow::Owned(open)
+    }
+
+    /// Texts that are kept as they were given come from Go's maps after an apply, unless that changed nothing: the live
+    /// object is then taken with its new owners.
+    fn settle_applied(&self, live: Option<&types::Value>, value: &mut types::Value) {
+        let bare = |object: &types::Value| {
+            let mut bare = self.opened(Cow::Borrowed(object)).into_owned();
+            bare.object_at_mut(&["metadata"]).remove("managedFields");
+            bare
+        };
+        let Some(live) = live.filter(|live| bare(live) == bare(value)) else {
+            return self.change_raw(value, RawForm::Ordered);
+        };
+        let owners = value.object_at_mut(&["metadata"]).remove("managedFields");
+        *value = live.clone();
+        let metadata = value.object_at_mut(&["metadata"]);
+        match owners {
+            Some(owners) => metadata.set("managedFields", owners),
+            None => drop(metadata.remove("managedFields")),
+        }
+    }
+
+    /// Whether it has members that are kept as they were given.
+    pub(crate) fn has_raw(&self) -> bool {
+        *self.raw.get_or_init(|| self.custom.is_none() && json::has_raw(&self.schema))
     }
 
     pub(crate) fn set_type(&self, value: &mut types::Value) {
@@ -393,6 +458,7 @@ impl Typed {
         let labels = Box::default();
         hydrofoil_store::Draft {
             json: encoded.json,
+            given: encoded.given,
             rv_at: encoded.rv_at,
             head: self.head,
             labels,
@@ -427,6 +493,7 @@ impl Typed {
         };
         hydrofoil_store::Draft {
             json: encoded.json,
+            given: encoded.given,
             rv_at: encoded.rv_at,
             head: self.head,
             labels: labels.into_boxed_slice(),

@@ -1,7 +1,7 @@
 //! Custom resources: how a type finds what its definition says.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hydrofoil_codec::json;
 use hydrofoil_schema::custom::{self, Definition, Version};
@@ -61,6 +61,7 @@ pub(crate) fn types(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Typed)
             storage: None,
             served: None,
             custom: Some(custom),
+            raw: OnceLock::new(),
         };
         (version.name.to_string(), typed)
     };

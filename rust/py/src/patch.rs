@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hydrofoil_codec::DecodeError;
-use hydrofoil_codec::json;
 use hydrofoil_codec::json::scan::{members, value_end};
+use hydrofoil_codec::json::{self, RawForm};
 use hydrofoil_merge as merge;
 use hydrofoil_types::{SmolStr, Value};
 use pyo3::prelude::*;
@@ -42,6 +42,8 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
         None => text,
     };
     let mut value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
+    // What upstream's library looks into has its members by name then, which only texts that are kept as given show.
+    let unordered = (kind != "strategic" && typed.has_raw()).then(|| (value.clone(), patch.clone()));
     if kind == "json" {
         for text in &mut strict {
             text.insert_str(0, "json patch ");
@@ -59,6 +61,9 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
         } else {
             merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
         }
+    }
+    if let Some((before, patch)) = unordered {
+        merge::order_outcome(&mut value, &before, &patch);
     }
     let text = json::encode_any(&value);
     let (mut value, found) = typed.decode(&text, "json").map_err(|e| outcome(old, typed, kind, given, &text, e))?;
@@ -83,6 +88,7 @@ pub(crate) fn patched(old: &Stored, typed: &Arc<Typed>, kind: &str, patch: &[u8]
         }
         value = whole;
     }
+    typed.change_raw(&mut value, if kind == "strategic" { RawForm::Ordered } else { RawForm::Compact });
     Ok((value, strict))
 }
 

@@ -29,7 +29,8 @@ impl Store {
     /// that are kept (`None`: by the size of the objects).
     #[new]
     fn new(start: u64, window: f64, events: usize, bytes: usize, cache: Option<usize>) -> Self {
-        let limits = store::Limits { window: Duration::from_secs_f64(window.max(0.0)), events, bytes };
+        let window = Duration::try_from_secs_f64(window.max(0.0)).unwrap_or(Duration::MAX);
+        let limits = store::Limits { window, events, bytes };
         Self { inner: Arc::new(store::Store::new(start, limits, cache)) }
     }
 
@@ -139,12 +140,13 @@ impl Shard {
         framed: bool,
     ) -> PyResult<Watcher> {
         let start = revision.map_or(store::WatchStart::State, store::WatchStart::After);
+        let form = Form::parse(form)?;
         let id = self.inner.watch(Arc::clone(&selector.inner), start, token).map_err(store_error)?;
         Ok(Watcher {
             shard: Arc::clone(&self.inner),
             batches: Arc::clone(&self.batches),
             typed: Arc::clone(&resource.typed),
-            form: Form::parse(form)?,
+            form,
             id,
             framed,
             headless: AtomicBool::new(false),

@@ -147,9 +147,7 @@ impl Watcher {
     fn bookmark<'py>(&self, py: Python<'py>, initial: bool) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(revision) = self.shard.seen(self.id) else { return Ok(None) };
         let mut value = Value::object();
-        let map = value.object_at_mut(&[]);
-        map.set("kind", self.typed.kind.kind.clone());
-        map.set("apiVersion", self.typed.api_version.clone());
+        self.typed.set_type(&mut value);
         value.object_at_mut(&["metadata"]);
         if initial {
             value.object_at_mut(&["metadata", "annotations"]).set("k8s.io/initial-events-end", "true");

@@ -1,6 +1,6 @@
 //! Label selectors: upstream's grammar and texts (apimachinery `pkg/labels/selector.go`).
 
-use hydrofoil_types::SmolStr;
+use hydrofoil_types::{SmolStr, quoted};
 
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
@@ -139,7 +139,7 @@ impl Parser {
         }
         let (Kind::Word, key) = token else { return Err(format!("found '{}', expected: identifier", token.1)) };
         if let Some(problem) = qualified_name(&key) {
-            return Err(format!("key: Invalid value: {key:?}: {problem}"));
+            return Err(format!("<nil>: Invalid value: {}: {problem}", quoted(&key)));
         }
         let ends = matches!(self.look(), (Kind::End, _) | (Kind::Symbol, ","));
         let key = SmolStr::from(key);
@@ -158,13 +158,16 @@ impl Parser {
         if let ">" | "<" = operator.as_str() {
             let value = &values[0];
             let n = value.parse().map_err(|_| {
-                format!("values[0]: Invalid value: {value:?}: for 'Gt', 'Lt' operators, the value must be an integer")
+                format!(
+                    "values[0]: Invalid value: {}: for 'Gt', 'Lt' operators, the value must be an integer",
+                    quoted(value)
+                )
             })?;
             return Ok(Requirement { key, test: if operator == ">" { Test::Greater(n) } else { Test::Less(n) } });
         }
         for (i, value) in values.iter().enumerate() {
             if let Some(problem) = label_value(value) {
-                return Err(format!("values[{i}][{key}]: Invalid value: {value:?}: {problem}"));
+                return Err(format!("values[{i}][{key}]: Invalid value: {}: {problem}", quoted(value)));
             }
         }
         let negative = matches!(operator.as_str(), "notin" | "!=");
@@ -323,6 +326,10 @@ mod tests {
             ("a,,b", "found ',', expected: identifier after ','"),
             ("a=b=c", "found '=', expected: ',' or 'end of string'"),
             ("app in web", "unable to parse requirement: found 'web' expected: '('"),
+            (
+                "a>\u{7}",
+                "unable to parse requirement: values[0]: Invalid value: \"\\a\": for 'Gt', 'Lt' operators, the value must be an integer",
+            ),
         ] {
             assert_eq!(parse(text).unwrap_err(), message, "{text}");
         }

@@ -236,7 +236,7 @@ fn join(head: &str, value: Option<&str>, detail: &str) -> SmolStr {
 }
 
 /// A text as Go's `%q` writes it.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -337,7 +337,7 @@ pub(crate) fn json(value: &Value, out: &mut String) {
             let _ = write!(out, "{f}");
         }
         Value::Str(s) => go_json_string(s, out),
-        Value::Raw(text) => out.push_str(text),
+        Value::Raw(text) => out.push_str(&crate::compact(text)),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {

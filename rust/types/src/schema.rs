@@ -49,7 +49,9 @@ pub enum Special {
     Duration,
     /// `intstr.IntOrString`.
     IntOrString,
-    /// `runtime.RawExtension`, `apiextensions.JSON`: any JSON.
+    /// `apiextensions.JSON`: any JSON.
+    Json,
+    /// `runtime.RawExtension`: any JSON, kept as it was given.
     Raw,
     /// `metav1.FieldsV1`: any JSON, kept as text.
     Fields,

@@ -1,4 +1,4 @@
-"""Resources that store nothing: reviews and bindings."""
+"""Resources that store nothing: reviews, bindings and component statuses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body, rules
+from hydrofoil.endpoints.handlers.components import components
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
@@ -22,11 +23,13 @@ SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "d
 
 def handles(resource: Resource) -> bool:
     """Whether a resource is virtual: it is made and answered, never kept."""
-    return "list" not in resource.verbs
+    return "list" not in resource.verbs or resource.kind == "ComponentStatus"
 
 
 def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
     """The handler of a virtual resource."""
+    if resource.kind == "ComponentStatus":
+        return components
     if resource.plural == "bindings":
         return binding
     return review

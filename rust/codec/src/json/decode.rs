@@ -324,15 +324,29 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Any JSON, kept as canonical text.
-    pub(super) fn raw(&mut self, depth: usize) -> Result<Value, DecodeError> {
+    /// What stands here, when this server wrote it and it is kept as text.
+    fn kept(&mut self) -> Option<Value> {
         let rest = &self.lex.text[self.lex.at..];
-        if self.stored
-            && let Some(end) = scan::value_end(rest)
-            && let Ok(text) = std::str::from_utf8(&rest[..end])
-        {
-            self.lex.at += end;
-            return Ok(Value::Raw(SmolStr::new(text)));
+        let end = if self.stored { scan::value_end(rest)? } else { return None };
+        let text = std::str::from_utf8(&rest[..end]).ok()?;
+        self.lex.at += end;
+        Some(Value::Raw(SmolStr::new(text)))
+    }
+
+    /// Any JSON, kept as it was given. Nobody looks for members given twice in it.
+    pub(super) fn given(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        if let Some(kept) = self.kept() {
+            return Ok(kept);
+        }
+        let start = self.lex.at;
+        self.skip(depth)?;
+        Ok(Value::Raw(SmolStr::new(String::from_utf8_lossy(&self.lex.text[start..self.lex.at]))))
+    }
+
+    /// Any JSON, kept as canonical text.
+    pub(super) fn canonical(&mut self, depth: usize) -> Result<Value, DecodeError> {
+        if let Some(kept) = self.kept() {
+            return Ok(kept);
         }
         let strict = std::mem::take(&mut self.strict);
         let value = self.any(depth);

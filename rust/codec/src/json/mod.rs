@@ -5,6 +5,7 @@ mod encode;
 mod indent;
 mod lex;
 mod moment;
+mod raw;
 pub mod scan;
 mod special;
 mod tell;
@@ -14,6 +15,7 @@ pub(crate) use special::props;
 pub use decode::{decode, decode_stored, parse};
 pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
 pub use indent::indent;
+pub use raw::{RawForm, change_raw, has_raw};
 
 /// The value of canonical JSON that was kept as text.
 pub(crate) fn opened(text: &str) -> hydrofoil_types::Value {

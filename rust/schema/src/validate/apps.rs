@@ -29,7 +29,7 @@ fn spec(kind: &str, object: &Value, causes: &mut Causes) {
             causes.not_negative(&Path::new("revision"), object.i("revision"));
             match object.opt("data") {
                 None => causes.required(&Path::new("data"), "data is mandatory"),
-                Some(Value::Object(_)) => {}
+                Some(Value::Raw(text)) if text.starts_with('{') => {}
                 Some(_) => causes.required(&Path::new("data"), "data must be a valid JSON object"),
             }
         }

@@ -114,3 +114,17 @@ async def test_labels_of_metrics_are_bounded(api: aiohttp.ClientSession) -> None
         assert [line for line in lines if labels in line], labels
     made = 'dry_run="All",group="",resource="namespaces",scope="resource",subresource="",verb="POST",version="v1"} 1'
     assert [line for line in lines if line.endswith(made)]
+
+
+async def test_open_watches_are_counted(api: aiohttp.ClientSession) -> None:
+    name = 'apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="cluster"'
+
+    async def open_watches() -> str:
+        async with api.get("/metrics") as r:
+            return next(line for line in (await r.text()).splitlines() if line.startswith(name)).split()[-1]
+
+    async with api.get("/api/v1/configmaps?watch=1"):
+        assert await open_watches() == "1"
+    async with api.get("/api/v1/configmaps?watch=1&timeoutSeconds=0") as r:
+        await r.read()
+    assert int(await open_watches()) < 2

@@ -110,9 +110,9 @@ async def test_websocket_of_binary_events(api: aiohttp.ClientSession) -> None:
         await create(api, name)
     headers = {"Accept": "application/vnd.kubernetes.protobuf"}
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1", headers=headers) as socket:
-        for name in (b"ws-a", b"ws-b"):
+        for name in ("ws-a", "ws-b"):
             data = await socket.receive_bytes()
             assert data.startswith(b"\n\x05ADDED\x12")
-            assert name in data
+            assert name.encode() in data
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1&resourceVersion=5", headers=headers) as socket:
         assert b"too old resource version" in await socket.receive_bytes()

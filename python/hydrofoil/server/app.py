@@ -246,7 +246,8 @@ class App:
     async def _deadline(self, scope: Scope, verb: str, handler: Handler) -> web.StreamResponse:
         seconds = query.timeout(scope.params) if "timeout" in scope.params else None
         if verb == "watch":
-            return await handler(scope)
+            with self.metrics.watching(scope.resource, scope.info):
+                return await handler(scope)
         if seconds is None:
             # What has arrived is answered at once; only a body that is still to come makes a request wait.
             if scope.request.content.is_eof() or scope.info.subresource in LONG_RUNNING:

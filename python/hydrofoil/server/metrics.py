@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -44,10 +45,14 @@ def resource_labels(
     """The labels of a request for a resource (apiserver `pkg/endpoints/metrics/metrics.go`): as many as there are
     resources, whatever clients send."""
     name = "CONNECT" if info.subresource in _CONNECTED else "APPLY" if applies else _VERBS.get(verb, "other")
-    scope = "resource" if info.name or verb == "create" else "namespace" if info.namespace else "cluster"
     dry = dry_run if dry_run in ("", "All") else "invalid"
-    where = (resource.group, resource.version, resource.plural, info.subresource)
-    return (name, dry, *where, scope, "apiserver", str(code))
+    return (name, dry, *_where(verb, resource, info), str(code))
+
+
+def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
+    """Group, version, resource, subresource, scope and component of a request."""
+    scope = "resource" if info.name or verb == "create" else "namespace" if info.namespace else "cluster"
+    return (resource.group, resource.version, resource.plural, info.subresource, scope, "apiserver")
 
 
 class Metrics:
@@ -70,7 +75,7 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-        self.watches = Gauge(
+        self.long_running = Gauge(
             "apiserver_longrunning_requests",
             "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
             "resource, scope and component. Not all requests are tracked this way.",
@@ -109,6 +114,11 @@ class Metrics:
             found = self._children[labels] = (self.requests.labels(*labels), self.seconds.labels(*labels[:-1]))
         found[0].inc()
         found[1].observe(seconds)
+
+    def watching(self, resource: Resource, info: RequestInfo) -> AbstractContextManager[None]:
+        """Counts a watch while it is open."""
+        watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, info))
+        return watches.track_inprogress()
 
     def text(self) -> bytes:
         """The exposition."""

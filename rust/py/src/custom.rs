@@ -12,8 +12,8 @@ use hydrofoil_types as types;
 use hydrofoil_types::{Arena, Schema, SmolStr, Value};
 use pyo3::prelude::*;
 
-use crate::catalog::{Typed, next_id};
 use crate::error::{conversion_error, decode_error};
+use crate::typed::{Typed, next_id};
 
 /// The form of stored bytes that no version shows as they are.
 const WITHOUT_DEFAULTS: u64 = u64::MAX;

@@ -12,10 +12,10 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::catalog::{Cell, Typed};
 use crate::custom::Custom;
 use crate::error::decode_error;
 use crate::stored::Stored;
+use crate::typed::{Cell, Typed};
 
 /// A mutable object of a known type, in loose form.
 #[pyclass(frozen)]

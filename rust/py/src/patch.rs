@@ -11,9 +11,9 @@ use hydrofoil_merge as merge;
 use hydrofoil_types::{SmolStr, Value};
 use pyo3::prelude::*;
 
-use crate::catalog::Typed;
 use crate::error::{decode_error, patch_error};
 use crate::stored::Stored;
+use crate::typed::Typed;
 
 /// The object that a patch makes, decoded as a body would be, and what a strict reader objects to; `kind` is `json`,
 /// `merge` or `strategic`.

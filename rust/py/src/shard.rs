@@ -51,12 +51,6 @@ impl Store {
         self.inner.take_woken()
     }
 
-    /// The bytes of encodings that are kept.
-    #[getter]
-    fn cached(&self) -> usize {
-        self.inner.cached()
-    }
-
     /// The latest revision.
     #[getter]
     fn revision(&self) -> u64 {

@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::catalog::Typed;
 use crate::render::{Encoding, Form, render_event};
 use crate::stored::Stored;
+use crate::typed::Typed;
 
 /// How many batches a shard remembers: watchers stand at few different cursors at a time.
 const KEPT: usize = 8;

@@ -167,7 +167,7 @@ impl Value {
     /// The value as compact JSON, members in their order.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
-        crate::cause::json(self, &mut out);
+        crate::notation::write(&mut out, self);
         out
     }
 

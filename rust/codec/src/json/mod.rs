@@ -2,6 +2,7 @@
 
 mod decode;
 mod encode;
+mod generic;
 mod indent;
 mod lex;
 mod moment;

@@ -48,10 +48,14 @@ fn members(arena: &Arena, def: &TypeDef, object: &mut Value, form: RawForm) {
 fn change(arena: &Arena, shape: &Shape, value: &mut Value, form: RawForm) {
     match (shape, value) {
         (Shape::List(item), Value::Array(items)) => {
-            items.iter_mut().for_each(|value| change(arena, item, value, form));
+            for value in items {
+                change(arena, item, value, form);
+            }
         }
         (Shape::Map(of), Value::Object(map)) => {
-            map.iter_mut().for_each(|(_, value)| change(arena, of, value, form));
+            for (_, value) in map.iter_mut() {
+                change(arena, of, value, form);
+            }
         }
         (Shape::Type(id), value) => match (arena.get(*id).special, &*value) {
             (None, _) => members(arena, arena.get(*id), value, form),
@@ -68,8 +72,28 @@ fn formed(text: &SmolStr, form: RawForm) -> Value {
     }
     let mut open = super::opened(text);
     open.sort_members();
+    let ordered = SmolStr::new(String::from_utf8_lossy(&encode_any(&open)));
     match form {
-        RawForm::Open => open,
-        _ => Value::Raw(SmolStr::new(String::from_utf8_lossy(&encode_any(&open)))),
+        // As it is read from its ordered text: 1.0 is 1.
+        RawForm::Open => super::opened(&ordered),
+        _ => Value::Raw(ordered),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hydrofoil_types::Value;
+
+    use super::{RawForm, formed};
+
+    #[test]
+    fn forms_of_a_text() {
+        let given = r#"{ "b": 1.0, "a": {"y": 2.50, "x": "<"} }"#.into();
+        let compact = r#"{"b":1.0,"a":{"y":2.50,"x":"\u003c"}}"#;
+        let ordered = r#"{"a":{"x":"\u003c","y":2.5},"b":1}"#;
+        assert_eq!(formed(&given, RawForm::Compact), Value::Raw(compact.into()));
+        assert_eq!(formed(&given, RawForm::Ordered), Value::Raw(ordered.into()));
+        let open = formed(&given, RawForm::Open);
+        assert_eq!((open.get("b"), open.str_at(&["a", "x"])), (Some(&Value::Int(1)), "<"));
     }
 }

@@ -240,3 +240,29 @@ fn splice(before: &[u8], revision: u64, after: &[u8]) -> Box<[u8]> {
     out.extend_from_slice(after);
     out.into_boxed_slice()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Draft, Version};
+
+    fn draft(data: &str, given: Option<&str>) -> Draft {
+        let object = |data: &str| format!(r#"{{"metadata":{{"resourceVersion":""}},"data":{data}}}"#);
+        let json = object(data).into_bytes();
+        let given = given.map(|given| object(given).into_bytes());
+        let rv_at = r#"{"metadata":{"resourceVersion":""#.len();
+        Draft { json, given, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 }
+    }
+
+    #[test]
+    fn what_was_given_is_content() {
+        let version = Version::new(Arc::from("a"), 7, draft("{}", Some("{ }")));
+        let given = version.given().expect("it is another text");
+        assert_eq!(str::from_utf8(&given), Ok(r#"{"metadata":{"resourceVersion":"7"},"data":{ }}"#));
+        assert!(version.same_content(&draft("{}", Some("{ }"))));
+        assert!(!version.same_content(&draft("{}", Some("{  }"))));
+        assert!(!version.same_content(&draft("{}", None)));
+        assert!(Version::new(Arc::from("a"), 7, draft("{}", None)).given().is_none());
+    }
+}

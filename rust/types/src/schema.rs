@@ -49,8 +49,6 @@ pub enum Special {
     Duration,
     /// `intstr.IntOrString`.
     IntOrString,
-    /// `apiextensions.JSON`: any JSON.
-    Json,
     /// `runtime.RawExtension`: any JSON, kept as it was given.
     Raw,
     /// `metav1.FieldsV1`: any JSON, kept as text.
@@ -61,6 +59,8 @@ pub enum Special {
     SchemaOrBool,
     /// `JSONSchemaPropsOrStringArray`.
     SchemaOrStrings,
+    /// `apiextensions.JSON`: any JSON.
+    Json,
 }
 
 /// How items of a list belong together (`x-kubernetes-list-type`).

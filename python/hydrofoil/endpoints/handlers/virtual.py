@@ -11,6 +11,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body, rules
 from hydrofoil.endpoints.handlers.components import components
+from hydrofoil.endpoints.handlers.pods import bind
 from hydrofoil.endpoints.params import write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
@@ -31,7 +32,7 @@ def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
     if resource.kind == "ComponentStatus":
         return components
     if resource.plural == "bindings":
-        return binding
+        return bind
     return review
 
 
@@ -75,10 +76,3 @@ def _verdict(scope: Scope, draft: Draft) -> dict[str, Any]:
     admin = scope.resource.kind == "SelfSubjectAccessReview" or "system:masters" in spec.get("groups", ())
     ignored = rules.ignored(scope, spec.get("resourceAttributes") or {})
     return {"allowed": admin} | ({"evaluationError": ignored} if ignored else {})
-
-
-async def binding(scope: Scope) -> Answer:
-    """POST of a Binding to the collection: the name is the pod's (URI-18)."""
-    from hydrofoil.endpoints.handlers.pods import bind
-
-    return await bind(scope)

@@ -12,6 +12,7 @@ use crate::catalog::ResourceType;
 use crate::draft::Draft;
 use crate::error::store_error;
 use crate::list::ListCursor;
+use crate::patch::owners;
 use crate::render::Form;
 use crate::selector::Selector;
 use crate::stored::{Stored, key};
@@ -78,10 +79,11 @@ impl Shard {
         Ok(Stored::new(&draft.typed, version))
     }
 
-    /// Replaces `old`, which must be the present version. An object that does not change is not written.
+    /// Replaces `old`, which must be the present version. An object that does not change, or only in the times at which
+    /// its fields were written, is not written.
     fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
         let new = draft.stored();
-        if old.version.same_content(&new) {
+        if old.version.same_content(&new) || only_times_differ(&old.version, &new) {
             return Ok(Stored::new(&draft.typed, Arc::clone(&old.version)));
         }
         let version = self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
@@ -159,4 +161,18 @@ impl Shard {
         let (objects, bytes) = self.inner.size();
         (objects, bytes, self.inner.watchers())
     }
+}
+
+/// Whether a draft has other times of managed fields than a version, and says the same otherwise (apiserver's
+/// `IgnoreManagedFieldsTimestampsTransformer`): somebody wrote what was dropped or normalised.
+fn only_times_differ(version: &store::Version, draft: &store::Draft) -> bool {
+    const NAME: &[u8] = br#""time":""#;
+    const LENGTH: usize = "2006-01-02T15:04:05Z".len();
+    let mut managed = None;
+    version.same_but(draft, |at| {
+        // The first place decides most often: what changed stands elsewhere.
+        let begins = |begin: usize| draft.json[..begin].ends_with(NAME);
+        (at.saturating_sub(LENGTH - 1)..=at).any(begins)
+            && managed.get_or_insert_with(|| owners(&draft.json)).as_ref().is_some_and(|range| range.contains(&at))
+    })
 }

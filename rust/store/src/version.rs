@@ -114,6 +114,16 @@ impl Version {
             }
     }
 
+    /// Whether a draft says the same but in places of its JSON, by index, where it may say something else.
+    pub fn same_but(&self, draft: &Draft, mut may_differ: impl FnMut(usize) -> bool) -> bool {
+        let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
+        if at != draft.rv_at || self.json.len() != draft.json.len() + end - at || draft.given.is_some() {
+            return false;
+        }
+        let own = self.json[..at].iter().chain(&self.json[end..]);
+        own.zip(&draft.json).enumerate().all(|(i, (own, new))| own == new || may_differ(i))
+    }
+
     /// The same object at another revision: what a watcher is told of a deletion.
     pub(crate) fn at_revision(&self, revision: u64) -> Self {
         let at = self.rv_at as usize;
@@ -264,5 +274,14 @@ mod tests {
         assert!(!version.same_content(&draft("{}", Some("{  }"))));
         assert!(!version.same_content(&draft("{}", None)));
         assert!(Version::new(Arc::from("a"), 7, draft("{}", None)).given().is_none());
+    }
+
+    #[test]
+    fn some_places_may_differ() {
+        let version = Version::new(Arc::from("a"), 1234, draft("[1]", None));
+        let at = draft("[2]", None).json.len() - 3;
+        assert!(version.same_but(&draft("[2]", None), |i| i == at));
+        assert!(!version.same_but(&draft("[2]", None), |_| false));
+        assert!(!version.same_but(&draft("[12]", None), |_| true));
     }
 }

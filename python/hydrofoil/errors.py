@@ -104,7 +104,7 @@ def method_not_allowed() -> ApiError:
 
 
 def method_not_supported(group: str, resource: str, verb: str) -> ApiError:
-    """405 of a custom resource."""
+    """405 of a custom resource, or of a list that cannot be watched."""
     text = f'{verb} is not supported on resources of kind "{qualified(group, resource)}"'
     return ApiError(405, "MethodNotAllowed", text, _details(group, resource, ""))
 

@@ -7,21 +7,10 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.api.calls import get, post
+
 CORE = "/api/v1/namespaces/default"
 MERGE = {"Content-Type": "application/merge-patch+json"}
-
-
-async def post(api: aiohttp.ClientSession, path: str, body: dict[str, Any], code: int = 201) -> dict[str, Any]:
-    async with api.post(path, json=body) as r:
-        assert r.status == code, await r.text()
-        made: dict[str, Any] = await r.json()
-        return made
-
-
-async def get(api: aiohttp.ClientSession, path: str) -> dict[str, Any]:
-    async with api.get(path) as r:
-        found: dict[str, Any] = await r.json()
-        return found
 
 
 async def status(api: aiohttp.ClientSession, path: str, value: dict[str, Any]) -> None:

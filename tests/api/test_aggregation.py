@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -15,7 +14,7 @@ from aiohttp import web
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
-from tests.api.test_conversion import Certificate, certificate
+from tests.api.services import Certificate, certificate, listening, reaching
 from tests.api.test_custom import CRDS, Object, call, definition, version
 
 __all__ = ["certificate"]
@@ -85,28 +84,15 @@ class Backend:
 async def backend(certificate: Certificate) -> AsyncIterator[Backend]:
     """A listening backend."""
     found = Backend()
-    app = web.Application()
-    app.router.add_route("*", "/{tail:.*}", found.handle)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*certificate[:2])
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    assert site._server is not None
-    found.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-    yield found
-    await runner.cleanup()
+    async with listening(certificate, "/{tail:.*}", found.handle) as found.port:
+        yield found
 
 
 @pytest.fixture
 async def client(backend: Backend) -> AsyncIterator[aiohttp.ClientSession]:
     """A client of a server that reaches the backend as a service."""
-    server = Server(Config(port=0, service_endpoints={"system/hook": f"127.0.0.1:{backend.port}"}))
-    await server.start()
-    async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
+    async with reaching(backend.port) as session:
         yield session
-    await server.stop()
 
 
 def service(certificate: Certificate, name: str = "hook", **more: Any) -> Object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import aiohttp
@@ -169,3 +170,75 @@ async def test_the_body_that_made_a_pod_changes_nothing(api: aiohttp.ClientSessi
     code, again = await answer(api, "PUT", f"{CORE}/pods/hooks", body)
     assert (code, again["metadata"]["generation"]) == (200, 1)
     assert again["metadata"]["resourceVersion"] == made["metadata"]["resourceVersion"]
+    begun = time.time()
+    while int(time.time()) == int(begun):
+        code, again = await answer(api, "PUT", f"{CORE}/pods/hooks", body)
+    # Upstream's `IgnoreManagedFieldsTimestampsTransformer`: the time alone is no change either.
+    code, again = await answer(api, "PUT", f"{CORE}/pods/hooks", body)
+    assert (code, again["metadata"]) == (200, made["metadata"])
+
+
+async def test_jobs_share_their_labels_after_validation(api: aiohttp.ClientSession) -> None:
+    """`SetDefaults_Job` sees the generated labels when the job is read back: a bad name is told of once."""
+    path = "/apis/batch/v1/namespaces/default/jobs"
+    spec = {"template": {"spec": {"restartPolicy": "Never", **POD}}}
+    code, status = await answer(api, "POST", path, {"metadata": {"name": "a" * 64}, "spec": spec})
+    assert (code, fields(status)) == (422, ["spec.template.labels"] * 2)
+    code, made = await answer(api, "POST", path, {"metadata": {"name": "shares"}, "spec": spec})
+    assert code == 201
+    assert made["metadata"]["labels"] == made["spec"]["template"]["metadata"]["labels"]
+
+
+async def test_members_of_services_that_are_cleared(api: aiohttp.ClientSession) -> None:
+    """`normalizeClusterIPs`, `patchAllocatedValues`: an address comes back, a policy that is empty is none."""
+    _, made = await answer(
+        api, "POST", f"{CORE}/services", {"metadata": {"name": "s1"}, "spec": {"ports": [{"port": 1}]}}
+    )
+    address = made["spec"]["clusterIP"]
+    made["spec"]["clusterIP"] = ""
+    code, made = await answer(api, "PUT", f"{CORE}/services/s1", made)
+    assert (code, made["spec"]["clusterIP"]) == (200, address)
+    made["spec"]["ipFamilyPolicy"] = ""
+    code, status = await answer(api, "PUT", f"{CORE}/services/s1", made)
+    assert (code, fields(status)) == (422, ["spec.ipFamilyPolicy"])
+
+
+async def test_component_statuses(api: aiohttp.ClientSession) -> None:
+    """Asked for when they are read, in upstream's forms."""
+    path = "/api/v1/componentstatuses"
+    async with api.get(path) as r:
+        found = await r.json()
+    assert (found["kind"], found["metadata"]) == ("ComponentStatusList", {})
+    assert [item["metadata"] for item in found["items"]] == [
+        {"name": "scheduler"},
+        {"name": "controller-manager"},
+        {"name": "etcd-0"},
+    ]
+    healthy = {"type": "Healthy", "status": "True", "message": "ok"}
+    assert found["items"][2]["conditions"] == [healthy]
+    async with api.get(f"{path}?fieldSelector=metadata.name%3Detcd-0") as r:
+        assert (await r.json())["items"] == found["items"][2:]
+    async with api.get(f"{path}/etcd-0") as r:
+        expected = {"kind": "ComponentStatus", "apiVersion": "v1", **found["items"][2]}
+        assert await r.json() == expected
+    async with api.get(f"{path}/nope") as r:
+        assert (r.status, (await r.json())["details"]["kind"]) == (404, "componentstatus")
+    async with api.get(path, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}) as r:
+        rows = (await r.json())["rows"]
+    assert [row["cells"][:2] for row in rows][2] == ["etcd-0", "Healthy"]
+    async with api.get(f"{path}?watch=1") as r:
+        assert r.status == 405
+        assert "watch is not supported" in (await r.json())["message"]
+
+
+@pytest.mark.parametrize("query", ["limit=", "limit=-", "resourceVersion=", "timeoutSeconds="])
+async def test_numbers_of_any_length_are_refused(api: aiohttp.ClientSession, query: str) -> None:
+    """Python reads no more than 4300 digits of a number."""
+    async with api.get(f"{CORE}/configmaps?{query}{'9' * 5000}") as r:
+        assert r.status == 400
+        assert "value out of range" in (await r.json())["message"]
+
+
+async def test_leading_zeros_count_for_nothing(api: aiohttp.ClientSession) -> None:
+    async with api.get(f"{CORE}/configmaps?limit={'0' * 5000}1") as r:
+        assert r.status == 200

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import ssl
-import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 from aiohttp import web
 
-from hydrofoil.server.config import Config
-from hydrofoil.server.run import Server
+from tests.api.services import Certificate, certificate, listening, reaching
 from tests.api.test_custom import CRDS, OPEN, THINGS, Object, call, definition, thing, version
 
+__all__ = ["certificate"]
 NEW = THINGS.replace("v1", "v2")
 
 
@@ -59,46 +55,19 @@ class Hook:
         return {**o, "apiVersion": to, "spec": spec}
 
 
-Certificate = tuple[Path, Path, str]
-"""The files of a certificate and its key, and the first as a caBundle."""
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
-    folder = tmp_path_factory.mktemp("hook")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    line = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=hook"]
-    line += ["-addext", "subjectAltName=DNS:hook.system.svc,IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
-    subprocess.run(line, check=True, capture_output=True)
-    return cert, key, base64.b64encode(cert.read_bytes()).decode()
-
-
 @pytest.fixture
 async def hook(certificate: Certificate) -> AsyncIterator[Hook]:
     """A listening webhook."""
     found = Hook()
-    app = web.Application()
-    app.router.add_post("/convert", found.handle)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(*certificate[:2])
-    site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
-    await site.start()
-    assert site._server is not None
-    found.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
-    yield found
-    await runner.cleanup()
+    async with listening(certificate, "/convert", found.handle) as found.port:
+        yield found
 
 
 @pytest.fixture
 async def client(hook: Hook) -> AsyncIterator[aiohttp.ClientSession]:
     """A client of a server that reaches the webhook as a service."""
-    server = Server(Config(port=0, service_endpoints={"system/hook": f"127.0.0.1:{hook.port}"}))
-    await server.start()
-    async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
+    async with reaching(hook.port) as session:
         yield session
-    await server.stop()
 
 
 def hooked(certificate: Certificate, **client: Any) -> Object:

@@ -98,3 +98,33 @@ async def test_metrics(api: aiohttp.ClientSession) -> None:
     async with api.get("/metrics") as r:
         text = await r.text()
     assert 'apiserver_request_total{code="200",component="apiserver",dry_run="",group="",resource="namespaces"' in text
+
+
+async def test_labels_of_metrics_are_bounded(api: aiohttp.ClientSession) -> None:
+    """Upstream's `cleanVerb` and `cleanDryRun`: clients cannot make up labels."""
+    for method in ("PROPFIND", "OPTIONS"):
+        await api.request(method, "/version")
+        await api.request(method, "/healthz")
+    await api.post("/api/v1/namespaces?dryRun=All", json={"metadata": {"name": "bounded"}})
+    await api.post("/api/v1/namespaces?dryRun=Some", json={"metadata": {"name": "bounded"}})
+    async with api.get("/metrics") as r:
+        lines = [line for line in (await r.text()).splitlines() if line.startswith("apiserver_request_total{")]
+    assert not [line for line in lines if "PROPFIND" in line or "Some" in line]
+    for labels in ('resource="",scope="",subresource="",verb="other"', 'dry_run="invalid"'):
+        assert [line for line in lines if labels in line], labels
+    made = 'dry_run="All",group="",resource="namespaces",scope="resource",subresource="",verb="POST",version="v1"} 1'
+    assert [line for line in lines if line.endswith(made)]
+
+
+async def test_open_watches_are_counted(api: aiohttp.ClientSession) -> None:
+    name = 'apiserver_longrunning_requests{component="apiserver",group="",resource="configmaps",scope="cluster"'
+
+    async def open_watches() -> str:
+        async with api.get("/metrics") as r:
+            return next(line for line in (await r.text()).splitlines() if line.startswith(name)).split()[-1]
+
+    async with api.get("/api/v1/configmaps?watch=1"):
+        assert await open_watches() == "1"
+    async with api.get("/api/v1/configmaps?watch=1&timeoutSeconds=0") as r:
+        await r.read()
+    assert int(await open_watches()) < 2

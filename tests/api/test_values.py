@@ -8,6 +8,8 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.api.calls import get, post
+
 CORE = "/api/v1/namespaces/default"
 APPS = "/apis/apps/v1/namespaces/default"
 POD: dict[str, Any] = {"containers": [{"name": "c", "image": "i"}]}
@@ -15,19 +17,6 @@ TEMPLATE = {"metadata": {"labels": {"a": "b"}}, "spec": POD}
 WORKLOAD: dict[str, Any] = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
 CLAIM = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 MERGE = {"Content-Type": "application/merge-patch+json"}
-
-
-async def post(api: aiohttp.ClientSession, path: str, body: dict[str, Any], code: int = 201) -> dict[str, Any]:
-    async with api.post(path, json=body) as r:
-        assert r.status == code, await r.text()
-        made: dict[str, Any] = await r.json()
-        return made
-
-
-async def get(api: aiohttp.ClientSession, path: str) -> dict[str, Any]:
-    async with api.get(path) as r:
-        found: dict[str, Any] = await r.json()
-        return found
 
 
 UNCHANGED: list[tuple[str, dict[str, Any]]] = [
@@ -167,3 +156,34 @@ async def test_a_namespace_refuses_pods_by_its_labels(api: aiohttp.ClientSession
     async with api.patch("/api/v1/namespaces/strict", json=stricter, headers=headers) as r:
         assert r.status == 200
         assert any("q: allowPrivilegeEscalation" in w for w in r.headers.getall("Warning"))
+
+
+async def test_evictions_at_once_share_what_a_budget_allows(api: aiohttp.ClientSession) -> None:
+    """URI-17: a budget is looked at as it stands when the disruption is taken from it."""
+    budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
+    spec = {"selector": {"matchLabels": {"app": "evicted"}}, "maxUnavailable": 1}
+    await post(api, budgets, {"metadata": {"name": "tight"}, "spec": spec})
+    status = {
+        "disruptionsAllowed": 1,
+        "observedGeneration": 1,
+        "expectedPods": 5,
+        "currentHealthy": 5,
+        "desiredHealthy": 4,
+    }
+    async with api.patch(f"{budgets}/tight/status", json={"status": status}, headers=MERGE) as r:
+        assert r.status == 200, await r.text()
+    names = [f"evicted-{i}" for i in range(5)]
+    for name in names:
+        await post(api, f"{CORE}/pods", {"metadata": {"name": name, "labels": {"app": "evicted"}}, "spec": POD})
+        running = {"status": {"phase": "Running"}}
+        async with api.patch(f"{CORE}/pods/{name}/status", json=running, headers=MERGE) as r:
+            assert r.status == 200
+
+    async def evict(name: str) -> int:
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
+        async with api.post(f"{CORE}/pods/{name}/eviction", json=body) as r:
+            return r.status
+
+    codes = await asyncio.gather(*map(evict, names))
+    assert sorted(codes) == [201, 429, 429, 429, 429]
+    assert (await get(api, f"{budgets}/tight"))["status"].get("disruptionsAllowed", 0) == 0

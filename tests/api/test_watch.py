@@ -92,5 +92,27 @@ async def test_stops_at_its_timeout(api: aiohttp.ClientSession) -> None:
 
 async def test_websocket(api: aiohttp.ClientSession) -> None:
     await create(api, "ws")
-    async with api.ws_connect(f"{CONFIGMAPS}?watch=1") as socket:
+    async with api.ws_connect(f"{CONFIGMAPS}?watch=1", protocols=("any.k8s.io",)) as socket:
+        assert socket.protocol == "any.k8s.io"
         assert json.loads(await socket.receive_str())["object"]["metadata"]["name"] == "ws"
+        await socket.send_str("what a client says is ignored")
+        for name in ("ws-1", "ws-2"):
+            await create(api, name)
+        for name in ("ws-1", "ws-2"):
+            text = await socket.receive_str()
+            assert text.endswith("\n")
+            assert json.loads(text)["object"]["metadata"]["name"] == name
+
+
+async def test_websocket_of_binary_events(api: aiohttp.ClientSession) -> None:
+    """One message an event, without the length that goes before each over HTTP."""
+    for name in ("ws-a", "ws-b"):
+        await create(api, name)
+    headers = {"Accept": "application/vnd.kubernetes.protobuf"}
+    async with api.ws_connect(f"{CONFIGMAPS}?watch=1", headers=headers) as socket:
+        for name in ("ws-a", "ws-b"):
+            data = await socket.receive_bytes()
+            assert data.startswith(b"\n\x05ADDED\x12")
+            assert name.encode() in data
+    async with api.ws_connect(f"{CONFIGMAPS}?watch=1&resourceVersion=5", headers=headers) as socket:
+        assert b"too old resource version" in await socket.receive_bytes()

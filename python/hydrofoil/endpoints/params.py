@@ -31,6 +31,13 @@ def truth(params: Params, name: str) -> bool:
     return value is not None and value not in ("false", "0", "False", "FALSE", "F", "f")
 
 
+def _number(digits: str) -> int | None:
+    """The number that digits, with a sign or without, are; None for more than Python would read."""
+    sign = "-" if digits[:1] == "-" else ""
+    digits = digits.lstrip("+-").lstrip("0") or "0"
+    return int(sign + digits) if len(digits) <= 20 else None
+
+
 def integer(params: Params, name: str) -> int | None:
     """A number, None when absent. Raises 400 with Go's text."""
     value = params.get(name)
@@ -39,8 +46,8 @@ def integer(params: Params, name: str) -> int | None:
     digits = value[1:] if value[:1] in ("-", "+") else value
     if not (digits.isascii() and digits.isdigit()):
         raise bad_request(f'strconv.ParseInt: parsing "{value}": invalid syntax')
-    number = int(value)
-    if not -(2**63) <= number < 2**63:
+    number = _number(value)
+    if number is None or not -(2**63) <= number < 2**63:
         raise bad_request(f'strconv.ParseInt: parsing "{value}": value out of range')
     return number
 
@@ -98,8 +105,9 @@ def list_options(
 
 def revision(version: str) -> int:
     """A resource version of a request. Raises 400."""
-    if version.isascii() and version.isdigit() and int(version) < 2**64:
-        return int(version)
+    number = _number(version) if version.isascii() and version.isdigit() else None
+    if number is not None and number < 2**64:
+        return number
     what = "value out of range" if version.isascii() and version.isdigit() else "invalid syntax"
     text = f'Invalid value: "{version}": strconv.ParseUint: parsing "{version}": {what}'
     raise bad_request(f"invalid resource version: resourceVersion: {text}")

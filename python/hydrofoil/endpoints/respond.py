@@ -6,7 +6,6 @@ import time
 import zlib
 from email.utils import formatdate
 from http import HTTPStatus
-from typing import Any
 
 import orjson
 from aiohttp import web
@@ -189,7 +188,9 @@ def answer(
 
 def status_body(error: ApiError) -> bytes:
     """The Status of an error as JSON."""
-    return orjson.dumps(error.status())
+    body = orjson.dumps(error.status())
+    # As Go's encoder writes texts.
+    return body.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
 def error_answer(request: web.BaseRequest, error: ApiError, accepted: Accepted | None, common: bytes) -> Answer:
@@ -209,8 +210,3 @@ def error_headers(error: ApiError) -> bytes:
     """The header lines that go with a failure."""
     lines = b"Retry-After: %d\r\n" % error.retry_after if error.retry_after else b""
     return lines + (b"X-Content-Type-Options: nosniff\r\n" if error.code == 403 else b"")
-
-
-def dumps(value: Any) -> bytes:
-    """A small document as JSON."""
-    return orjson.dumps(value)

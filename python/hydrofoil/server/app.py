@@ -40,7 +40,7 @@ from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
 from hydrofoil.server.health import Health
 from hydrofoil.server.inflight import LONG_RUNNING, REFUSAL, REFUSAL_HEADERS, InFlight
-from hydrofoil.server.metrics import Metrics
+from hydrofoil.server.metrics import Metrics, document_labels, resource_labels
 from hydrofoil.storage.memory import MemoryBackend
 from hydrofoil.watch.hub import Hub
 
@@ -263,12 +263,12 @@ class App:
             e.foundation = True
             raise
         finally:
-            labels = (request.method, "", "", "", "", "", "", "apiserver", str(code))
-            self.metrics.observe(labels, perf_counter() - started)
+            self.metrics.observe(document_labels(request.method, code), perf_counter() - started)
 
     async def _deadline(self, scope: Scope, verb: str, handler: Handler) -> web.StreamResponse:
         if verb == "watch":
-            return await handler(scope)
+            with self.metrics.watching(scope.resource, scope.info):
+                return await handler(scope)
         seconds = query.timeout(scope.params) if "timeout" in scope.params else None
         if seconds is None:
             # What has arrived is answered at once; only a body that is still to come makes a request wait.
@@ -334,7 +334,7 @@ class App:
             raise cls._not_allowed(resource, verb)
         if verb == "list" and query.truth(params, "watch"):
             if "watch" not in resource.verbs:
-                raise errors.method_not_allowed()
+                raise errors.method_not_supported(resource.group, resource.plural, "watch")
             return "watch", watch
         if resource.namespaced and not info.namespace and verb in ("create", "deletecollection"):
             if not virtual.handles(resource):
@@ -345,13 +345,9 @@ class App:
 
     def _observe(self, scope: Scope, verb: str, code: int, seconds: float) -> None:
         info, resource = scope.info, scope.resource
-        where = "resource" if info.name else "namespace" if info.namespace else "cluster"
-        name = verb.upper()
-        if verb == "patch" and PATCHES.get(scope.request.headers.get("Content-Type", "")) == "apply":
-            name = "APPLY"
-        dry_run = scope.params.get("dryRun", "")
-        labels = (name, dry_run, resource.group, resource.version, resource.plural, info.subresource, where)
-        self.metrics.observe((*labels, "apiserver", str(code)), seconds)
+        applies = verb == "patch" and PATCHES.get(scope.request.headers.get("Content-Type", "")) == "apply"
+        labels = resource_labels(verb, applies, scope.params.get("dryRun", ""), resource, info, code)
+        self.metrics.observe(labels, seconds)
         if resource.deprecation:
             removed = resource.raw.get("lifecycle", {}).get("removed", "")
             self.metrics.deprecated.labels(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -11,12 +12,47 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
+    from hydrofoil.apis.catalog import Resource
+    from hydrofoil.endpoints.request_info import RequestInfo
     from hydrofoil.registry.store import Registry
     from hydrofoil.server.inflight import InFlight
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 _REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component", "code")
 _BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+_VERBS = {
+    "get": "GET",
+    "list": "LIST",
+    "watch": "WATCH",
+    "create": "POST",
+    "update": "PUT",
+    "patch": "PATCH",
+    "delete": "DELETE",
+    "deletecollection": "DELETECOLLECTION",
+}
+_DOCUMENT_VERBS = {verb: verb for verb in ("GET", "POST", "PUT", "PATCH", "DELETE")} | {"HEAD": "GET"}
+_CONNECTED = frozenset(("log", "exec", "portforward", "attach", "proxy"))
+
+
+def document_labels(method: str, code: int) -> tuple[str, ...]:
+    """The labels of a request for what is no resource; methods that clients make up are one (`cleanVerb`)."""
+    return (_DOCUMENT_VERBS.get(method, "other"), "", "", "", "", "", "", "apiserver", str(code))
+
+
+def resource_labels(
+    verb: str, applies: bool, dry_run: str, resource: Resource, info: RequestInfo, code: int
+) -> tuple[str, ...]:
+    """The labels of a request for a resource (apiserver `pkg/endpoints/metrics/metrics.go`): as many as there are
+    resources, whatever clients send."""
+    name = "CONNECT" if info.subresource in _CONNECTED else "APPLY" if applies else _VERBS.get(verb, "other")
+    dry = dry_run if dry_run in ("", "All") else "invalid"
+    return (name, dry, *_where(verb, resource, info), str(code))
+
+
+def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
+    """Group, version, resource, subresource, scope and component of a request."""
+    scope = "resource" if info.name or verb == "create" else "namespace" if info.namespace else "cluster"
+    return (resource.group, resource.version, resource.plural, info.subresource, scope, "apiserver")
 
 
 class Metrics:
@@ -39,7 +75,7 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-        self.watches = Gauge(
+        self.long_running = Gauge(
             "apiserver_longrunning_requests",
             "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
             "resource, scope and component. Not all requests are tracked this way.",
@@ -84,6 +120,11 @@ class Metrics:
             found = self._children[labels] = (self.requests.labels(*labels), self.seconds.labels(*labels[:-1]))
         found[0].inc()
         found[1].observe(seconds)
+
+    def watching(self, resource: Resource, info: RequestInfo) -> AbstractContextManager[None]:
+        """Counts a watch while it is open."""
+        watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, info))
+        return watches.track_inprogress()
 
     def text(self) -> bytes:
         """The exposition."""

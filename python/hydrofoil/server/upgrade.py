@@ -16,7 +16,6 @@ from hydrofoil.server.health import TEXT
 PIECE = 64 * 1024
 HELD = 256 * 1024
 """The client is not read from while a service has yet to take more than this many bytes."""
-HEAD_LIMIT = 64 * 1024
 
 
 class Pipe:

@@ -39,12 +39,14 @@ class WatchStream:
         lapped: Callable[[], bytes],
         *,
         bookmarks: bool,
+        piece: int = PIECE,
     ) -> None:
         self._hub = hub
         self._token = token
         self._watcher = watcher
         self._sink = sink
         self._bookmarks = bookmarks
+        self._piece = piece
         self._lapped = lapped
         self.subject: tuple[str, str] | None = None
         """The shard whose objects it shows, where these may change their form."""
@@ -71,7 +73,7 @@ class WatchStream:
                 return
             if self.convert is not None and self._prepare(self.convert):
                 return
-            data, left = self._watcher.drain(PIECE)
+            data, left = self._watcher.drain(self._piece)
             if data is not None:
                 self._sink.write(data)
             if left == NOTHING:

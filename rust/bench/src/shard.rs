@@ -19,6 +19,7 @@ pub fn draft(subject: &Subject) -> Draft {
     assert!(encoded.json.starts_with(head.as_bytes()));
     Draft {
         json: encoded.json,
+        given: encoded.given,
         rv_at: encoded.rv_at,
         head: head.len(),
         labels: Box::default(),

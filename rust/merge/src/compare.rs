@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hydrofoil_types::{Map, SmolStr, Value};
+use hydrofoil_types::{Map, SmolStr, Value, notation};
 
 use crate::equal::equal;
 use crate::fieldset::{FieldSet, PathElement};
@@ -102,9 +102,20 @@ fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, depth: usize
     let own = match (old, new) {
         (None, _) => Some(Change::Added),
         (_, None) => Some(Change::Removed),
-        (Some(old), Some(new)) => (whole && !equal(old, new)).then_some(Change::Modified),
+        (Some(old), Some(new)) => (whole && !same(old, new)).then_some(Change::Modified),
     };
     (out, own)
+}
+
+/// Whether two values are equal; texts that are kept as they were given when they say the same.
+fn same(old: &Value, new: &Value) -> bool {
+    match (old, new) {
+        (Value::Raw(old), Value::Raw(new)) if old != new => match (notation::parse(old), notation::parse(new)) {
+            (Some(old), Some(new)) => equal(&old, &new),
+            _ => false,
+        },
+        _ => equal(old, new),
+    }
 }
 
 /// Compares members; true when both sides are empty, for then null and empty differ as a whole.

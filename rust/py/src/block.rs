@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rustc_hash::FxHasher;
 
-use crate::catalog::Typed;
 use crate::render::{Form, render};
+use crate::typed::Typed;
 
 /// A piece of a list in its form, packed or not.
 pub(crate) struct Piece {

@@ -2,22 +2,18 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use hydrofoil_codec::{cbor, json, proto, yaml};
+use hydrofoil_codec::{json, yaml};
 use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply};
-use hydrofoil_schema::{Kind, convert, selectable};
-
-use crate::custom::Custom;
-use hydrofoil_store::FieldTarget;
+use hydrofoil_schema::{Kind, convert};
 use hydrofoil_types as types;
-use parking_lot::Mutex;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::draft::Draft;
 use crate::error::{apply_error, decode_error};
 use crate::stored::Stored;
+use crate::typed::Typed;
 
 /// The built-in types and resources.
 #[pyclass(frozen)]
@@ -103,32 +99,6 @@ fn kind_of(resource: &types::Resource) -> Kind {
     }
 }
 
-/// What is known of one resource, shared by all that handle its objects.
-#[derive(Debug)]
-pub(crate) struct Typed {
-    /// Tells it from every other: what is made by a type is kept under it.
-    pub(crate) id: u64,
-    pub(crate) resource: Arc<types::Resource>,
-    pub(crate) schema: types::Schema,
-    pub(crate) kind: Kind,
-    /// `v1` or `group/version`.
-    pub(crate) api_version: types::SmolStr,
-    /// The length of `{"kind":"K","apiVersion":"V",`.
-    pub(crate) head: usize,
-    /// The type in which its objects are stored, when that is another one.
-    pub(crate) storage: Option<Arc<Typed>>,
-    /// The other version in which its objects are served, when this type is the one that is stored.
-    pub(crate) served: Option<(Kind, types::Schema)>,
-    /// What its definition says, when it is a custom resource.
-    pub(crate) custom: Option<Custom>,
-}
-
-/// A name for a type that no other has.
-pub(crate) fn next_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
 /// One resource at one version: decodes bodies and resolves field labels.
 #[pyclass(frozen)]
 pub(crate) struct ResourceType {
@@ -142,15 +112,8 @@ impl ResourceType {
         storage: Option<Arc<Typed>>,
         served: Option<(Kind, types::Schema)>,
     ) -> Self {
-        let api_version = if resource.group.is_empty() {
-            resource.version.clone()
-        } else {
-            format!("{}/{}", resource.group, resource.version).into()
-        };
         let kind = kind_of(&resource);
-        let head = r#"{"kind":"","apiVersion":"","#.len() + kind.kind.len() + api_version.len();
-        let typed = Typed { id: next_id(), resource, schema, kind, api_version, head, storage, served, custom: None };
-        Self { typed: Arc::new(typed) }
+        Self { typed: Arc::new(Typed::new(kind, resource, schema, storage, served)) }
     }
 }
 
@@ -220,7 +183,8 @@ impl ResourceType {
     ) -> PyResult<(types::Value, Vec<String>)> {
         let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
         self.check_configured(&config.value)?;
-        let live = live.map(|l| l.value(&self.typed)).transpose()?;
+        let given = live.map(|l| l.value(&self.typed)).transpose()?;
+        let live = given.as_deref().map(|live| self.typed.opened(Cow::Borrowed(live)));
         let now = types::Timestamp::now().rfc3339();
         let typed = &*self.typed;
         let request =
@@ -230,6 +194,9 @@ impl ResourceType {
             .map_err(|e| apply_error(&e))?;
         let mut value =
             json::decode_stored(&typed.schema, &json::encode_any(&applied)).map_err(|e| decode_error(&e))?;
+        if typed.has_raw() {
+            typed.settle_applied(given.as_deref(), &mut value);
+        }
         match &typed.custom {
             Some(custom) => custom.coerce_applied(&mut value)?,
             None => convert::after_decode(&typed.kind, &mut value),
@@ -248,193 +215,3 @@ impl ResourceType {
         Err(apply_error(&ApplyError::BadRequest(text)))
     }
 }
-
-impl Typed {
-    pub(crate) fn decode(&self, body: &[u8], media: &str) -> PyResult<(types::Value, Vec<String>)> {
-        if media == "protobuf" {
-            let mut value = proto::decode(&self.schema, body).map_err(|e| decode_error(&e))?;
-            convert::after_decode(&self.kind, &mut value);
-            return Ok((value, Vec::new()));
-        }
-        let transcoded;
-        let body = if media == "cbor" {
-            transcoded = cbor::typed_to_json(&self.schema, body).map_err(|e| decode_error(&e))?;
-            &transcoded
-        } else {
-            body
-        };
-        let mut decoded = if media == "yaml" {
-            let mut generic = yaml::parse(body).map_err(|e| decode_error(&e))?;
-            // Upstream's way to JSON is by maps, whose members stand in order.
-            generic.value.sort_members();
-            let text = json::encode_any(&generic.value);
-            let mut decoded = json::decode(&self.schema, &text).map_err(|e| decode_error(&e))?;
-            decoded.strict.splice(0..0, generic.strict);
-            decoded
-        } else {
-            json::decode(&self.schema, body).map_err(|e| decode_error(&e))?
-        };
-        if let Some(custom) = &self.custom {
-            decoded.strict.extend(custom.coerce(&mut decoded.value)?);
-            if media == "cbor" {
-                // Upstream has no strict reader of custom resources in CBOR.
-                decoded.strict.clear();
-            }
-            return Ok((decoded.value, decoded.strict));
-        }
-        if media == "cbor"
-            && let Some(path) = decoded.strict.first().and_then(|text| text.split('"').nth(1))
-        {
-            let given = json::parse(body).map_err(|e| decode_error(&e))?.value;
-            decoded.strict = vec![cbor::unknown_field(&given, path)];
-        }
-        convert::after_decode(&self.kind, &mut decoded.value);
-        Ok((decoded.value, decoded.strict))
-    }
-
-    /// The type of the metadata.
-    pub(crate) fn metadata(&self) -> types::Schema {
-        self.custom.as_ref().map_or_else(|| self.schema.arena.metadata(), Custom::metadata_type)
-    }
-
-    /// The paths that a client cannot set through an endpoint, so that nobody comes to own them.
-    pub(crate) fn reset_fields(&self, subresource: &str) -> &'static [&'static [&'static str]] {
-        match (&self.custom, subresource) {
-            (None, _) => hydrofoil_schema::reset_fields(&self.kind, subresource),
-            (Some(custom), "") if custom.version().status => &[&["status"]],
-            (Some(_), "status") => &[&["metadata"], &["spec"]],
-            (Some(_), _) => &[],
-        }
-    }
-
-    /// The schema by which fields are owned.
-    pub(crate) fn owned(&self) -> &types::Schema {
-        self.custom.as_ref().map_or(&self.schema, Custom::owned)
-    }
-
-    /// Whether the stored bytes of a version are those of this type.
-    pub(crate) fn is_stored_form(&self, version: &hydrofoil_store::Version) -> bool {
-        match &self.custom {
-            Some(custom) => custom.is_form_of(version),
-            None => self.storage.is_none(),
-        }
-    }
-
-    /// What the bytes of this type are made by: 0 for built-in kinds.
-    pub(crate) fn form(&self) -> u64 {
-        self.custom.as_ref().map_or(0, |c| c.version().fingerprint)
-    }
-
-    /// The target of a field label, or the kind's text that it has none.
-    pub(crate) fn field_target(&self, label: &str) -> Result<FieldTarget, String> {
-        if let Some(custom) = &self.custom {
-            return custom.field_target(label);
-        }
-        let own = &self.resource.field_selectors;
-        match label {
-            "metadata.name" => return Ok(FieldTarget::Name),
-            // Kinds with labels of their own know the namespace only where they have one.
-            "metadata.namespace" if own.is_empty() || self.kind.namespaced => return Ok(FieldTarget::Namespace),
-            _ => {}
-        }
-        let place = |label: &str| match &self.storage {
-            // The values stand in the order of the stored type's labels.
-            Some(stored) => {
-                let old = label
-                    .replacen("regarding.", "involvedObject.", 1)
-                    .replace("reportingController", "reportingComponent");
-                stored.resource.field_selectors.iter().position(|l| *l == old)
-            }
-            None => own.iter().position(|l| l == label),
-        };
-        let known = own.iter().any(|l| l == label);
-        known.then(|| place(label)).flatten().map(FieldTarget::Index).ok_or_else(|| {
-            selectable::unknown(&self.kind.group, &self.kind.version, &self.kind.kind, !own.is_empty(), label)
-        })
-    }
-
-    /// A stored version as an object of this type.
-    pub(crate) fn read(&self, version: &hydrofoil_store::Version) -> PyResult<types::Value> {
-        if self.custom.is_some() {
-            return json::decode_stored(&self.schema, &self.json(version)?).map_err(|e| decode_error(&e));
-        }
-        let schema = self.storage.as_ref().map_or(&self.schema, |s| &s.schema);
-        let mut value = json::decode_stored(schema, version.json()).map_err(|e| decode_error(&e))?;
-        if self.storage.is_some() {
-            value = convert::from_storage(&self.kind, value);
-            self.set_type(&mut value);
-        }
-        Ok(value)
-    }
-
-    pub(crate) fn set_type(&self, value: &mut types::Value) {
-        let map = value.object_at_mut(&[]);
-        map.set("kind", self.kind.kind.clone());
-        map.set("apiVersion", self.api_version.clone());
-    }
-
-    /// The JSON of a stored version in this type, with its resource version.
-    pub(crate) fn json<'a>(&self, version: &'a hydrofoil_store::Version) -> PyResult<Cow<'a, [u8]>> {
-        if let Some(custom) = &self.custom {
-            return custom.json(&self.schema, version);
-        }
-        if self.storage.is_none() {
-            return Ok(Cow::Borrowed(version.json()));
-        }
-        Ok(Cow::Owned(json::encode(&self.schema, &self.read(version)?)))
-    }
-
-    /// A value in the form of this very type, which no store keeps.
-    pub(crate) fn own_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
-        if self.custom.is_none() {
-            return self.stored_draft(value);
-        }
-        let encoded = json::encode_stored(&self.schema, value);
-        let labels = Box::default();
-        hydrofoil_store::Draft {
-            json: encoded.json,
-            rv_at: encoded.rv_at,
-            head: self.head,
-            labels,
-            fields: Box::default(),
-            form: self.form(),
-        }
-    }
-
-    /// A value as the store takes it.
-    pub(crate) fn stored_draft(&self, value: &types::Value) -> hydrofoil_store::Draft {
-        if let Some(storage) = &self.storage {
-            let mut value = convert::to_storage(&self.kind, value.clone());
-            storage.set_type(&mut value);
-            return storage.stored_draft(&value);
-        }
-        let stored;
-        let (value, form) = match &self.custom {
-            Some(custom) => {
-                stored = custom.to_storage(value);
-                (&*stored, custom.stored_form())
-            }
-            None => (value, 0),
-        };
-        let encoded = json::encode_stored(&self.schema, value);
-        let meta = types::MetaView::of(value);
-        let mut labels: Vec<_> = meta.labels().map(|(k, v)| (k.clone(), types::SmolStr::new(v))).collect();
-        labels.sort();
-        let own = &self.resource.field_selectors;
-        let fields = match &self.custom {
-            Some(custom) => custom.definition.fields(value),
-            None => own.iter().map(|l| selectable::value(&self.kind.kind, l, value)).collect(),
-        };
-        hydrofoil_store::Draft {
-            json: encoded.json,
-            rv_at: encoded.rv_at,
-            head: self.head,
-            labels: labels.into_boxed_slice(),
-            fields,
-            form,
-        }
-    }
-}
-
-/// A lock around a value that Python may hold in several places.
-pub(crate) type Cell = Mutex<types::Value>;

@@ -1,7 +1,7 @@
 //! Custom resources: how a type finds what its definition says.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hydrofoil_codec::json;
 use hydrofoil_schema::custom::{self, Definition, Version};
@@ -12,8 +12,8 @@ use hydrofoil_types as types;
 use hydrofoil_types::{Arena, Schema, SmolStr, Value};
 use pyo3::prelude::*;
 
-use crate::catalog::{Typed, next_id};
 use crate::error::{conversion_error, decode_error};
+use crate::typed::{Typed, next_id};
 
 /// The form of stored bytes that no version shows as they are.
 const WITHOUT_DEFAULTS: u64 = u64::MAX;
@@ -61,6 +61,7 @@ pub(crate) fn types(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Typed)
             storage: None,
             served: None,
             custom: Some(custom),
+            raw: OnceLock::new(),
         };
         (version.name.to_string(), typed)
     };

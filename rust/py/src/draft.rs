@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hydrofoil_codec::{json, proto};
 use hydrofoil_merge::{ManagedRequest, track_update};
@@ -11,10 +12,10 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::catalog::{Cell, Typed};
 use crate::custom::Custom;
 use crate::error::decode_error;
 use crate::stored::Stored;
+use crate::typed::{Cell, Typed};
 
 /// A mutable object of a known type, in loose form.
 #[pyclass(frozen)]
@@ -25,11 +26,19 @@ pub(crate) struct Draft {
     converted: Mutex<Option<Value>>,
     /// What validation let pass with a warning.
     passed: Mutex<Vec<String>>,
+    /// Whether a new object came without labels.
+    unlabelled: AtomicBool,
 }
 
 impl Draft {
     pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
-        Self { typed, value: Cell::new(value), converted: Mutex::default(), passed: Mutex::default() }
+        Self {
+            typed,
+            value: Cell::new(value),
+            converted: Mutex::default(),
+            passed: Mutex::default(),
+            unlabelled: AtomicBool::new(false),
+        }
     }
 
     /// The object as the store takes it.
@@ -166,10 +175,7 @@ impl Draft {
 
     /// Sets `kind` and `apiVersion` to those of the type.
     fn set_type(&self) {
-        let mut value = self.value.lock();
-        let map = value.object_at_mut(&[]);
-        map.set("kind", self.typed.kind.kind.clone());
-        map.set("apiVersion", self.typed.api_version.clone());
+        self.typed.set_type(&mut self.value.lock());
     }
 
     /// Fills system metadata, defaults and what the strategy prepares, for a create.
@@ -204,9 +210,7 @@ impl Draft {
         default::apply(&self.typed.kind, &mut value);
         self.track(None, &mut value, manager, "");
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
-        if unlabelled {
-            prepare::unlabelled(&self.typed.kind, &mut value);
-        }
+        self.unlabelled.store(unlabelled, Ordering::Relaxed);
     }
 
     /// Makes `manager` the owner of what the body of an object that is not stored says.
@@ -265,18 +269,11 @@ impl Draft {
         twice
     }
 
-    /// Applies the kind's defaults.
-    fn default(&self) {
-        if self.typed.custom.is_none() {
-            default::apply(&self.typed.kind, &mut self.value.lock());
-        }
-    }
-
-    /// The causes for which the object is refused.
+    /// The causes for which the object is refused; a new object without any is completed.
     #[pyo3(signature = (old=None, subresource=""))]
     fn validate(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
         let old = self.old_value(old)?;
-        let value = self.value.lock();
+        let mut value = self.value.lock();
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
         let causes = match (&self.typed.custom, old.as_deref()) {
             (Some(c), old) => {
@@ -291,6 +288,10 @@ impl Draft {
             (None, Some(_)) => validate::update(&request, &value),
             (None, None) => validate::create(&request, &value),
         };
+        // Upstream fills this in when it reads the object back, past validation.
+        if self.unlabelled.load(Ordering::Relaxed) && causes.as_slice().is_empty() {
+            prepare::unlabelled(&self.typed.kind, &mut value);
+        }
         Ok(tuples(&causes))
     }
 

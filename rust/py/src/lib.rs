@@ -15,6 +15,7 @@ mod selector;
 mod shard;
 mod stored;
 mod text;
+mod typed;
 mod versions;
 mod watch;
 

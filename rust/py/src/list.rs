@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::block::{Maker, Piece};
-use crate::catalog::Typed;
 use crate::error::decode_error;
 use crate::render::{Encoding, Form, Shape, render, table_head};
 use crate::stored::Stored;
+use crate::typed::Typed;
 
 /// The bytes of pieces that a list may hold which were made to learn their length.
 const HELD: u64 = 8 << 20;

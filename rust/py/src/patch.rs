@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hydrofoil_codec::DecodeError;
-use hydrofoil_codec::json;
 use hydrofoil_codec::json::scan::{members, value_end};
+use hydrofoil_codec::json::{self, RawForm};
 use hydrofoil_merge as merge;
 use hydrofoil_types::{SmolStr, Value};
 use pyo3::prelude::*;
 
-use crate::catalog::Typed;
 use crate::error::{decode_error, patch_error};
 use crate::stored::Stored;
+use crate::typed::Typed;
 
 /// The object that a patch makes, decoded as a body would be, and what a strict reader objects to; `kind` is `json`,
 /// `merge` or `strategic`.
@@ -63,6 +63,8 @@ pub(crate) fn patched(
         None => text,
     };
     let mut value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
+    // What upstream's library looks into has its members by name then, which only texts that are kept as given show.
+    let unordered = (kind != "strategic" && typed.has_raw()).then(|| (value.clone(), patch.clone()));
     if kind == "json" {
         for text in &mut strict {
             text.insert_str(0, "json patch ");
@@ -78,6 +80,9 @@ pub(crate) fn patched(
         } else {
             merge::strategic(typed.owned(), &mut value, patch).map_err(|e| patch_error(&e))?;
         }
+    }
+    if let Some((before, patch)) = unordered {
+        merge::order_outcome(&mut value, &before, &patch);
     }
     if named.is_none() && typed.custom.is_none() && kind != "strategic" && !lenient {
         check_type(old, typed, kind, given, &value)?;
@@ -120,6 +125,7 @@ pub(crate) fn patched(
         }
         value = whole;
     }
+    typed.change_raw(&mut value, if kind == "strategic" { RawForm::Ordered } else { RawForm::Compact });
     Ok((value, strict))
 }
 

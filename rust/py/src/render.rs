@@ -10,9 +10,9 @@ use hydrofoil_types::{Map, Timestamp, Value};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::catalog::Typed;
 use crate::error::decode_error;
 use crate::patch::owners;
+use crate::typed::Typed;
 
 /// What an answer shows of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

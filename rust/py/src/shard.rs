@@ -12,6 +12,7 @@ use crate::catalog::ResourceType;
 use crate::draft::Draft;
 use crate::error::store_error;
 use crate::list::ListCursor;
+use crate::patch::owners;
 use crate::render::Form;
 use crate::selector::Selector;
 use crate::stored::{Stored, key};
@@ -29,7 +30,8 @@ impl Store {
     /// that are kept (`None`: by the size of the objects).
     #[new]
     fn new(start: u64, window: f64, events: usize, bytes: usize, cache: Option<usize>) -> Self {
-        let limits = store::Limits { window: Duration::from_secs_f64(window.max(0.0)), events, bytes };
+        let window = Duration::try_from_secs_f64(window.max(0.0)).unwrap_or(Duration::MAX);
+        let limits = store::Limits { window, events, bytes };
         Self { inner: Arc::new(store::Store::new(start, limits, cache)) }
     }
 
@@ -48,12 +50,6 @@ impl Store {
     /// The tokens of the watchers that wait to be drained.
     fn take_woken(&self) -> Vec<u64> {
         self.inner.take_woken()
-    }
-
-    /// The bytes of encodings that are kept.
-    #[getter]
-    fn cached(&self) -> usize {
-        self.inner.cached()
     }
 
     /// The latest revision.
@@ -83,10 +79,11 @@ impl Shard {
         Ok(Stored::new(&draft.typed, version))
     }
 
-    /// Replaces `old`, which must be the present version. An object that does not change is not written.
+    /// Replaces `old`, which must be the present version. An object that does not change, or only in the times at which
+    /// its fields were written, is not written.
     fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
         let new = draft.stored();
-        if old.version.same_content(&new) {
+        if old.version.same_content(&new) || only_times_differ(&old.version, &new) {
             return Ok(Stored::new(&draft.typed, Arc::clone(&old.version)));
         }
         let version = self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
@@ -139,12 +136,13 @@ impl Shard {
         framed: bool,
     ) -> PyResult<Watcher> {
         let start = revision.map_or(store::WatchStart::State, store::WatchStart::After);
+        let form = Form::parse(form)?;
         let id = self.inner.watch(Arc::clone(&selector.inner), start, token).map_err(store_error)?;
         Ok(Watcher {
             shard: Arc::clone(&self.inner),
             batches: Arc::clone(&self.batches),
             typed: Arc::clone(&resource.typed),
-            form: Form::parse(form)?,
+            form,
             id,
             framed,
             headless: AtomicBool::new(false),
@@ -163,4 +161,18 @@ impl Shard {
         let (objects, bytes) = self.inner.size();
         (objects, bytes, self.inner.watchers())
     }
+}
+
+/// Whether a draft has other times of managed fields than a version, and says the same otherwise (apiserver's
+/// `IgnoreManagedFieldsTimestampsTransformer`): somebody wrote what was dropped or normalised.
+fn only_times_differ(version: &store::Version, draft: &store::Draft) -> bool {
+    const NAME: &[u8] = br#""time":""#;
+    const LENGTH: usize = "2006-01-02T15:04:05Z".len();
+    let mut managed = None;
+    version.same_but(draft, |at| {
+        // The first place decides most often: what changed stands elsewhere.
+        let begins = |begin: usize| draft.json[..begin].ends_with(NAME);
+        (at.saturating_sub(LENGTH - 1)..=at).any(begins)
+            && managed.get_or_insert_with(|| owners(&draft.json)).as_ref().is_some_and(|range| range.contains(&at))
+    })
 }

@@ -8,9 +8,10 @@ use hydrofoil_types::{MetaView, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::catalog::{ResourceType, Typed};
+use crate::catalog::ResourceType;
 use crate::draft::Draft;
 use crate::render::{Form, Shape, render};
+use crate::typed::Typed;
 
 /// One immutable version of one object.
 #[pyclass(frozen)]

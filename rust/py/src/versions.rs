@@ -4,7 +4,7 @@ use hydrofoil_merge::Versions;
 use hydrofoil_schema::convert;
 use hydrofoil_types::{Schema, Value};
 
-use crate::catalog::Typed;
+use crate::typed::Typed;
 
 impl Versions for Typed {
     fn schema(&self, api_version: &str) -> Option<&Schema> {

@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::catalog::Typed;
 use crate::render::{Encoding, Form, render_event};
 use crate::stored::Stored;
+use crate::typed::Typed;
 
 /// How many batches a shard remembers: watchers stand at few different cursors at a time.
 const KEPT: usize = 8;
@@ -147,9 +147,7 @@ impl Watcher {
     fn bookmark<'py>(&self, py: Python<'py>, initial: bool) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let Some(revision) = self.shard.seen(self.id) else { return Ok(None) };
         let mut value = Value::object();
-        let map = value.object_at_mut(&[]);
-        map.set("kind", self.typed.kind.kind.clone());
-        map.set("apiVersion", self.typed.api_version.clone());
+        self.typed.set_type(&mut value);
         value.object_at_mut(&["metadata"]);
         if initial {
             value.object_at_mut(&["metadata", "annotations"]).set("k8s.io/initial-events-end", "true");

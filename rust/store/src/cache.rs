@@ -65,11 +65,6 @@ impl Cache {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// The bytes that are kept.
-    pub fn bytes(&self) -> usize {
-        self.total.load(Ordering::Relaxed)
-    }
-
     /// Keeps what was made, of a size in bytes, and evicts others for it.
     pub fn add(&self, made: Made, size: usize) -> Arc<Block> {
         let block = Arc::new(Block {
@@ -120,14 +115,14 @@ mod tests {
         assert!(first.get().is_some());
         let third = add(&cache, 40);
         assert!(first.is_held() && third.is_held() && !second.is_held());
-        assert_eq!(cache.bytes(), 80);
+        assert_eq!(cache.total.load(Ordering::Relaxed), 80);
     }
 
     #[test]
     fn a_dropped_block_weighs_nothing() {
         let cache = Cache::new(100);
         drop(add(&cache, 90));
-        assert_eq!(cache.bytes(), 0);
+        assert_eq!(cache.total.load(Ordering::Relaxed), 0);
         let kept = add(&cache, 90);
         assert!(kept.is_held());
     }
@@ -136,6 +131,6 @@ mod tests {
     fn what_is_larger_than_the_bound_is_not_kept() {
         let cache = Cache::new(10);
         assert!(!add(&cache, 11).is_held());
-        assert_eq!(cache.bytes(), 0);
+        assert_eq!(cache.total.load(Ordering::Relaxed), 0);
     }
 }

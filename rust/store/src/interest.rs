@@ -1,11 +1,23 @@
 //! Which watchers an event concerns, found without asking every watcher.
 
+use std::hash::Hash;
 use std::sync::Arc;
 
 use hydrofoil_types::SmolStr;
 use rustc_hash::FxHashMap;
 
 use crate::{Event, Selector, WatcherId};
+
+/// Takes a watcher out of the list of a key, and the list with its last one.
+fn take_out<K: Eq + Hash>(lists: &mut FxHashMap<K, Vec<WatcherId>>, key: &K, id: WatcherId) {
+    let Some(list) = lists.get_mut(key) else { return };
+    if let Some(at) = list.iter().position(|x| *x == id) {
+        list.swap_remove(at);
+    }
+    if list.is_empty() {
+        lists.remove(key);
+    }
+}
 
 /// Watchers by the narrowest thing that their selector requires.
 #[derive(Debug, Default)]
@@ -34,14 +46,14 @@ impl Interest {
     }
 
     pub(crate) fn remove(&mut self, selector: &Selector, id: WatcherId) {
-        let list = self.list(selector);
-        if let Some(at) = list.iter().position(|x| *x == id) {
-            list.swap_remove(at);
-        }
-        if list.is_empty() {
-            self.by_key.retain(|_, l| !l.is_empty());
-            self.by_field.retain(|_, l| !l.is_empty());
-            self.by_namespace.retain(|_, l| !l.is_empty());
+        if let Some(key) = selector.key() {
+            take_out(&mut self.by_key, &key, id);
+        } else if let Some((index, value)) = selector.fields.required_index() {
+            take_out(&mut self.by_field, &(index, value.clone()), id);
+        } else if let Some(ns) = &selector.namespace {
+            take_out(&mut self.by_namespace, ns, id);
+        } else if let Some(at) = self.all.iter().position(|x| *x == id) {
+            self.all.swap_remove(at);
         }
     }
 

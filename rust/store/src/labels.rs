@@ -1,6 +1,6 @@
 //! Label selectors: upstream's grammar and texts (apimachinery `pkg/labels/selector.go`).
 
-use hydrofoil_types::SmolStr;
+use hydrofoil_types::{SmolStr, quoted};
 
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
@@ -140,7 +140,7 @@ impl Parser {
         let (Kind::Word, key) = token else { return Err(format!("found '{}', expected: identifier", token.1)) };
         if let Some(problem) = qualified_name(&key) {
             // Upstream's reader of selectors has no path here.
-            return Err(format!("<nil>: Invalid value: {key:?}: {problem}"));
+            return Err(format!("<nil>: Invalid value: {}: {problem}", quoted(&key)));
         }
         let ends = matches!(self.look(), (Kind::End, _) | (Kind::Symbol, ","));
         let key = SmolStr::from(key);
@@ -160,11 +160,11 @@ impl Parser {
         let mut problems = Vec::new();
         if bound == Some(None) {
             let why = "for 'Gt', 'Lt' operators, the value must be an integer";
-            problems.push(format!("values[0]: Invalid value: {:?}: {why}", values[0]));
+            problems.push(format!("values[0]: Invalid value: {}: {why}", quoted(&values[0])));
         }
         for (i, value) in values.iter().enumerate() {
             if let Some(problem) = label_value(value) {
-                problems.push(format!("values[{i}][{key}]: Invalid value: {value:?}: {problem}"));
+                problems.push(format!("values[{i}][{key}]: Invalid value: {}: {problem}", quoted(value)));
             }
         }
         if problems.len() > 1 {
@@ -332,6 +332,10 @@ mod tests {
             ("a,,b", "found ',', expected: identifier after ','"),
             ("a=b=c", "found '=', expected: ',' or 'end of string'"),
             ("app in web", "unable to parse requirement: found 'web' expected: '('"),
+            (
+                "a>\u{7}",
+                "unable to parse requirement: values[0]: Invalid value: \"\\a\": for 'Gt', 'Lt' operators, the value must be an integer",
+            ),
         ] {
             assert_eq!(parse(text).unwrap_err(), message, "{text}");
         }

@@ -52,11 +52,6 @@ impl Store {
         std::mem::take(&mut *self.shared.woken.lock())
     }
 
-    /// The bytes of the encodings that are kept.
-    pub fn cached(&self) -> usize {
-        self.shared.cache.bytes()
-    }
-
     /// The latest revision.
     pub fn revision(&self) -> u64 {
         self.shared.revision.load(std::sync::atomic::Ordering::Acquire)

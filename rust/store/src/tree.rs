@@ -231,7 +231,8 @@ mod tests {
     fn version(key: &str) -> Arc<Version> {
         let json = br#"{"kind":"K","apiVersion":"v1","metadata":{"resourceVersion":""}}"#.to_vec();
         let rv_at = json.len() - 3;
-        let draft = Draft { json, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 };
+        let draft =
+            Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 };
         Arc::new(Version::detached(key, 1, draft))
     }
 

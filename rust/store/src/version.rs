@@ -10,6 +10,8 @@ use parking_lot::Mutex;
 pub struct Draft {
     /// The canonical JSON with an empty resource version.
     pub json: Vec<u8>,
+    /// The same with raw members as they were given, where that is another text.
+    pub given: Option<Vec<u8>>,
     /// Where the digits of the resource version belong.
     pub rv_at: usize,
     /// The length of `{"kind":...,"apiVersion":...,`, which items of lists leave out.
@@ -40,14 +42,18 @@ pub struct Version {
 /// The object in other forms than the one it is stored in, each by its name; `None` where they are equal.
 type Others = Box<Mutex<Vec<(u64, Option<Arc<[u8]>>)>>>;
 
+/// The name of the form in which raw members are as they were given: that of the built-in kinds, which have no others.
+const GIVEN: u64 = 0;
+
 /// How many other forms are kept: an object is seldom read in more versions.
 const KEPT_FORMS: usize = 4;
 
 impl Version {
     /// A draft at its revision.
     pub(crate) fn new(key: Arc<str>, revision: u64, draft: Draft) -> Self {
-        let json = splice(&draft.json[..draft.rv_at], revision, &draft.json[draft.rv_at..]);
-        Self {
+        let at = draft.rv_at;
+        let json = splice(&draft.json[..at], revision, &draft.json[at..]);
+        let version = Self {
             key,
             revision,
             json,
@@ -58,7 +64,11 @@ impl Version {
             binary: OnceLock::new(),
             form: draft.form,
             others: OnceLock::new(),
+        };
+        if let Some(given) = draft.given {
+            version.keep_other(GIVEN, &splice(&given[..at], revision, &given[at..]));
         }
+        version
     }
 
     /// A version that no store holds: what a dry run shows.
@@ -91,11 +101,27 @@ impl Version {
 
     /// Whether a draft says the same, revision aside.
     pub fn same_content(&self, draft: &Draft) -> bool {
-        let at = self.rv_at as usize;
+        let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
+        let same = |json: &[u8], draft: &[u8]| {
+            json.len() == draft.len() + end - at && json[..at] == draft[..at] && json[end..] == draft[at..]
+        };
         at == draft.rv_at
-            && self.json.len() == draft.json.len() + digits(self.revision)
-            && self.json[..at] == draft.json[..at]
-            && self.json[at + digits(self.revision)..] == draft.json[at..]
+            && same(&self.json, &draft.json)
+            && match (self.given(), &draft.given) {
+                (None, None) => true,
+                (Some(given), Some(draft)) => same(&given, draft),
+                _ => false,
+            }
+    }
+
+    /// Whether a draft says the same but in places of its JSON, by index, where it may say something else.
+    pub fn same_but(&self, draft: &Draft, mut may_differ: impl FnMut(usize) -> bool) -> bool {
+        let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
+        if at != draft.rv_at || self.json.len() != draft.json.len() + end - at || draft.given.is_some() {
+            return false;
+        }
+        let own = self.json[..at].iter().chain(&self.json[end..]);
+        own.zip(&draft.json).enumerate().all(|(i, (own, new))| own == new || may_differ(i))
     }
 
     /// The same object at another revision: what a watcher is told of a deletion.
@@ -139,6 +165,11 @@ impl Version {
     /// The whole object as canonical JSON.
     pub fn json(&self) -> &[u8] {
         &self.json
+    }
+
+    /// The whole object with raw members as they were given, where that is another text.
+    pub fn given(&self) -> Option<Arc<[u8]>> {
+        if self.form == 0 { self.other(GIVEN).flatten() } else { None }
     }
 
     /// The object as an item of a typed list: what follows kind and apiVersion, without `{`.
@@ -218,4 +249,39 @@ fn splice(before: &[u8], revision: u64, after: &[u8]) -> Box<[u8]> {
     out.extend_from_slice(revision.to_string().as_bytes());
     out.extend_from_slice(after);
     out.into_boxed_slice()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{Draft, Version};
+
+    fn draft(data: &str, given: Option<&str>) -> Draft {
+        let object = |data: &str| format!(r#"{{"metadata":{{"resourceVersion":""}},"data":{data}}}"#);
+        let json = object(data).into_bytes();
+        let given = given.map(|given| object(given).into_bytes());
+        let rv_at = r#"{"metadata":{"resourceVersion":""#.len();
+        Draft { json, given, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 }
+    }
+
+    #[test]
+    fn what_was_given_is_content() {
+        let version = Version::new(Arc::from("a"), 7, draft("{}", Some("{ }")));
+        let given = version.given().expect("it is another text");
+        assert_eq!(str::from_utf8(&given), Ok(r#"{"metadata":{"resourceVersion":"7"},"data":{ }}"#));
+        assert!(version.same_content(&draft("{}", Some("{ }"))));
+        assert!(!version.same_content(&draft("{}", Some("{  }"))));
+        assert!(!version.same_content(&draft("{}", None)));
+        assert!(Version::new(Arc::from("a"), 7, draft("{}", None)).given().is_none());
+    }
+
+    #[test]
+    fn some_places_may_differ() {
+        let version = Version::new(Arc::from("a"), 1234, draft("[1]", None));
+        let at = draft("[2]", None).json.len() - 3;
+        assert!(version.same_but(&draft("[2]", None), |i| i == at));
+        assert!(!version.same_but(&draft("[2]", None), |_| false));
+        assert!(!version.same_but(&draft("[12]", None), |_| true));
+    }
 }

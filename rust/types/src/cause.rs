@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use smol_str::{SmolStr, ToSmolStr};
 
-use crate::Value;
+use crate::{Value, notation};
 
 /// The reason of one cause, as the wire names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +236,7 @@ fn join(head: &str, value: Option<&str>, detail: &str) -> SmolStr {
 }
 
 /// A text as Go's `%q` writes it.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {
@@ -320,45 +320,8 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::Null => "null".to_owned(),
         other => {
             let mut out = String::new();
-            json(other, &mut out);
+            notation::write(&mut out, other);
             out
-        }
-    }
-}
-
-pub(crate) fn json(value: &Value, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Value::Int(n) => {
-            let _ = write!(out, "{n}");
-        }
-        Value::Float(f) => {
-            let _ = write!(out, "{f}");
-        }
-        Value::Str(s) => go_json_string(s, out),
-        Value::Raw(text) => out.push_str(text),
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                json(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(map) => {
-            out.push('{');
-            for (i, (key, item)) in map.iter().enumerate() {
-                if i > 0 {
-                    out.push(',');
-                }
-                go_json_string(key, out);
-                out.push(':');
-                json(item, out);
-            }
-            out.push('}');
         }
     }
 }

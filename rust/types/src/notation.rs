@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Map, Value, go_json_string};
+use crate::{Map, Value, compact, go_json_string};
 
 /// How deep a value inside a text may nest: what stands there is flat, so this is generous.
 const MAX_DEPTH: usize = 32;
@@ -22,7 +22,7 @@ pub fn write(out: &mut String, value: &Value) {
         Value::Int(n) => out.push_str(&n.to_string()),
         Value::Float(f) => out.push_str(&f.to_string()),
         Value::Str(s) => write_str(out, s),
-        Value::Raw(text) => out.push_str(text),
+        Value::Raw(text) => out.push_str(&compact(text)),
         Value::Array(items) => {
             out.push('[');
             for (i, item) in items.iter().enumerate() {

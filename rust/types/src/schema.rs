@@ -49,7 +49,7 @@ pub enum Special {
     Duration,
     /// `intstr.IntOrString`.
     IntOrString,
-    /// `runtime.RawExtension`, `apiextensions.JSON`: any JSON.
+    /// `runtime.RawExtension`: any JSON, kept as it was given.
     Raw,
     /// `metav1.FieldsV1`: any JSON, kept as text.
     Fields,
@@ -59,6 +59,8 @@ pub enum Special {
     SchemaOrBool,
     /// `JSONSchemaPropsOrStringArray`.
     SchemaOrStrings,
+    /// `apiextensions.JSON`: any JSON.
+    Json,
 }
 
 /// How items of a list belong together (`x-kubernetes-list-type`).

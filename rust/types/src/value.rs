@@ -24,7 +24,8 @@ pub enum Value {
     Array(Vec<Value>),
     /// An object or map, in the order of its members.
     Object(Map),
-    /// JSON that nobody has looked into, in canonical form: `fieldsV1` of managed fields.
+    /// JSON that nobody has looked into: `fieldsV1` of managed fields in canonical form, `runtime.RawExtension` as it was
+    /// given.
     Raw(SmolStr),
 }
 
@@ -166,7 +167,7 @@ impl Value {
     /// The value as compact JSON, members in their order.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
-        crate::cause::json(self, &mut out);
+        crate::notation::write(&mut out, self);
         out
     }
 

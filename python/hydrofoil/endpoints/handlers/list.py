@@ -83,14 +83,19 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         raise errors.too_large_version(e.asked, e.current) from None
 
 
-async def list_(scope: Scope) -> web.StreamResponse:
-    """A list: small ones in one piece, large ones streamed as they are put together."""
-    options = read_options(scope, watch=False)
-    cursor, limit = await open_list(scope, options, scope.form())
+def check_transform(scope: Scope) -> None:
+    """Raises 406 when a client wants a list as one object."""
     if scope.accepted.transform == "PartialObjectMetadata":
         text = "you requested PartialObjectMetadata, but the requested object is a list "
         text += f"(*{package(scope.resource.group)}.{scope.resource.list_kind})"
         raise errors.ApiError(406, "NotAcceptable", text)
+
+
+async def list_(scope: Scope) -> web.StreamResponse:
+    """A list: small ones in one piece, large ones streamed as they are put together."""
+    options = read_options(scope, watch=False)
+    cursor, limit = await open_list(scope, options, scope.form())
+    check_transform(scope)
     if scope.accepted.yaml or scope.pretty():
         return await rewritten(scope, cursor, limit)
     if respond.wants_gzip(scope.request) and cursor.exceeds(respond.GZIP_ABOVE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -10,10 +11,12 @@ from hydrofoil import engine, errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
+from hydrofoil.endpoints.handlers.scale import selector_text
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import DeleteOptions, storage_error
+from hydrofoil.registry.strategies.base import now
 
 BINDING = "io.k8s.api.core.v1.Binding"
 EVICTION = "io.k8s.api.policy.v1.Eviction"
@@ -74,8 +77,9 @@ async def bind(scope: Scope) -> Answer:
             draft.set(["metadata", "annotations", key], orjson.dumps(value))
         conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
         conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
+        moment = orjson.loads(now())
         conditions.append(
-            {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": _now()}
+            {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": moment}
         )
         draft.set(["status", "conditions"], orjson.dumps(conditions))
         return draft
@@ -92,12 +96,6 @@ async def bind(scope: Scope) -> Answer:
         warnings=scope.warnings,
     )
     return scope.json_answer(SUCCESS, 201)
-
-
-def _now() -> str:
-    from hydrofoil.registry.strategies.base import now
-
-    return str(orjson.loads(now()))
 
 
 async def evict(scope: Scope) -> Answer:
@@ -145,10 +143,19 @@ async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
         text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         raise errors.ApiError(500, "", text)
     for budget in covering:
+        await scope.registry.update(
+            budgets, pod.namespace, budget.name, _taking(pod.name), subresource="status", dry_run=dry_run, warnings=[]
+        )
+
+
+def _taking(pod: str) -> Callable[[Stored], Draft]:
+    """Takes a disruption from the budget as it stands when it is written. Raises 429 when there is none."""
+    text = "Cannot evict pod as it would violate the pod's disruption budget."
+
+    def take(budget: Stored) -> Draft:
         stated = orjson.loads(budget.json)
         status = stated.get("status", {})
         allowed = status.get("disruptionsAllowed", 0)
-        text = "Cannot evict pod as it would violate the pod's disruption budget."
         if status.get("observedGeneration", 0) < stated["metadata"].get("generation", 0):
             why = f"The disruption budget {budget.name} is still being processed by the server."
             causes = [{"reason": "DisruptionBudget", "message": why}]
@@ -158,22 +165,15 @@ async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
             why = f"The disruption budget {budget.name} needs {needed} healthy pods and has {healthy} currently"
             causes = [{"reason": "DisruptionBudget", "message": why}]
             raise errors.ApiError(429, "TooManyRequests", text, {"causes": causes})
+        draft = budget.thaw()
+        draft.set(["status", "disruptionsAllowed"], b"%d" % (allowed - 1))
+        draft.set(["status", "disruptedPods", pod], now())
+        return draft
 
-        def take(old: Stored) -> Draft:
-            draft = old.thaw()
-            left = int(draft.get(["status", "disruptionsAllowed"]) or b"0") - 1
-            draft.set(["status", "disruptionsAllowed"], b"%d" % left)
-            draft.set(["status", "disruptedPods", pod.name], orjson.dumps(_now()))
-            return draft
-
-        await scope.registry.update(
-            budgets, pod.namespace, budget.name, take, subresource="status", dry_run=dry_run, warnings=[]
-        )
+    return take
 
 
 def _covers(budgets: Resource, budget: Stored, labels: dict[str, str]) -> bool:
-    from hydrofoil.endpoints.handlers.scale import selector_text
-
     selector = orjson.loads(budget.json)["spec"].get("selector")
     if selector is None:
         return False

@@ -1,4 +1,4 @@
-"""Resources that store nothing: reviews and bindings."""
+"""Resources that store nothing: reviews, bindings and component statuses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints.handlers import body, rules
+from hydrofoil.endpoints.handlers.components import components
+from hydrofoil.endpoints.handlers.pods import bind
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
@@ -21,13 +23,15 @@ SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "d
 
 def handles(resource: Resource) -> bool:
     """Whether a resource is virtual: it is made and answered, never kept."""
-    return "list" not in resource.verbs
+    return "list" not in resource.verbs or resource.kind == "ComponentStatus"
 
 
 def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
     """The handler of a virtual resource."""
+    if resource.kind == "ComponentStatus":
+        return components
     if resource.plural == "bindings":
-        return binding
+        return bind
     return review
 
 
@@ -70,10 +74,3 @@ def _verdict(scope: Scope, draft: Draft) -> dict[str, Any]:
     admin = scope.resource.kind == "SelfSubjectAccessReview" or "system:masters" in spec.get("groups", ())
     ignored = rules.ignored(scope, spec.get("resourceAttributes") or {})
     return {"allowed": admin} | ({"evaluationError": ignored} if ignored else {})
-
-
-async def binding(scope: Scope) -> Answer:
-    """POST of a Binding to the collection: the name is the pod's (URI-18)."""
-    from hydrofoil.endpoints.handlers.pods import bind
-
-    return await bind(scope)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import orjson
@@ -13,12 +15,12 @@ from hydrofoil import engine, errors
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import read_options, selector
-from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS
+from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepted
 from hydrofoil.endpoints.params import ListOptions, truth
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Watcher
 from hydrofoil.storage.backend import Expired
-from hydrofoil.watch.stream import WatchStream
+from hydrofoil.watch.stream import PIECE, Sink, WatchStream
 
 HIGH_WATER = 64 * 1024
 """A reader with more than this many bytes waiting is behind: the mark at which transports pause too."""
@@ -37,6 +39,8 @@ class TransportSink:
         return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
 
 
+ONE = 1
+"""As many bytes at a time give one event at a time."""
 STREAMED = {PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: "application/cbor-seq"}
 """The media type of a stream, by that of an object."""
 
@@ -79,9 +83,12 @@ def named(scope: Scope, fields: str) -> str:
 
 
 async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
-    """A watcher, or the ERROR event that the stream consists of."""
+    """A watcher, or the ERROR event, if any, that the stream consists of."""
     chosen = selector(scope, options.labels, options.fields)
     token = scope.hub.token()
+    if scope.accepted.transform == "PartialObjectMetadataList":
+        # No event is a list: upstream opens the stream and ends it.
+        return token, None, b""
     if options.initial_events and options.revision and options.revision > scope.registry.backend.revision:
         try:
             await reached(scope, options.revision)
@@ -119,9 +126,6 @@ async def watch(scope: Scope) -> web.StreamResponse:
     head += b"Content-Type: %s\r\n" % STREAMED.get(scope.accepted.media, JSON).encode()
     head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
     transport.write(head)
-    if scope.accepted.transform == "PartialObjectMetadataList":
-        # No event is a list: upstream opens the stream and ends it.
-        watcher, error = None, b""
     if watcher is None:
         last = (chunk(error) if error else b"") + b"0\r\n\r\n"
         transport.write(last if chunked else error)
@@ -149,16 +153,17 @@ def bind(scope: Scope, stream: WatchStream, *, framed: bool) -> None:
     stream.convert = convert
 
 
-async def run(
-    scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
-) -> None:
-    """Keeps a stream going to its end."""
+@contextmanager
+def streaming(
+    scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: Sink, *, framed: bool, piece: int = PIECE
+) -> Iterator[WatchStream]:
+    """A stream that has given what is there already, with its deadline; it ends with the block."""
 
     def lapped() -> bytes:
         data = error_event(scope, errors.gone("too old resource version"))
         return chunk(data) if framed else data
 
-    stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks)
+    stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks, piece=piece)
     stream.initial_mark = start(options)[1]
     if scope.resource.custom:
         bind(scope, stream, framed=framed)
@@ -167,11 +172,24 @@ async def run(
     timer = loop.call_later(max(seconds, 0), stream.end)
     # A last mark shortly before the end lets the client resume from there (upstream: 2 s before the deadline).
     last_mark = loop.call_later(seconds - 2, stream.bookmark) if seconds > 4 else None
-    protocol = scope.request.protocol
     try:
         if scope.hub.closing:
             stream.end()
         stream.pump()
+        yield stream
+    finally:
+        timer.cancel()
+        if last_mark is not None:
+            last_mark.cancel()
+        stream.end()
+
+
+async def run(
+    scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
+) -> None:
+    """Keeps a stream going to its end."""
+    protocol = scope.request.protocol
+    with streaming(scope, options, token, watcher, sink, framed=framed) as stream:
         while not stream.ended.done():
             await stream.wake.wait()
             stream.wake.clear()
@@ -181,69 +199,70 @@ async def run(
                     # Over TLS the record layer holds bytes of its own, of which nobody tells when they have gone.
                     await asyncio.wait({stream.ended}, timeout=0.01)
                 stream.pump()
-    finally:
-        timer.cancel()
-        if last_mark is not None:
-            last_mark.cancel()
-        stream.end()
 
 
 class SocketSink:
-    """A stream of WebSocket messages, one an event."""
+    """A stream of WebSocket messages, one an event: text, or bytes without the length that goes before them in HTTP."""
 
-    def __init__(self, socket: web.WebSocketResponse) -> None:
-        self._socket = socket
-        self.queue: asyncio.Queue[str] = asyncio.Queue()
+    def __init__(self, accepted: Accepted) -> None:
+        self._text = not accepted.binary
+        self._skipped = 4 if accepted.protobuf else 0
+        self.queue: asyncio.Queue[bytes] = asyncio.Queue()
 
     def write(self, data: bytes) -> None:
-        for line in data.splitlines():
-            self.queue.put_nowait(line.decode())
+        self.queue.put_nowait(data[self._skipped :])
 
     def paused(self) -> bool:
         return self.queue.qsize() > 1000
 
+    async def send(self, socket: web.WebSocketResponse, data: bytes) -> None:
+        """Sends one message."""
+        if self._text:
+            await socket.send_str(data.decode())
+        else:
+            await socket.send_bytes(data)
+
 
 async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
-    """The same stream, one text message an event."""
-    socket = web.WebSocketResponse(protocols=("base64.binary.k8s.io", "binary.k8s.io"))
+    """The same stream, one message an event; what the client sends is ignored (`WatchServer.HandleWS`)."""
+    asked = scope.request.headers.get("Sec-WebSocket-Protocol", "")
+    socket = web.WebSocketResponse(protocols=[name.strip() for name in asked.split(",") if name.strip()])
     token, watcher, error = await open_watcher(scope, options, framed=False)
     await socket.prepare(scope.request)
+    sink = SocketSink(scope.accepted)
     if watcher is None:
-        await socket.send_str(error.decode().rstrip("\n"))
-        await socket.close()
+        if error:
+            sink.write(error)
+        await _rest(socket, sink)
         return socket
-    sink = SocketSink(socket)
-    stream = WatchStream(
-        scope.hub,
-        token,
-        watcher,
-        sink,
-        lambda: error_event(scope, errors.gone("too old resource version")),
-        bookmarks=options.bookmarks,
-    )
-    stream.initial_mark = start(options)[1]
-    if scope.resource.custom:
-        bind(scope, stream, framed=False)
-    seconds = options.timeout or random.uniform(1800, 3600)
-    timer = asyncio.get_running_loop().call_later(max(seconds, 0), stream.end)
-    reader = asyncio.ensure_future(socket.receive())
-    reader.add_done_callback(lambda _: stream.end())
+    reader = asyncio.ensure_future(_ignored(socket))
     try:
-        stream.pump()
-        while not stream.ended.done():
-            getter = asyncio.ensure_future(sink.queue.get())
-            waited: set[asyncio.Future[Any]] = {getter, stream.ended}
-            await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-            if getter.done():
-                await socket.send_str(getter.result())
-                stream.pump()
-            else:
-                getter.cancel()
-        while not sink.queue.empty() and not socket.closed:
-            await socket.send_str(sink.queue.get_nowait())
+        with streaming(scope, options, token, watcher, sink, framed=False, piece=ONE) as stream:
+            reader.add_done_callback(lambda _: stream.end())
+            while not stream.ended.done():
+                getter = asyncio.ensure_future(sink.queue.get())
+                waited: set[asyncio.Future[Any]] = {getter, stream.ended}
+                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+                if getter.done():
+                    await sink.send(socket, getter.result())
+                    if stream.behind:
+                        stream.pump()
+                else:
+                    getter.cancel()
     finally:
-        timer.cancel()
-        stream.end()
         reader.cancel()
-        await socket.close()
+        await _rest(socket, sink)
     return socket
+
+
+async def _ignored(socket: web.WebSocketResponse) -> None:
+    """Reads until the client has closed."""
+    async for _ in socket:
+        pass
+
+
+async def _rest(socket: web.WebSocketResponse, sink: SocketSink) -> None:
+    """Sends what still waits, and closes."""
+    while not sink.queue.empty() and not socket.closed:
+        await sink.send(socket, sink.queue.get_nowait())
+    await socket.close()

@@ -2,9 +2,7 @@
 
 use hydrofoil_types::{Arena, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
-use super::encode::encode_any;
 use super::lex::{Lexer, MAX_DEPTH, Number};
-use super::scan;
 use super::special;
 use super::tell::{MAX_STRICT, Step};
 use crate::{DecodeError, Decoded};
@@ -50,7 +48,7 @@ pub(super) struct Decoder<'a> {
     /// Whether the object is a custom resource, whose metadata upstream reads by itself.
     pub(super) apart: bool,
     /// Whether this server wrote the text.
-    stored: bool,
+    pub(super) stored: bool,
 }
 
 impl<'a> Decoder<'a> {
@@ -261,7 +259,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Sorts the members and keeps the last of each key, telling the others.
-    fn unique(&mut self, members: &mut Vec<(SmolStr, Value)>) {
+    pub(super) fn unique(&mut self, members: &mut Vec<(SmolStr, Value)>) {
         if members.is_sorted_by(|a, b| a.0 < b.0) {
             return;
         }
@@ -281,131 +279,6 @@ impl<'a> Decoder<'a> {
             self.note("duplicate");
             self.path.pop();
         }
-    }
-
-    /// Any JSON value; members keep their order.
-    pub(super) fn any(&mut self, depth: usize) -> Result<Value, DecodeError> {
-        if depth > MAX_DEPTH {
-            return Err(DecodeError::Syntax("exceeded max depth".to_owned()));
-        }
-        Ok(match self.lex.peek() {
-            None => return Err(Lexer::eof()),
-            Some(b'"') => Value::Str(self.lex.string()?),
-            Some(b't') => {
-                self.lex.literal("true")?;
-                Value::Bool(true)
-            }
-            Some(b'f') => {
-                self.lex.literal("false")?;
-                Value::Bool(false)
-            }
-            Some(b'n') => {
-                self.lex.literal("null")?;
-                Value::Null
-            }
-            Some(b'-' | b'0'..=b'9') => self.lex.number()?.1.value(),
-            Some(b'[') => {
-                let mut items = Vec::new();
-                self.items(|d, i| {
-                    d.path.push(Step::Index(i));
-                    items.push(d.any(depth + 1)?);
-                    d.path.pop();
-                    Ok(())
-                })?;
-                Value::Array(items)
-            }
-            Some(b'{') => {
-                let mut members: Vec<(SmolStr, Value)> = Vec::new();
-                self.members(|d, key| {
-                    d.path.push(Step::Field(key.clone()));
-                    let value = d.any(depth + 1)?;
-                    d.path.pop();
-                    members.push((key, value));
-                    Ok(())
-                })?;
-                if distinct(&members) {
-                    return Ok(Value::Object(Map::from_unique(members)));
-                }
-                self.unique(&mut members);
-                Value::Object(Map::from_unique(members))
-            }
-            Some(_) => return Err(self.lex.unexpected("looking for beginning of value")),
-        })
-    }
-
-    /// Any JSON, kept as canonical text.
-    pub(super) fn raw(&mut self, depth: usize) -> Result<Value, DecodeError> {
-        let rest = &self.lex.text[self.lex.at..];
-        if self.stored
-            && let Some(end) = scan::value_end(rest)
-            && let Ok(text) = std::str::from_utf8(&rest[..end])
-        {
-            self.lex.at += end;
-            return Ok(Value::Raw(SmolStr::new(text)));
-        }
-        let strict = std::mem::take(&mut self.strict);
-        let value = self.any(depth);
-        self.strict = strict;
-        let text = encode_any(&value?);
-        Ok(Value::Raw(SmolStr::new(String::from_utf8_lossy(&text))))
-    }
-
-    fn members(
-        &mut self,
-        mut each: impl FnMut(&mut Self, SmolStr) -> Result<(), DecodeError>,
-    ) -> Result<(), DecodeError> {
-        self.lex.at += 1;
-        if self.lex.peek() == Some(b'}') {
-            self.lex.at += 1;
-            return Ok(());
-        }
-        loop {
-            if self.lex.peek() != Some(b'"') {
-                return Err(self.lex.unexpected("looking for beginning of object key string"));
-            }
-            let key = self.lex.string()?;
-            if self.lex.peek() != Some(b':') {
-                return Err(self.lex.unexpected("after object key"));
-            }
-            self.lex.at += 1;
-            each(self, key)?;
-            match self.lex.peek() {
-                Some(b',') => self.lex.at += 1,
-                Some(b'}') => {
-                    self.lex.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(self.lex.unexpected("after object key:value pair")),
-            }
-        }
-    }
-
-    fn items(&mut self, mut each: impl FnMut(&mut Self, usize) -> Result<(), DecodeError>) -> Result<(), DecodeError> {
-        self.lex.at += 1;
-        if self.lex.peek() == Some(b']') {
-            self.lex.at += 1;
-            return Ok(());
-        }
-        for i in 0.. {
-            each(self, i)?;
-            match self.lex.peek() {
-                Some(b',') => self.lex.at += 1,
-                Some(b']') => {
-                    self.lex.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(self.lex.unexpected("after array element")),
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads past a value that has no place.
-    fn skip(&mut self, depth: usize) -> Result<(), DecodeError> {
-        let strict = std::mem::take(&mut self.strict);
-        let skipped = self.any(depth);
-        self.strict = strict;
-        skipped.map(|_| ())
     }
 
     fn zero(&self, shape: &Shape) -> Value {
@@ -457,13 +330,4 @@ fn overlay(old: &mut Value, new: Value) {
         }
         (old, new) => *old = new,
     }
-}
-
-fn distinct(members: &[(SmolStr, Value)]) -> bool {
-    if members.len() <= 16 {
-        return members.iter().enumerate().all(|(i, (k, _))| members[..i].iter().all(|(o, _)| o != k));
-    }
-    let mut keys: Vec<&SmolStr> = members.iter().map(|(k, _)| k).collect();
-    keys.sort();
-    keys.windows(2).all(|w| w[0] != w[1])
 }

@@ -1,6 +1,8 @@
 //! From a value to canonical JSON: Go's field order, omissions and escapes.
 
-use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero};
+use std::borrow::Cow;
+
+use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero, compact};
 
 use super::special;
 
@@ -11,12 +13,14 @@ pub struct Stored {
     pub json: Vec<u8>,
     /// Where the digits of the resource version belong.
     pub rv_at: usize,
+    /// The same JSON with raw members as they were given, where they are not written so.
+    pub given: Option<Vec<u8>>,
 }
 
 /// The canonical JSON of an object, without a final newline.
 pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
     let sorted = schema.root().nature != Nature::Struct;
-    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: None, sorted };
+    let mut w = Writer { arena: Some(&schema.arena), sorted, ..Writer::new(1024) };
     w.strukt(schema.root(), value.as_object());
     w.out
 }
@@ -27,14 +31,20 @@ pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
 /// When the type has no `metadata`: such types are not stored.
 pub fn encode_stored(schema: &Schema, value: &Value) -> Stored {
     let sorted = schema.root().nature != Nature::Struct;
-    let mut w = Writer { out: Vec::with_capacity(1024), arena: Some(&schema.arena), rv_at: Some(0), sorted };
-    w.strukt(schema.root(), value.as_object());
-    Stored { json: w.out, rv_at: w.rv_at.filter(|at| *at > 0).expect("a stored object has metadata") }
+    let write = |raw| {
+        let mut w = Writer { arena: Some(&schema.arena), rv_at: Some(0), sorted, raw, ..Writer::new(1024) };
+        w.strukt(schema.root(), value.as_object());
+        w
+    };
+    let w = write(Raw::Compact);
+    // The metadata stands before all raw members, so that the resource version has the same place in both.
+    let given = (w.raw == Raw::Changed).then(|| write(Raw::Given).out);
+    Stored { json: w.out, rv_at: w.rv_at.filter(|at| *at > 0).expect("a stored object has metadata"), given }
 }
 
 /// The JSON of a value without a schema, members in their order.
 pub fn encode_any(value: &Value) -> Vec<u8> {
-    let mut w = Writer { out: Vec::with_capacity(256), arena: None, rv_at: None, sorted: false };
+    let mut w = Writer::new(256);
     w.any(value);
     w.out
 }
@@ -46,9 +56,36 @@ struct Writer<'a> {
     rv_at: Option<usize>,
     /// Whether members without a place of their own stand in the order of their names, as in a map of Go.
     sorted: bool,
+    raw: Raw,
+}
+
+/// How members are written that are kept as they were given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    /// As they were given.
+    Given,
+    /// As Go passes them on.
+    Compact,
+    /// The same, and that made another text of one.
+    Changed,
 }
 
 impl Writer<'_> {
+    fn new(capacity: usize) -> Self {
+        Self { out: Vec::with_capacity(capacity), arena: None, rv_at: None, sorted: false, raw: Raw::Compact }
+    }
+
+    fn raw(&mut self, text: &str) {
+        if self.raw == Raw::Given {
+            return self.out.extend_from_slice(text.as_bytes());
+        }
+        let written = compact(text);
+        if matches!(written, Cow::Owned(_)) {
+            self.raw = Raw::Changed;
+        }
+        self.out.extend_from_slice(written.as_bytes());
+    }
+
     /// An object whose members are kept as they came, whatever they are.
     fn members(&mut self, def: &TypeDef, map: &Map) {
         self.out.push(b'{');
@@ -176,6 +213,7 @@ impl Writer<'_> {
                 match (def.special, value) {
                     (None, Value::Object(map)) => self.strukt(def, Some(map)),
                     (None, Value::Null) => self.strukt(def, None),
+                    (Some(Special::Raw), Value::Raw(text)) => self.raw(text),
                     (Some(Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings), _) => {
                         let props = Shape::Type(special::props(arena));
                         match value {

@@ -2,9 +2,11 @@
 
 mod decode;
 mod encode;
+mod generic;
 mod indent;
 mod lex;
 mod moment;
+mod raw;
 mod restore;
 pub mod scan;
 mod special;
@@ -15,6 +17,7 @@ pub(crate) use special::props;
 pub use decode::{decode, decode_stored, parse};
 pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
 pub use indent::indent;
+pub use raw::{RawForm, change_raw, has_raw};
 pub use restore::restore;
 
 /// The value of canonical JSON that was kept as text.

@@ -53,8 +53,9 @@ pub(super) fn decode<'a>(
 ) -> Result<Value, DecodeError> {
     let first = d.lex.peek().unwrap_or(0);
     Ok(match (kind, first) {
-        (Special::Raw, _) => d.any(depth)?,
-        (Special::Fields, _) => d.raw(depth)?,
+        (Special::Json, _) => d.any(depth)?,
+        (Special::Raw, _) => d.given(depth)?,
+        (Special::Fields, _) => d.canonical(depth)?,
         (Special::Quantity, b'"' | b'-' | b'0'..=b'9') => {
             let text = if first == b'"' { d.lex.string()? } else { SmolStr::new(d.lex.number()?.0) };
             match Quantity::parse(text.trim()) {

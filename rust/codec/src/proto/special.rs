@@ -44,9 +44,16 @@ pub(super) fn decode(arena: &Arena, kind: Special, data: &[u8], depth: usize) ->
         Special::Duration => Value::from(format!("{}s", number(1).unwrap_or(0) / SECOND)),
         Special::IntOrString if number(1) == Some(1) => Value::Str(text(bytes(3).unwrap_or(b""))?),
         Special::IntOrString => Value::Int(i64::from(number(2).unwrap_or(0) as i32)),
-        Special::Raw => match bytes(1) {
+        Special::Json => match bytes(1) {
             None | Some(b"") => Value::Null,
             Some(raw) => json::parse(raw)?.value,
+        },
+        Special::Raw => match bytes(1) {
+            None | Some(b"") => Value::Null,
+            Some(raw) => {
+                json::parse(raw)?;
+                Value::Raw(SmolStr::new(String::from_utf8_lossy(raw.trim_ascii())))
+            }
         },
         Special::Fields => match bytes(1) {
             None | Some(b"") => Value::Null,
@@ -100,7 +107,7 @@ pub(super) fn encode(arena: &std::sync::Arc<Arena>, kind: Special, value: &Value
             wire::number(&mut out, 2, value.as_int().unwrap_or(0));
             wire::bytes(&mut out, 3, given.unwrap_or("").as_bytes());
         }
-        Special::Raw | Special::Fields => {
+        Special::Json | Special::Raw | Special::Fields => {
             if *value != Value::Null {
                 wire::bytes(&mut out, 1, &json::encode_any(value));
             }

@@ -21,7 +21,8 @@ pub(super) fn update(object: &mut Value, old: &Value) {
     let addressed = |kind: &str| kind != "ExternalName";
     let ported = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
     if addressed(&now) && addressed(then) {
-        if spec.zero("clusterIP") && spec.zero("clusterIPs") {
+        // Who clears the address clears the list that it stands in (`normalizeClusterIPs`).
+        if spec.zero("clusterIP") && (spec.zero("clusterIPs") || spec.sub("clusterIPs") == before.sub("clusterIPs")) {
             spec.copy_from(before, "clusterIP");
             spec.copy_from(before, "clusterIPs");
         } else if spec.zero("clusterIPs") && spec.s("clusterIP") == before.s("clusterIP") {
@@ -33,10 +34,11 @@ pub(super) fn update(object: &mut Value, old: &Value) {
             let first = Value::from(spec.s("clusterIP"));
             spec.put("clusterIPs", vec![first]);
         }
-        for key in ["ipFamilies", "ipFamilyPolicy"] {
-            if spec.zero(key) {
-                spec.copy_from(before, key);
-            }
+        if spec.zero("ipFamilies") {
+            spec.copy_from(before, "ipFamilies");
+        }
+        if !spec.has("ipFamilyPolicy") {
+            spec.copy_from(before, "ipFamilyPolicy");
         }
     } else if addressed(then) && !addressed(&now) {
         for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {

@@ -26,7 +26,7 @@ mod workload;
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use self::core::{claim, endpoints, event, limits, node, plain, quota, secret, service, volume};
+use self::core::{claim, cluster_ips, endpoints, event, limits, node, plain, quota, secret, service, volume};
 use self::networking::{address, class, ingress, policy};
 use crate::Request;
 use crate::read::Read;
@@ -66,7 +66,7 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
 /// What is wrong with the addresses of a service, which is asked before any are allocated.
 pub fn cluster_ips(object: &Value, old: Option<&Value>) -> Causes {
     let mut causes = Causes::new();
-    service::addresses(object.sub("spec"), old.map(|o| o.sub("spec")), &mut causes);
+    cluster_ips::rules(object.sub("spec"), old.map(|o| o.sub("spec")), &mut causes);
     causes
 }
 

@@ -1,6 +1,7 @@
 //! Core kinds without workloads (`pkg/apis/core/validation/validation.go`).
 
 pub(crate) mod claim;
+pub(crate) mod cluster_ips;
 pub(crate) mod endpoints;
 pub(crate) mod event;
 pub(crate) mod limits;

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::endpoints;
+use super::{cluster_ips, endpoints};
 use crate::Request;
 use crate::internal::InternalCauses;
 use crate::read::{Read, Write};
@@ -14,16 +14,12 @@ const SPEC: Path<'static> = Path::new("spec");
 const BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
 const SOURCES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
 
-fn headless(spec: &Value) -> bool {
-    matches!(spec.list("clusterIPs"), [one] if one.as_str() == Some("None"))
-}
-
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     if req.subresource == "status" {
         return balancer_status(object, old, causes);
     }
     let (new, before) = (object.sub("spec"), old.sub("spec"));
-    address_changes(new, before, causes);
+    cluster_ips::changes(new, before, causes);
     rules(object, Some(old), causes);
     let checked = |s: &Value| s.s("type") == "LoadBalancer" && s.s("externalTrafficPolicy") == "Local";
     if checked(new) && checked(before) && new.i("healthCheckNodePort") != before.i("healthCheckNodePort") {
@@ -37,52 +33,6 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     }
 }
 
-/// `validateUpgradeDowngradeClusterIPs` and that of the families: the first stays, and the second while it is wanted.
-fn address_changes(new: &Value, old: &Value, causes: &mut Causes) {
-    if new.s("type") == "ExternalName" || old.s("type") == "ExternalName" {
-        return;
-    }
-    let both = headless(new) && headless(old);
-    if !both {
-        changes(new, old, &Listed { key: "clusterIPs", one: "clusterIP", fixed_at_first: false }, causes);
-    }
-    if !headless(new) && !headless(old) {
-        changes(new, old, &Listed { key: "ipFamilies", one: "ipFamily", fixed_at_first: true }, causes);
-    }
-}
-
-/// A list that changes by its second item only.
-struct Listed {
-    key: &'static str,
-    one: &'static str,
-    /// Whether every change is told of the first item.
-    fixed_at_first: bool,
-}
-
-fn changes(new: &Value, old: &Value, listed: &Listed, causes: &mut Causes) {
-    const FIXED: &str = "may not change once set";
-    let at = SPEC.child(listed.key);
-    let (now, before) = (new.list(listed.key), old.list(listed.key));
-    let shown = new.sub(listed.key);
-    if now.len() == before.len() {
-        for (i, _) in now.iter().zip(before).enumerate().filter(|(_, (a, b))| a != b) {
-            causes.invalid(&at.index(if listed.fixed_at_first { 0 } else { i }), shown, FIXED);
-        }
-        return;
-    }
-    if now.is_empty() {
-        let detail = format!("primary {} can not be unset", listed.one);
-        return causes.invalid(&at.index(0), shown, &detail);
-    }
-    if before.first().is_some_and(|b| now.first() != Some(b)) {
-        causes.invalid(&at.index(0), shown, FIXED);
-    }
-    if now.len() < before.len() && now.len() == 1 && new.s("ipFamilyPolicy") != "SingleStack" {
-        let detail = format!("must be set to 'SingleStack' when releasing the secondary {}", listed.one);
-        causes.invalid(&SPEC.child("ipFamilyPolicy"), new.sub("ipFamilyPolicy"), &detail);
-    }
-}
-
 /// `validateService` after its metadata.
 pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let spec = object.sub("spec");
@@ -90,7 +40,7 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     hints(object, causes);
     let ports = spec.list("ports");
     let ports_at = SPEC.child("ports");
-    if ports.is_empty() && !headless(spec) && kind != "ExternalName" {
+    if ports.is_empty() && !cluster_ips::headless(spec) && kind != "ExternalName" {
         causes.need(&ports_at);
     }
     by_type(spec, kind, causes);
@@ -100,7 +50,7 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     meta::labels(spec.get("selector"), &SPEC.child("selector"), causes);
     causes.one_of_required(&SPEC.child("sessionAffinity"), spec.s("sessionAffinity"), &["ClientIP", "None"]);
     affinity(spec, causes);
-    addresses(spec, old.map(|o| o.sub("spec")), causes);
+    cluster_ips::rules(spec, old.map(|o| o.sub("spec")), causes);
     let at = SPEC.child("externalIPs");
     for (i, external) in spec.list("externalIPs").iter().enumerate() {
         let (text, before) = (external.as_str().unwrap_or(""), causes.len());
@@ -153,7 +103,7 @@ fn hints(object: &Value, causes: &mut Causes) {
 fn by_type(spec: &Value, kind: &str, causes: &mut Causes) {
     const NONE: &str = "may not be set for ExternalName services";
     match kind {
-        "LoadBalancer" | "NodePort" if headless(spec) => {
+        "LoadBalancer" | "NodePort" if cluster_ips::headless(spec) => {
             let detail = format!("may not be set to 'None' for {kind} services");
             causes.invalid_str(&SPEC.child("clusterIPs").index(0), "None", &detail);
         }
@@ -218,73 +168,6 @@ fn affinity(spec: &Value, causes: &mut Causes) {
             }
         }
         _ => {}
-    }
-}
-
-/// `ValidateServiceClusterIPsRelatedFields`.
-pub(crate) fn addresses(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
-    if spec.s("type") == "ExternalName" {
-        return;
-    }
-    let (at, list, first) = (SPEC.child("clusterIPs"), spec.list("clusterIPs"), spec.s("clusterIP"));
-    let whole = spec.sub("clusterIPs");
-    if first.is_empty() {
-        if !list.is_empty() {
-            causes.invalid(&at, whole, "must be empty when `clusterIP` is not specified");
-        }
-    } else if list.is_empty() {
-        causes.need(&at);
-    } else if list[0].as_str() != Some(first) {
-        causes.invalid(&at, whole, "first value must match `clusterIP`");
-    }
-    let families = spec.list("ipFamilies");
-    let families_at = SPEC.child("ipFamilies");
-    for (i, family) in families.iter().enumerate() {
-        let text = family.as_str().unwrap_or("");
-        causes.one_of(&families_at.index(i), text, &["IPv4", "IPv6"]);
-        if families[..i].contains(family) {
-            causes.duplicate(&families_at.index(i), family);
-        }
-    }
-    if let Some(policy) = spec.opt("ipFamilyPolicy") {
-        let known = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-        causes.one_of(&SPEC.child("ipFamilyPolicy"), policy.as_str().unwrap_or(""), &known);
-    }
-    let mut wrong = false;
-    for (i, address) in list.iter().enumerate() {
-        let text = address.as_str().unwrap_or("");
-        if i == 0 && text == "None" {
-            if list.len() > 1 {
-                wrong = true;
-                causes.invalid(&at, whole, "'None' must be the first and only value");
-            }
-            continue;
-        }
-        if old.is_some_and(|o| o.list("clusterIPs").contains(address)) {
-            continue;
-        }
-        let before = causes.len();
-        causes.format(&at.index(i), text, ip::ip_legacy);
-        wrong |= causes.len() > before;
-    }
-    if list.len() > 2 {
-        causes.invalid(&at, whole, "may only hold up to 2 values");
-    }
-    if wrong {
-        return;
-    }
-    let v6 = |v: &Value| v.as_str().is_some_and(|t| t.contains(':'));
-    if list.len() > 1 && (list.iter().all(v6) || !list.iter().any(v6)) {
-        causes.invalid(&at, whole, "may specify no more than one IP for each IP family");
-    }
-    if !headless(spec) {
-        for (i, (address, family)) in list.iter().zip(families).enumerate() {
-            let wanted = family.as_str().unwrap_or("");
-            if (wanted == "IPv4" && v6(address)) || (wanted == "IPv6" && !v6(address)) {
-                let detail = format!("expected an {wanted} value as indicated by `ipFamilies[{i}]`");
-                causes.invalid(&at.index(i), address, &detail);
-            }
-        }
     }
 }
 

@@ -110,11 +110,16 @@ pub(super) fn opaque(holder: &Value, path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("opaque");
     let Some(value) = holder.opt("opaque") else { return causes.need(&at) };
     driver(value.s("driver"), &at.child("driver"), causes);
-    match value.opt("parameters") {
-        None => causes.need(&at.child("parameters")),
-        Some(Value::Object(_)) => {}
-        Some(_) => {
-            causes.invalid_str(&at.child("parameters"), "<value omitted>", "must be a valid JSON object");
-        }
+    raw(value.opt("parameters"), &at.child("parameters"), causes);
+}
+
+/// `validateRawExtension`. Nothing longer was ever stored, so that what is stored needs no leniency.
+pub(super) fn raw(value: Option<&Value>, at: &Path<'_>, causes: &mut Causes) {
+    const LONGEST: usize = 10 << 10;
+    match value {
+        None => causes.need(at),
+        Some(Value::Raw(text)) if text.len() > LONGEST => causes.too_long(at, LONGEST),
+        Some(Value::Raw(text)) if text.starts_with('{') => {}
+        Some(_) => causes.invalid_str(at, "<value omitted>", "must be a valid JSON object"),
     }
 }

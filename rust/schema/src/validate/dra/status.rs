@@ -92,6 +92,9 @@ fn devices(new: &Value, allocation: Option<&Value>, path: &Path<'_>, causes: &mu
             causes.too_many(&at.child("conditions"), conditions.len(), 8);
         }
         small::conditions(conditions, &at.child("conditions"), causes);
+        if let data @ Some(_) = device.opt("data") {
+            super::raw(data, &at.child("data"), causes);
+        }
         if let Some(network) = device.opt("networkData") {
             network_data(network, &at.child("networkData"), causes);
         }

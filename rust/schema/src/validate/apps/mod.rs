@@ -1,5 +1,7 @@
 //! Workloads (`pkg/apis/apps/validation/validation.go`).
 
+mod status;
+
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::check::{Check, IMMUTABLE};
@@ -10,7 +12,6 @@ use crate::read::{Read, Write};
 use crate::{Request, internal};
 
 const SPEC: Path<'static> = Path::new("spec");
-const STATUS: Path<'static> = Path::new("status");
 
 pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
     meta::create(req.kind, object, causes);
@@ -29,7 +30,7 @@ fn spec(kind: &str, object: &Value, causes: &mut Causes) {
             causes.not_negative(&Path::new("revision"), object.i("revision"));
             match object.opt("data") {
                 None => causes.required(&Path::new("data"), "data is mandatory"),
-                Some(Value::Object(_)) => {}
+                Some(Value::Raw(text)) if text.starts_with('{') => {}
                 Some(_) => causes.required(&Path::new("data"), "data must be a valid JSON object"),
             }
         }
@@ -39,7 +40,7 @@ fn spec(kind: &str, object: &Value, causes: &mut Causes) {
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     let kind = req.kind.kind.as_str();
     if req.subresource == "status" {
-        return status(kind, object.sub("status"), old.sub("status"), causes);
+        return status::update(kind, object.sub("status"), old.sub("status"), causes);
     }
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     match kind {
@@ -321,94 +322,5 @@ fn stateful_update(new: &Value, old: &Value, causes: &mut Causes) {
     if !internal::same("apps.StatefulSetSpec", &munged, old) {
         let detail = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
         causes.forbidden(&SPEC, detail);
-    }
-}
-
-fn status(kind: &str, new: &Value, old: &Value, causes: &mut Causes) {
-    const TOTAL: &str = "cannot be greater than status.replicas";
-    let at = &STATUS;
-    let above = |key: &str, than: &str, detail: &str, causes: &mut Causes| {
-        if new.i(key) > new.i(than) {
-            causes.invalid_int(&at.child(key), new.i(key), detail);
-        }
-    };
-    match kind {
-        "Deployment" => {
-            let keys = [
-                "observedGeneration",
-                "replicas",
-                "updatedReplicas",
-                "readyReplicas",
-                "availableReplicas",
-                "unavailableReplicas",
-                "terminatingReplicas",
-                "collisionCount",
-            ];
-            counts(new, &keys, at, causes);
-            above("updatedReplicas", "replicas", TOTAL, causes);
-            above("readyReplicas", "replicas", TOTAL, causes);
-            above("availableReplicas", "replicas", TOTAL, causes);
-            above("availableReplicas", "readyReplicas", "cannot be greater than readyReplicas", causes);
-            collisions(new, old, causes);
-        }
-        "DaemonSet" => {
-            let keys = [
-                "currentNumberScheduled",
-                "numberMisscheduled",
-                "desiredNumberScheduled",
-                "numberReady",
-                "observedGeneration",
-                "updatedNumberScheduled",
-                "numberAvailable",
-                "numberUnavailable",
-                "collisionCount",
-            ];
-            counts(new, &keys, at, causes);
-            collisions(new, old, causes);
-        }
-        "StatefulSet" => {
-            let keys = [
-                "replicas",
-                "readyReplicas",
-                "currentReplicas",
-                "updatedReplicas",
-                "availableReplicas",
-                "observedGeneration",
-                "collisionCount",
-            ];
-            counts(new, &keys, at, causes);
-            above("readyReplicas", "replicas", TOTAL, causes);
-            above("currentReplicas", "replicas", TOTAL, causes);
-            above("updatedReplicas", "replicas", TOTAL, causes);
-            above("availableReplicas", "replicas", TOTAL, causes);
-            above("availableReplicas", "readyReplicas", "cannot be greater than status.readyReplicas", causes);
-            collisions(new, old, causes);
-        }
-        _ => {
-            let keys = [
-                "replicas",
-                "fullyLabeledReplicas",
-                "readyReplicas",
-                "availableReplicas",
-                "terminatingReplicas",
-                "observedGeneration",
-            ];
-            counts(new, &keys, at, causes);
-            above("fullyLabeledReplicas", "replicas", TOTAL, causes);
-            above("readyReplicas", "replicas", TOTAL, causes);
-            above("availableReplicas", "replicas", TOTAL, causes);
-            above("availableReplicas", "readyReplicas", "cannot be greater than readyReplicas", causes);
-        }
-    }
-}
-
-fn collisions(new: &Value, old: &Value, causes: &mut Causes) {
-    if let Some(before) = old.oi("collisionCount") {
-        let at = STATUS.child("collisionCount");
-        match new.oi("collisionCount") {
-            None => causes.invalid_int(&at, 0, "cannot be decremented"),
-            Some(now) if now < before => causes.invalid_int(&at, now, "cannot be decremented"),
-            Some(_) => {}
-        }
     }
 }

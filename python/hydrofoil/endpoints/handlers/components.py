@@ -1,0 +1,77 @@
+"""Component statuses: asked for when they are read, never kept (`pkg/registry/core/componentstatus`)."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import Any
+
+import aiohttp
+import orjson
+
+from hydrofoil import client, errors
+from hydrofoil.endpoints.handlers.list import check_transform, read_options, selector
+from hydrofoil.endpoints.respond import Answer
+from hydrofoil.endpoints.scope import Scope
+from hydrofoil.engine import Stored
+
+PORTS = {"scheduler": 10259, "controller-manager": 10257}
+"""Where the other components of a control plane tell how they are."""
+STORAGE = "etcd-0"
+SECONDS = 20.0
+
+
+async def components(scope: Scope) -> Answer:
+    """One status, or all that are selected."""
+    if scope.info.name:
+        if scope.info.name not in (*PORTS, STORAGE):
+            raise errors.not_found("", "componentstatus", scope.info.name)
+        return scope.object_answer(await _status(scope, scope.info.name))
+    options = read_options(scope, watch=False)
+    chosen = selector(scope, options.labels, options.fields)
+    check_transform(scope)
+    found = await asyncio.gather(*(_status(scope, name) for name in (*PORTS, STORAGE)))
+    return scope.json_answer(_listed(scope, [status for status in found if chosen.matches(status)], found[0]))
+
+
+def _listed(scope: Scope, statuses: list[Stored], any_status: Stored) -> bytes:
+    form = scope.form()
+    if scope.accepted.transform == "Table":
+        table: dict[str, Any] = orjson.loads(any_status.body(form))
+        table["metadata"] = {}
+        table["rows"] = [row for status in statuses for row in orjson.loads(status.body(form))["rows"]]
+        return orjson.dumps(table) + b"\n"
+    kind, version = scope.resource.list_kind, "v1"
+    items = [{k: v for k, v in orjson.loads(s.json).items() if k not in ("kind", "apiVersion")} for s in statuses]
+    if scope.accepted.transform:
+        kind, version = "PartialObjectMetadataList", f"meta.k8s.io/{scope.accepted.version}"
+        items = [{"metadata": item["metadata"]} for item in items]
+    return orjson.dumps({"kind": kind, "apiVersion": version, "metadata": {}, "items": items}) + b"\n"
+
+
+async def _status(scope: Scope, name: str) -> Stored:
+    healthy, message = (True, "ok") if name == STORAGE else await _probe(PORTS[name])
+    condition = {"type": "Healthy", "status": "True" if healthy else "False", "message": message}
+    body = {"metadata": {"name": name}, "conditions": [condition]}
+    draft, _ = scope.resource.native.decode(orjson.dumps(body), "json")
+    draft.set_type()
+    return draft.preview(0)
+
+
+async def _probe(port: int) -> tuple[bool, str]:
+    """Whether a component is healthy, and what it or its absence says."""
+    url = f"https://127.0.0.1:{port}/healthz"
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.close()
+    except OSError as e:
+        return False, f'Get "{url}": dial tcp 127.0.0.1:{port}: connect: {os.strerror(e.errno or 0).lower()}'
+    await client.ready()
+    try:
+        timeout = aiohttp.ClientTimeout(total=SECONDS)
+        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(url, ssl=False) as r:
+            if r.status >= 400:
+                return False, f"HTTP probe failed with statuscode: {r.status}"
+            return True, await r.text()
+    except (aiohttp.ClientError, TimeoutError) as e:
+        return False, f'Get "{url}": {e}'

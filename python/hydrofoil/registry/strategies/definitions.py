@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.apis.custom import holds, resources, stored_resource
+from hydrofoil.apis.custom import condition, holds, resources, stored_resource
 from hydrofoil.errors import ApiError, invalid
 from hydrofoil.registry.conversion import Webhook, bundle_problem, later
 from hydrofoil.registry.strategies import naming
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("hydrofoil")
 BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
+OLD_BUNDLE = ("spec", "conversion", "webhookClientConfig", "caBundle")
+"""Where `v1beta1` has it."""
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
 """Who owns the status, as upstream names itself."""
@@ -84,7 +86,8 @@ class DefinitionStrategy(Strategy):
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
     ) -> Undo:
         """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
-        if (given := draft.get([*BUNDLE])) is not None and given != old.thaw().get([*BUNDLE]):
+        bundle = [*(OLD_BUNDLE if resource.version == "v1beta1" else BUNDLE)]
+        if (given := draft.get(bundle)) is not None and given != old.thaw().get(bundle):
             before: Definition = orjson.loads(old.json)
             text: str = orjson.loads(given)
             why = bundle_problem(base64.b64decode(text or ""))
@@ -133,6 +136,8 @@ class DefinitionStrategy(Strategy):
 
     async def _settle(self, resource: Resource, name: str) -> None:
         """Brings the status and the catalog in step with a definition."""
+        # Whatever version it was written in, it is read in the one that is stored.
+        resource = self.registry.catalog.find(resource.group, "v1", resource.plural) or resource
         collection = self.registry.collection(resource)
         stored = collection.get(resource.native, "", name)
         if stored is None:
@@ -147,7 +152,11 @@ class DefinitionStrategy(Strategy):
                 definition = orjson.loads(stored.json)
                 self._hold(name, definition)
                 await self._settle_others(resource, definition["spec"]["group"], name)
-        for step in (naming.establish, naming.approval):
+        problem = None
+        if definition["spec"].get("preserveUnknownFields") or condition(definition, naming.NONSTRUCTURAL):
+            problem = self.registry.catalog.native.nonstructural(stored)
+        steps = naming.establish, naming.approval, lambda d: naming.structural(d, problem)
+        for step in steps:
             if (change := step(definition)) is not None:
                 stored = await self._write(resource, name, change)
                 if stored is None:

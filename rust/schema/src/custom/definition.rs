@@ -129,6 +129,8 @@ impl Version {
             version.list("selectableFields").iter().map(|f| SmolStr::new(f.s("jsonPath").trim_start_matches('.')));
         let mut schema = Node::compile(props);
         super::rules::attach(&mut schema, props, true);
+        // What the whole definition keeps, its root says for all below.
+        schema.preserve |= preserve;
         let mut hash = DefaultHasher::new();
         (group, kind, name, preserve).hash(&mut hash);
         props.to_json().hash(&mut hash);

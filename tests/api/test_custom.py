@@ -187,14 +187,22 @@ async def test_owners_of_custom_resources_are_collected(api: aiohttp.ClientSessi
     await call(api, "POST", CRDS, definition(version("v1", storage=True)))
     _, owner = await call(api, "POST", THINGS, thing("owner"))
     reference = {"apiVersion": "e.com/v1", "kind": "Thing", "name": "owner", "uid": owner["metadata"]["uid"]}
-    owned = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owned", "ownerReferences": [reference]}}
-    await call(api, "POST", "/api/v1/namespaces/default/configmaps", owned)
+    maps = "/api/v1/namespaces/default/configmaps"
+
+    async def own(name: str, uid: str) -> None:
+        metadata = {"name": name, "ownerReferences": [{**reference, "uid": uid}]}
+        await call(api, "POST", maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+    async def collected(name: str) -> bool:
+        return (await call(api, "GET", f"{maps}/{name}"))[0] == 404
+
+    await own("owned", owner["metadata"]["uid"])
+    # What is looked at later has no owner: once it is gone, the other one has been looked at and stayed.
+    await own("stray", "0")
+    await until(lambda: collected("stray"))
+    assert not await collected("owned")
     await call(api, "DELETE", f"{THINGS}/owner")
-
-    async def collected() -> bool:
-        return (await call(api, "GET", "/api/v1/namespaces/default/configmaps/owned"))[0] == 404
-
-    await until(collected)
+    await until(lambda: collected("owned"))
 
 
 async def test_a_namespace_takes_its_custom_resources_along(api: aiohttp.ClientSession) -> None:

@@ -58,7 +58,7 @@ class DefinitionStrategy(Strategy):
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
         self.swapped: Callable[[tuple[str, str]], None] = lambda _: None
-        """Called with the name of a shard when its resources have changed: streams of the old ones end."""
+        """Called with the name of a shard when its resources have come, changed or gone: streams of old ones end."""
         self.services: dict[str, str] = {}
         """Where services that webhooks name are reached: `namespace/name` to `host:port`."""
         self._known: dict[str, tuple[bytes, dict[str, ResourceType]]] = {}
@@ -235,8 +235,7 @@ class DefinitionStrategy(Strategy):
         if self._selectable.get(name, selectable) != selectable:
             self.registry.collection(self._instances[name]).reindex(self._instances[name].native)
         self._selectable[name] = selectable
-        if known is not None:
-            self.swapped(shard)
+        self.swapped(shard)
 
     def _convert(self, shard: tuple[str, str], conversion: dict[str, Any]) -> None:
         """Has the objects of a shard converted as a definition says."""

@@ -1,0 +1,26 @@
+"""An operator as kubebuilder lays one out, by the program in `go/operator`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from tests.clients.programs import built
+from tests.conftest import Process
+
+pytestmark = [pytest.mark.program("go"), pytest.mark.timeout(600)]
+OBJECTS = 1000
+
+
+def test_an_operator_reconciles_custom_resources(tmp_path_factory: pytest.TempPathFactory, process: Process) -> None:
+    """Each object gets a finalizer, a ConfigMap that it owns and a status; the garbage collector takes none of them."""
+    program = built("go", tmp_path_factory, "./operator")
+    line = [str(program), "-kubeconfig", str(process[2]), "-objects", str(OBJECTS)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=150)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["objects"] == OBJECTS
+    # A create, three writes and a deletion each, and what was tried again since the cache was behind.
+    assert found["requests"] < 12 * OBJECTS

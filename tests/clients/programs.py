@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 from pathlib import Path
 
@@ -16,8 +17,10 @@ def built(name: str, where: pytest.TempPathFactory, package: str = ".") -> Path:
     if modules.returncode:
         pytest.skip(f"go modules cannot be had: {modules.stderr.strip()}")
     program = where.mktemp(name) / name
-    done = subprocess.run(
-        ["go", "build", "-o", program, package], cwd=source, capture_output=True, text=True, check=False
-    )
+    line = ["go", "build", "-o", str(program), package]
+    with Path(__file__).open() as turn:
+        # Modules share most packages: the second build finds in the cache what the first has compiled.
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        done = subprocess.run(line, cwd=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return program

@@ -295,3 +295,34 @@ async def test_what_is_wrong_with_a_custom_resource_is_told_as_upstream_does(api
         models = document.get("definitions") or document["components"]["schemas"]
         for name in ("com.e.v1.Thing", "com.e.v1.ThingList"):
             assert models[name]["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.size"}]
+
+
+async def test_a_definition_that_others_hold_terminates_for_a_while(api: aiohttp.ClientSession) -> None:
+    """`TestApplyCRDuringCRDFinalization` of apiextensions-apiserver: nothing new while it ends, all again after."""
+    held = definition(version("v1", storage=True))
+    held["metadata"]["finalizers"] = ["a.b/c"]
+    await call(api, "POST", CRDS, held)
+    await call(api, "DELETE", f"{CRDS}/things.e.com")
+
+    async def terminating() -> str:
+        _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+        return next(str(c["status"]) for c in found["status"]["conditions"] if c["type"] == "Terminating")
+
+    assert await terminating() == "True"
+    apply = {"Content-Type": "application/apply-patch+yaml"}
+    status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m&dryRun=All", thing("a"), **apply)
+    assert status == 403
+    assert "create not allowed while custom resource definition is terminating" in refused["message"]
+
+    async def ended() -> bool:
+        return await terminating() == "False"
+
+    await until(ended)
+    assert (await call(api, "POST", THINGS, thing("a")))[0] == 201
+    await call(
+        api,
+        "PATCH",
+        f"{CRDS}/things.e.com",
+        {"metadata": {"finalizers": None}},
+        **{"Content-Type": "application/merge-patch+json"},
+    )

@@ -39,6 +39,8 @@ FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
 """Who owns the status, as upstream names itself."""
 RETRY_SECONDS = 1.0
+SEEN_SECONDS = 0.15
+"""How long a definition that others hold is seen to be terminating, as upstream's controller takes to get to it."""
 
 
 class InstanceStrategy(Strategy):
@@ -284,7 +286,11 @@ class DefinitionStrategy(Strategy):
             kept = [f for f in draft.lifecycle()[3] if f != FINALIZER]
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
 
-        await self._write(resource, name, finish)
+        if len(definition["metadata"]["finalizers"]) > 1:
+            await asyncio.sleep(SEEN_SECONDS)
+        if await self._write(resource, name, finish) is not None:
+            # While others hold it, objects may be created again: its condition says so.
+            await self._settle(resource, name)
 
     async def _delete_instances(self, resource: Resource, instances: Resource, name: str) -> bool:
         """Deletes all instances and waits until the last has gone: finalizers may hold some. False when it fails."""

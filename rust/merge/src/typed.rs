@@ -1,36 +1,61 @@
-//! Whether a configuration fits its schema (structured-merge-diff `typed/validate.go`).
+//! Whether a value fits its schema (structured-merge-diff `typed/validate.go`).
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
-use hydrofoil_types::{Nature, Schema, Shape, Special, Value};
+use hydrofoil_types::{Map, Nature, Schema, Shape, Special, TypeDef, Value, go};
 
-use super::ApplyError;
 use crate::place::{Atom, Place};
-use hydrofoil_types::notation;
 
-/// Checks a configuration.
-pub(super) fn config(schema: &Schema, config: &Value) -> Result<(), ApplyError> {
-    let mut walk = Walk { path: String::new(), found: Vec::new() };
-    let shape = Shape::Type(schema.root);
-    walk.value(Place::root(schema), &shape, config);
+/// Why a configuration does not fit, with the name of the object; it may not have the same item twice.
+pub(crate) fn config_problem(schema: &Schema, config: &Value) -> Option<String> {
+    named(schema, config, Duplicates::Told)
+}
+
+/// Why an object does not fit, with its name; sets and maps of what is there may have the same item twice.
+pub(crate) fn object_problem(schema: &Schema, object: &Value) -> Option<String> {
+    named(schema, object, Duplicates::Allowed)
+}
+
+/// Whether an object fits a place.
+pub(crate) fn fits(place: Place<'_>, object: &Value) -> bool {
+    let Atom::Struct(def) = place.atom else { return true };
+    let mut walk = Walk { path: String::new(), found: Vec::new(), duplicates: Duplicates::Allowed };
+    walk.members(place, def, object.as_object().unwrap_or(&Map::new()));
+    walk.found.is_empty()
+}
+
+/// `(namespace/name; GroupVersionKind): problem`, as `objectGVKNN` names an object.
+fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
+    let mut walk = Walk { path: String::new(), found: Vec::new(), duplicates };
+    walk.value(Place::root(schema), &Shape::Type(schema.root), object);
     let text = match walk.found.as_slice() {
-        [] => return Ok(()),
+        [] => return None,
         [one] => one.clone(),
         many => format!("errors:\n  {}", many.join("\n  ")),
     };
     let named = |text: &str| if text.is_empty() { "<unknown>".to_owned() } else { text.to_owned() };
-    let (namespace, name) = (config.str_at(&["metadata", "namespace"]), named(config.str_at(&["metadata", "name"])));
-    let (version, kind) = (config.str_at(&["apiVersion"]), config.str_at(&["kind"]));
+    let (namespace, name) = (object.str_at(&["metadata", "namespace"]), named(object.str_at(&["metadata", "name"])));
+    let (version, kind) = (object.str_at(&["apiVersion"]), object.str_at(&["kind"]));
     // A GroupVersionKind of the core group prints with its empty group.
     let version = if version.contains('/') { version.to_owned() } else { format!("/{version}") };
-    Err(ApplyError::Internal(format!(
-        "failed to create typed patch object ({namespace}/{name}; {version}, Kind={kind}): {text}"
-    )))
+    Some(format!("({namespace}/{name}; {version}, Kind={kind}): {text}"))
 }
+
+/// What is made of items that are the same by their keys.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Duplicates {
+    Allowed,
+    Told,
+}
+
+const NUMERIC: &str = "numeric (int or float)";
+const STRING: &str = "string";
 
 struct Walk {
     path: String,
     found: Vec<String>,
+    duplicates: Duplicates,
 }
 
 impl Walk {
@@ -39,9 +64,9 @@ impl Walk {
         self.found.push(if path.is_empty() { text.to_owned() } else { format!("{path}: {text}") });
     }
 
-    fn step<'a>(&mut self, step: &str, place: Place<'a>, shape: &'a Shape, value: &Value) {
+    fn step<'a>(&mut self, step: [&str; 2], place: Place<'a>, shape: &'a Shape, value: &Value) {
         let length = self.path.len();
-        self.path.push_str(step);
+        self.path.extend(step);
         self.value(place, shape, value);
         self.path.truncate(length);
     }
@@ -59,18 +84,7 @@ impl Walk {
                         self.value(place, &field.shape, value);
                     }
                 }
-                (def, Value::Object(map)) if def.special.is_none() => {
-                    for (key, value) in map {
-                        let length = self.path.len();
-                        self.path.extend([".", key.as_str()]);
-                        if let Some((_, field)) = def.field(key, 0) {
-                            self.value(place.field(field), &field.shape, value);
-                        } else if def.nature != Nature::Open {
-                            self.fail("field not declared in schema");
-                        }
-                        self.path.truncate(length);
-                    }
-                }
+                (def, Value::Object(map)) if def.special.is_none() => self.members(place, def, map),
                 (def, _) if def.special.is_none() => self.wrong("map", value),
                 (def, Value::Object(_) | Value::Array(_)) if is_scalar(def.special) => self.wrong("any scalar", value),
                 _ => {}
@@ -78,15 +92,15 @@ impl Walk {
             (Shape::Map(of), Value::Object(map)) => {
                 for (key, value) in map {
                     let child = place.member(key).unwrap_or(place);
-                    self.step(&format!(".{key}"), child, of, value);
+                    self.step([".", key.as_str()], child, of, value);
                 }
             }
             (Shape::Map(_), _) => self.wrong("map", value),
             (Shape::List(item), Value::Array(items)) => self.items(place, item, items),
             (Shape::List(_), _) => self.wrong("list", value),
-            (Shape::Str | Shape::Bytes, _) => self.wrong("string", value),
+            (Shape::Str | Shape::Bytes, _) => self.wrong(STRING, value),
             (Shape::Bool, _) => self.wrong("boolean", value),
-            (Shape::Int32 | Shape::Int64 | Shape::Double, _) => self.wrong("numeric (int or float)", value),
+            (Shape::Int32 | Shape::Int64 | Shape::Double, _) => self.wrong(NUMERIC, value),
         }
     }
 
@@ -94,26 +108,48 @@ impl Walk {
         let mut seen = BTreeSet::new();
         for (at, item) in items.iter().enumerate() {
             if !matches!(place.atom, Atom::List(..)) {
-                self.step(&format!("[{at}]"), place.item_of(shape), shape, item);
+                let length = self.path.len();
+                // Writing to a string cannot fail.
+                let _ = write!(self.path, "[{at}]");
+                self.value(place.item_of(shape), shape, item);
+                self.path.truncate(length);
                 continue;
             }
             match place.element(item) {
-                Err(text) => self.fail(&format!("element {at}: {text}")),
+                // Without its step nothing can be said of what is below, nor of what follows.
+                Err(text) => return self.fail(&format!("element {at}: {text}")),
                 Ok(element) => {
                     let step = element.to_string();
-                    if !seen.insert(element) {
+                    if !seen.insert(element) && self.duplicates == Duplicates::Told {
                         self.fail(&format!("duplicate entries for key {step}"));
                     }
-                    self.step(&step, place.item(), shape, item);
+                    self.step([&step, ""], place.item(), shape, item);
                 }
             }
         }
     }
 
+    fn members<'a>(&mut self, place: Place<'a>, def: &'a TypeDef, map: &Map) {
+        for (key, value) in map {
+            let length = self.path.len();
+            self.path.extend([".", key.as_str()]);
+            if let Some((_, field)) = def.field(key, 0) {
+                self.value(place.field(field), &field.shape, value);
+            } else if def.nature != Nature::Open {
+                self.fail("field not declared in schema");
+            }
+            self.path.truncate(length);
+        }
+    }
+
+    /// Upstream prints its wrapper of the value, each time by another verb.
     fn wrong(&mut self, expected: &str, value: &Value) {
-        let mut text = String::new();
-        notation::write(&mut text, value);
-        self.fail(&format!("expected {expected}, got {text}"));
+        let got = match expected {
+            NUMERIC => go::kind(value).to_owned(),
+            STRING => format!("&value.valueUnstructured{{Value:{}}}", go::syntax(value)),
+            _ => format!("&{{{}}}", go::plain(value)),
+        };
+        self.fail(&format!("expected {expected}, got {got}"));
     }
 }
 

@@ -93,7 +93,7 @@ fn outcome(old: &Stored, typed: &Typed, kind: &str, patch: &[u8], decoded: &[u8]
     let whole = || {
         let patch = json::parse(patch).ok()?.value;
         if kind == "strategic" {
-            return Some(merge::printed(&patch));
+            return Some(hydrofoil_types::go::plain(&patch));
         }
         let before = json::parse(&typed.json(&old.version).ok()?).ok()?.value;
         let mut value = before.clone();

@@ -187,14 +187,22 @@ async def test_owners_of_custom_resources_are_collected(api: aiohttp.ClientSessi
     await call(api, "POST", CRDS, definition(version("v1", storage=True)))
     _, owner = await call(api, "POST", THINGS, thing("owner"))
     reference = {"apiVersion": "e.com/v1", "kind": "Thing", "name": "owner", "uid": owner["metadata"]["uid"]}
-    owned = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owned", "ownerReferences": [reference]}}
-    await call(api, "POST", "/api/v1/namespaces/default/configmaps", owned)
+    maps = "/api/v1/namespaces/default/configmaps"
+
+    async def own(name: str, uid: str) -> None:
+        metadata = {"name": name, "ownerReferences": [{**reference, "uid": uid}]}
+        await call(api, "POST", maps, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+    async def collected(name: str) -> bool:
+        return (await call(api, "GET", f"{maps}/{name}"))[0] == 404
+
+    await own("owned", owner["metadata"]["uid"])
+    # What is looked at later has no owner: once it is gone, the other one has been looked at and stayed.
+    await own("stray", "0")
+    await until(lambda: collected("stray"))
+    assert not await collected("owned")
     await call(api, "DELETE", f"{THINGS}/owner")
-
-    async def collected() -> bool:
-        return (await call(api, "GET", "/api/v1/namespaces/default/configmaps/owned"))[0] == 404
-
-    await until(collected)
+    await until(lambda: collected("owned"))
 
 
 async def test_a_namespace_takes_its_custom_resources_along(api: aiohttp.ClientSession) -> None:
@@ -287,3 +295,34 @@ async def test_what_is_wrong_with_a_custom_resource_is_told_as_upstream_does(api
         models = document.get("definitions") or document["components"]["schemas"]
         for name in ("com.e.v1.Thing", "com.e.v1.ThingList"):
             assert models[name]["x-kubernetes-selectable-fields"] == [{"fieldPath": "spec.size"}]
+
+
+async def test_a_definition_that_others_hold_terminates_for_a_while(api: aiohttp.ClientSession) -> None:
+    """`TestApplyCRDuringCRDFinalization` of apiextensions-apiserver: nothing new while it ends, all again after."""
+    held = definition(version("v1", storage=True))
+    held["metadata"]["finalizers"] = ["a.b/c"]
+    await call(api, "POST", CRDS, held)
+    await call(api, "DELETE", f"{CRDS}/things.e.com")
+
+    async def terminating() -> str:
+        _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+        return next(str(c["status"]) for c in found["status"]["conditions"] if c["type"] == "Terminating")
+
+    assert await terminating() == "True"
+    apply = {"Content-Type": "application/apply-patch+yaml"}
+    status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m&dryRun=All", thing("a"), **apply)
+    assert status == 403
+    assert "create not allowed while custom resource definition is terminating" in refused["message"]
+
+    async def ended() -> bool:
+        return await terminating() == "False"
+
+    await until(ended)
+    assert (await call(api, "POST", THINGS, thing("a")))[0] == 201
+    await call(
+        api,
+        "PATCH",
+        f"{CRDS}/things.e.com",
+        {"metadata": {"finalizers": None}},
+        **{"Content-Type": "application/merge-patch+json"},
+    )

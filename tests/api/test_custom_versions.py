@@ -127,3 +127,39 @@ async def test_reserved_words_are_fields_under_both_names(api: aiohttp.ClientSes
         assert (await call(api, "POST", THINGS, thing("b", spec={"namespace": "b"})))[0] == 422
         await call(api, "DELETE", f"{THINGS}/a")
         await call(api, "DELETE", f"{CRDS}/things.e.com")
+
+
+async def test_owners_of_what_no_longer_fits_are_forgotten(api: aiohttp.ClientSession) -> None:
+    """`FieldManager.UpdateNoErrors` drops them, and an apply says why it cannot be."""
+    versions = version("v1", storage=True, schema=schema(a=TEXT, b=TEXT))
+    assert (await call(api, "POST", CRDS, definition(versions)))[0] == 201
+    _, made = await call(api, "POST", THINGS, thing("a", a="x", b="y"))
+    assert made["metadata"]["managedFields"]
+    _, crd = await call(api, "GET", f"{CRDS}/things.e.com")
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema(a={"type": "integer"}, b=TEXT)
+    assert (await call(api, "PUT", f"{CRDS}/things.e.com", crd))[0] == 200
+    status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m", thing("a", b="z"), **APPLY)
+    why = "failed to create typed live object (default/a; e.com/v1, Kind=Thing): "
+    assert (status, refused["message"]) == (500, f"{why}.a: expected numeric (int or float), got string")
+    merge = {"Content-Type": "application/merge-patch+json"}
+    # The value itself is as it was before, which is not held against the object.
+    status, shown = await call(api, "PATCH", f"{THINGS}/a", {"b": "z"}, **merge)
+    assert (status, shown["b"], "managedFields" in shown["metadata"]) == (200, "z", False)
+
+
+async def test_an_apply_that_does_not_fit_says_why(api: aiohttp.ClientSession) -> None:
+    """Values are shown as Go prints structured-merge-diff's wrapper of them."""
+    date = {"type": "string", "format": "date-time"}
+    keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    item = {"type": "object", "properties": {"k": TEXT}, "required": ["k"]}
+    own = schema(s=TEXT, d=date, l={"type": "array", "items": item, **keyed})
+    assert (await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=own))))[0] == 201
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({"s": 1}, ".s: expected string, got &value.valueUnstructured{Value:1}"),
+        ({"d": ["x"]}, ".d: expected any scalar, got &{[x]}"),
+        ({"l": [5, 6]}, ".l: element 0: associative list with keys may not have non-map elements"),
+    ]
+    for given, why in cases:
+        status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m", thing("a", **given), **APPLY)
+        assert status == 500
+        assert refused["message"] == f"failed to create typed patch object (/a; e.com/v1, Kind=Thing): {why}"

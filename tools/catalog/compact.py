@@ -104,6 +104,7 @@ def compact_resource(resource: Json, facts: Facts, kinds: dict[tuple[str, str, s
     optional = {
         "namespaced": resource["namespaced"],
         "served": served_by_default(resource["version"]),
+        "retired": resource.get("retired"),
         "verbs": resource["verbs"],
         "type": resource["type"],
         "listKind": resource.get("listKind"),

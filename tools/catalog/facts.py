@@ -10,6 +10,7 @@ from .modules import Modules
 from .priorities import group_order, read_priorities
 from .protofile import read_messages
 from .resourcefacts import in_order, resource_facts
+from .retired import retired
 from .selectors import field_selectors
 from .typefacts import TypeFacts
 
@@ -20,6 +21,7 @@ def read_facts(modules: Modules) -> Facts:
     definitions = read_json(modules.openapi_spec / "swagger.json")["definitions"]
     types = TypeFacts(go, messages, definitions).all()
     resources = resource_facts(modules.discovery, types)
+    resources += list(retired(resources))
     groups = group_order(read_priorities(modules.kubernetes), {resource["group"] for resource in resources})
     return Facts(
         types=types,

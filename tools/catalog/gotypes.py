@@ -41,8 +41,9 @@ def package_directories(modules: Modules) -> Iterator[tuple[str, Path]]:
             yield f"k8s.io/api/{relative.as_posix()}", directory
     for name in MACHINERY:
         yield f"k8s.io/apimachinery/{name}", modules.apimachinery / name
-    name = "pkg/apis/apiextensions/v1"
-    yield f"k8s.io/apiextensions-apiserver/{name}", modules.apiextensions / name
+    for version in ("v1", "v1beta1"):
+        name = f"pkg/apis/apiextensions/{version}"
+        yield f"k8s.io/apiextensions-apiserver/{name}", modules.apiextensions / name
     name = "pkg/apis/apiregistration/v1"
     yield f"k8s.io/kube-aggregator/{name}", modules.aggregator / name
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from .retired import PRIORITY
+
 Priorities = dict[tuple[str, str], tuple[int, int]]
 
 # The later file overrides the earlier one.
@@ -16,7 +18,7 @@ AGGREGATOR = "apiregistration.k8s.io"
 
 def read_priorities(kubernetes: Path) -> Priorities:
     """(group, version) -> (priority of the group, priority of the version)."""
-    priorities: Priorities = {}
+    priorities: Priorities = dict(PRIORITY)
     for source in SOURCES:
         text = (kubernetes / source).read_text(encoding="utf-8")
         for group, version, group_priority, version_priority in ENTRY.findall(text):

@@ -12,7 +12,7 @@ from .protofile import Message, proto_name
 from .schema import schema_only_field, schema_shape
 
 META = "io.k8s.apimachinery.pkg.apis.meta.v1"
-EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions"
 
 # Types whose JSON form is not the obvious mapping of their fields.
 SPECIAL = {
@@ -26,10 +26,16 @@ SPECIAL = {
     f"{META}.Patch": "json-only",
     "io.k8s.apimachinery.pkg.runtime.RawExtension": "raw-extension",
     "io.k8s.apimachinery.pkg.runtime.Unknown": "unknown-envelope",
-    f"{EXTENSIONS}.JSON": "raw-json",
-    f"{EXTENSIONS}.JSONSchemaPropsOrArray": "schema-or-array",
-    f"{EXTENSIONS}.JSONSchemaPropsOrBool": "schema-or-bool",
-    f"{EXTENSIONS}.JSONSchemaPropsOrStringArray": "schema-or-strings",
+    **{
+        f"{EXTENSIONS}.{version}.{name}": special
+        for version in ("v1", "v1beta1")
+        for name, special in (
+            ("JSON", "raw-json"),
+            ("JSONSchemaPropsOrArray", "schema-or-array"),
+            ("JSONSchemaPropsOrBool", "schema-or-bool"),
+            ("JSONSchemaPropsOrStringArray", "schema-or-strings"),
+        )
+    },
 }
 # OpenAPI extension -> key of the type's facts.
 TYPE_EXTENSIONS = {

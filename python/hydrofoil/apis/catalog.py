@@ -204,10 +204,14 @@ def _subresource(raw: dict[str, Any]) -> Subresource:
 
 
 def _enabled(entry: dict[str, Any], config: dict[str, bool]) -> bool:
-    """Whether a resource is served: the most specific key of --runtime-config decides (GR-03, GR-04)."""
+    """Whether a resource is served: the most specific key of --runtime-config decides (GR-03, GR-04).
+
+    What upstream has taken out of its servers is served only where its version is named.
+    """
     version = f"{entry['group']}/{entry['version']}" if entry["group"] else entry["version"]
     level = "alpha" if "alpha" in entry["version"] else "beta" if "beta" in entry["version"] else "ga"
-    for key in (f"{version}/{entry['plural']}", version, f"api/{level}", "api/all"):
+    named = f"{version}/{entry['plural']}", version
+    for key in named if entry.get("retired") else (*named, f"api/{level}", "api/all"):
         if key in config:
             return config[key]
     return bool(entry.get("served"))

@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use hydrofoil_codec::json;
-use hydrofoil_merge::{printed, strategic};
+use hydrofoil_merge::strategic;
+use hydrofoil_types::go;
 use hydrofoil_types::Catalog;
 use libfuzzer_sys::fuzz_target;
 
@@ -17,7 +18,7 @@ fuzz_target!(|data: &[u8]| {
     let mut lines = data.splitn(2, |b| *b == b'\n').map(|line| json::parse(line).map(|p| p.value));
     let (Some(Ok(doc)), Some(Ok(patch))) = (lines.next(), lines.next()) else { return };
     let schema = CATALOG.schema("io.k8s.api.core.v1.Pod").expect("the type is built in");
-    printed(&patch);
+    go::plain(&patch);
     let mut merged = doc;
     if strategic(&schema, &mut merged, patch).is_ok() {
         let _ = json::parse(&json::encode_any(&merged));

@@ -19,6 +19,7 @@ mod strategic;
 #[cfg(test)]
 mod testing;
 mod track;
+mod typed;
 mod versions;
 
 pub use apply::{ApplyError, Conflict, Conflicts, apply};
@@ -28,6 +29,6 @@ pub use json_merge::json_merge;
 pub use json_patch::{json_patch, json_patch_unknown};
 pub use owned::set_of;
 pub use shown::order_outcome;
-pub use strategic::{printed, strategic};
+pub use strategic::strategic;
 pub use track::{ManagedRequest, track_update};
 pub use versions::{OneVersion, Versions};

@@ -8,6 +8,7 @@ use crate::fieldset::FieldSet;
 use crate::managed::{Entry, Managed};
 use crate::owned::never_owned;
 use crate::place::{Atom, Place};
+use crate::typed;
 use crate::versions::{Changes, Versions};
 
 /// Who writes an object, through what, and when.
@@ -85,7 +86,9 @@ pub(crate) fn update(
     managed.settle(req);
     let (before, after) = place.differing(old, new);
     let own = Comparison::of(place, &before, &after, ignored);
-    if own.broken {
+    // What a built-in kind has always fits; definitions change under their objects.
+    let fits = || place.is_struct() || (typed::fits(place, old) && typed::fits(place, new));
+    if own.broken || !fits() {
         // Upstream drops what it cannot keep up to date.
         managed.0.clear();
         return;

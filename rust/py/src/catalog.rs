@@ -60,6 +60,12 @@ impl Catalog {
         let made = crate::custom::types(&object, self.inner.arena());
         Ok(made.into_iter().map(|(name, typed)| (name, ResourceType { typed: Arc::new(typed) })).collect())
     }
+
+    /// Why schemas of a definition are not structural, as the reason and message of a condition.
+    #[staticmethod]
+    fn nonstructural(definition: &Stored) -> PyResult<Option<(&'static str, String)>> {
+        Ok(hydrofoil_schema::validate::nonstructural(&*definition.value(&definition.typed)?))
+    }
 }
 
 impl Catalog {
@@ -68,6 +74,7 @@ impl Catalog {
         let (group, version, plural) = match (&*resource.group, &*resource.version, &*resource.plural) {
             ("events.k8s.io", _, "events") => ("", "v1", "events"),
             ("autoscaling", "v1", "horizontalpodautoscalers") => ("autoscaling", "v2", "horizontalpodautoscalers"),
+            ("apiextensions.k8s.io", "v1beta1", plural) => ("apiextensions.k8s.io", "v1", plural),
             _ => return None,
         };
         let stored = self.inner.resource(group, version, plural)?;
@@ -82,6 +89,7 @@ impl Catalog {
         let (group, version, plural) = match (&*resource.group, &*resource.version, &*resource.plural) {
             ("", "v1", "events") => ("events.k8s.io", "v1", "events"),
             ("autoscaling", "v2", "horizontalpodautoscalers") => ("autoscaling", "v1", "horizontalpodautoscalers"),
+            ("apiextensions.k8s.io", "v1", plural) => ("apiextensions.k8s.io", "v1beta1", plural),
             _ => return None,
         };
         let served = self.inner.resource(group, version, plural)?;

@@ -181,7 +181,9 @@ fn restored(
     match json::restore(&typed.schema, &mut value) {
         Ok(()) => typed.decode(&json::encode_any(&value), "json"),
         Err(text) => match json::parse(patch) {
-            Ok(patch) => Err(crate::error::DecodeError::new_err(("patched", text, merge::printed(&patch.value)))),
+            Ok(patch) => {
+                Err(crate::error::DecodeError::new_err(("patched", text, hydrofoil_types::go::plain(&patch.value))))
+            }
             Err(_) => Err(error),
         },
     }

@@ -384,3 +384,18 @@ fn defaults_of_embedded_metadata_are_kept() {
         Some(r#"{"apiVersion":"v1","kind":"Pod","metadata":{"name":"n","namespace":"m"}}"#)
     );
 }
+
+/// `MapList.Get` of apiserver `pkg/cel/common`: an item of a map by keys that is no object was nothing before.
+#[test]
+fn items_that_are_no_objects_were_nothing_before() {
+    let of = definition(
+        r#""l":{"type":"array","x-kubernetes-list-type":"map","x-kubernetes-list-map-keys":["k"],
+            "items":{"type":"object","properties":{"k":{"type":"string"}},"required":["k"]}}"#,
+        "",
+    );
+    let mut causes = Causes::new();
+    let old = thing(r#"{"l":["a","b"]}"#);
+    custom::update(&of, &of.versions[0], "", &thing(r#"{"l":["a","b"],"x":1}"#), &old, &mut causes);
+    let fields: Vec<_> = causes.as_slice().iter().map(|c| c.field.to_string()).collect();
+    assert_eq!(fields, ["spec.l[0]", "spec.l[1]"]);
+}

@@ -3,6 +3,7 @@
 mod arena;
 mod catalog;
 mod cause;
+pub mod go;
 mod meta;
 pub mod notation;
 mod quantity;

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.apis.custom import holds, resources, stored_resource
+from hydrofoil.apis.custom import condition, holds, resources, stored_resource
 from hydrofoil.errors import ApiError, invalid
 from hydrofoil.registry.conversion import Webhook, bundle_problem, later
 from hydrofoil.registry.strategies import naming
@@ -33,10 +33,14 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("hydrofoil")
 BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
+OLD_BUNDLE = ("spec", "conversion", "webhookClientConfig", "caBundle")
+"""Where `v1beta1` has it."""
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
 """Who owns the status, as upstream names itself."""
 RETRY_SECONDS = 1.0
+SEEN_SECONDS = 0.15
+"""How long a definition that others hold is seen to be terminating, as upstream's controller takes to get to it."""
 
 
 class InstanceStrategy(Strategy):
@@ -56,7 +60,7 @@ class DefinitionStrategy(Strategy):
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
         self.swapped: Callable[[tuple[str, str]], None] = lambda _: None
-        """Called with the name of a shard when its resources have changed: streams of the old ones end."""
+        """Called with the name of a shard when its resources have come, changed or gone: streams of old ones end."""
         self.services: dict[str, str] = {}
         """Where services that webhooks name are reached: `namespace/name` to `host:port`."""
         self._known: dict[str, tuple[bytes, dict[str, ResourceType]]] = {}
@@ -84,7 +88,8 @@ class DefinitionStrategy(Strategy):
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
     ) -> Undo:
         """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
-        if (given := draft.get([*BUNDLE])) is not None and given != old.thaw().get([*BUNDLE]):
+        bundle = [*(OLD_BUNDLE if resource.version == "v1beta1" else BUNDLE)]
+        if (given := draft.get(bundle)) is not None and given != old.thaw().get(bundle):
             before: Definition = orjson.loads(old.json)
             text: str = orjson.loads(given)
             why = bundle_problem(base64.b64decode(text or ""))
@@ -133,6 +138,8 @@ class DefinitionStrategy(Strategy):
 
     async def _settle(self, resource: Resource, name: str) -> None:
         """Brings the status and the catalog in step with a definition."""
+        # Whatever version it was written in, it is read in the one that is stored.
+        resource = self.registry.catalog.find(resource.group, "v1", resource.plural) or resource
         collection = self.registry.collection(resource)
         stored = collection.get(resource.native, "", name)
         if stored is None:
@@ -147,7 +154,11 @@ class DefinitionStrategy(Strategy):
                 definition = orjson.loads(stored.json)
                 self._hold(name, definition)
                 await self._settle_others(resource, definition["spec"]["group"], name)
-        for step in (naming.establish, naming.approval):
+        problem = None
+        if definition["spec"].get("preserveUnknownFields") or condition(definition, naming.NONSTRUCTURAL):
+            problem = self.registry.catalog.native.nonstructural(stored)
+        steps = naming.establish, naming.approval, lambda d: naming.structural(d, problem)
+        for step in steps:
             if (change := step(definition)) is not None:
                 stored = await self._write(resource, name, change)
                 if stored is None:
@@ -226,8 +237,7 @@ class DefinitionStrategy(Strategy):
         if self._selectable.get(name, selectable) != selectable:
             self.registry.collection(self._instances[name]).reindex(self._instances[name].native)
         self._selectable[name] = selectable
-        if known is not None:
-            self.swapped(shard)
+        self.swapped(shard)
 
     def _convert(self, shard: tuple[str, str], conversion: dict[str, Any]) -> None:
         """Has the objects of a shard converted as a definition says."""
@@ -276,7 +286,11 @@ class DefinitionStrategy(Strategy):
             kept = [f for f in draft.lifecycle()[3] if f != FINALIZER]
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
 
-        await self._write(resource, name, finish)
+        if len(definition["metadata"]["finalizers"]) > 1:
+            await asyncio.sleep(SEEN_SECONDS)
+        if await self._write(resource, name, finish) is not None:
+            # While others hold it, objects may be created again: its condition says so.
+            await self._settle(resource, name)
 
     async def _delete_instances(self, resource: Resource, instances: Resource, name: str) -> bool:
         """Deletes all instances and waits until the last has gone: finalizers may hold some. False when it fails."""

@@ -21,6 +21,7 @@ Condition = tuple[str, str, str, str]
 Change = Callable[["Draft"], None]
 Taken = tuple[set[str], set[str]]
 """The names of resources and of kinds that are in use in a group."""
+NONSTRUCTURAL = "NonStructuralSchema"
 APPROVAL = "api-approved.kubernetes.io"
 PULL = "see https://github.com/kubernetes/enhancements/pull/1111"
 NAMES = (
@@ -63,7 +64,8 @@ def _clash(wanted: Any, own: Any, used: set[str]) -> str:
 
 def bundle(definition: Definition) -> bytes:
     """The caBundle of a conversion webhook."""
-    client = definition["spec"].get("conversion", {}).get("webhook", {}).get("clientConfig", {})
+    conversion = definition["spec"].get("conversion", {})
+    client = conversion.get("webhookClientConfig") or conversion.get("webhook", {}).get("clientConfig", {})
     return base64.b64decode(client.get("caBundle") or "")
 
 
@@ -129,3 +131,19 @@ def approval(definition: Definition) -> Change | None:
         found = ("False", "MissingAnnotation", f"{needed}, {PULL}")
     verdict: Condition = ("KubernetesAPIApprovalPolicyConformant", *found)
     return None if same(definition, verdict) else lambda draft: put(draft, verdict)
+
+
+def structural(definition: Definition, problem: tuple[str, str] | None) -> Change | None:
+    """What changes of the condition that schemas are not structural, by the reason and message there are for it; None
+    when nothing does (`nonstructuralschema_controller.go`)."""
+    if problem is not None:
+        verdict: Condition = (NONSTRUCTURAL, "True", *problem)
+        return None if same(definition, verdict) else lambda draft: put(draft, verdict)
+    if condition(definition, NONSTRUCTURAL) is None:
+        return None
+
+    def remove(draft: Draft) -> None:
+        conditions = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
+        draft.set(["status", "conditions"], orjson.dumps([c for c in conditions if c["type"] != NONSTRUCTURAL]))
+
+    return remove

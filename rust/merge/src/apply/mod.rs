@@ -1,6 +1,5 @@
 //! Server-side apply.
 
-mod check;
 mod conflict;
 mod last_applied;
 mod merge;
@@ -15,6 +14,7 @@ use crate::managed::Managed;
 use crate::owned::{self, never_owned};
 use crate::place::Place;
 use crate::track::{self, ManagedRequest};
+use crate::typed;
 use crate::versions::Changes;
 
 pub use conflict::{ApplyError, Conflict, Conflicts};
@@ -60,7 +60,14 @@ fn once(
         return Err(ApplyError::BadRequest("metadata.managedFields must be nil".to_owned()));
     }
     let place = Place::root(schema);
-    check::config(schema, config)?;
+    let fits = |problem: Option<String>, what: &str| {
+        problem.map_or(Ok(()), |why| Err(ApplyError::Internal(format!("failed to create typed {what} object {why}"))))
+    };
+    fits(typed::config_problem(schema, config), "patch")?;
+    if let Some(live) = live.filter(|_| !place.is_struct()) {
+        // What a built-in kind has in the store always fits.
+        fits(typed::object_problem(schema, live), "live")?;
+    }
 
     let mut live = live.cloned().unwrap_or_else(Value::object);
     let decoded = Managed::of(&live);

@@ -121,8 +121,10 @@ fn lists_merge_by_key_and_order() {
 fn what_does_not_fit_is_refused() {
     let cases = [
         (r#","extra":5"#, ".extra: field not declared in schema"),
-        (r#","data":5"#, ".data: expected map, got 5"),
-        (r#","immutable":"x""#, r#".immutable: expected boolean, got "x""#),
+        (r#","data":5"#, ".data: expected map, got &{5}"),
+        (r#","immutable":"x""#, ".immutable: expected boolean, got &{x}"),
+        (r#","data":{"k":[1]}"#, ".data.k: expected string, got &value.valueUnstructured{Value:[]interface {}{1}}"),
+        (r#","immutable":{"b":1,"a":null}"#, ".immutable: expected boolean, got &{map[a:<nil> b:1]}"),
     ];
     for (rest, text) in cases {
         let text = format!("failed to create typed patch object (/a; /v1, Kind=ConfigMap): {text}");

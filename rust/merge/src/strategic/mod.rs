@@ -7,8 +7,6 @@ mod text;
 
 use hydrofoil_types::{Map, Schema, Value};
 
-pub use text::printed;
-
 use crate::PatchError;
 use crate::members::Members;
 use lookup::Meta;

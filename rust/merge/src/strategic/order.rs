@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hydrofoil_types::{Map, SmolStr, Value};
+use hydrofoil_types::{Map, SmolStr, Value, go};
 
 use super::{PATCH, text};
 use crate::PatchError;
@@ -138,7 +138,7 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
             continue;
         }
         let Some(next) = order.next() else {
-            let (patch, wanted) = (text::list(patch), text::list(wanted));
+            let (patch, wanted) = (go::plain_list(patch), go::plain_list(wanted));
             return Err(PatchError::Internal(format!(
                 "The order in patch list:\n{patch}\n doesn't match $setElementOrder list:\n{wanted}\n"
             )));

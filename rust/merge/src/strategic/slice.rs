@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hydrofoil_types::{Map, Value};
+use hydrofoil_types::{Map, Value, go};
 
 use super::lookup::List;
 use super::order::{self, Ident};
@@ -59,7 +59,7 @@ pub(super) fn element_kind(original: &[Value], patch: &[Value]) -> Result<bool, 
     // Upstream panics at a null item, which answers 500 too.
     let same = |v: &Value| std::mem::discriminant(v) == std::mem::discriminant(first);
     if *first == Value::Null || !items.all(same) {
-        let (original, patch) = (text::list(original), text::list(patch));
+        let (original, patch) = (go::plain_list(original), go::plain_list(patch));
         return Err(PatchError::Internal(format!("list element types are not identical: [{original} {patch}]")));
     }
     Ok(matches!(first, Value::Object(_)))

@@ -1,16 +1,13 @@
 //! Upstream's messages (apimachinery `pkg/util/mergepatch/errors.go`), values as Go prints them.
 
-use std::fmt::Write as _;
-
-use hydrofoil_types::{Map, Value};
+use hydrofoil_types::{Map, Value, go};
 
 use crate::PatchError;
 
 /// `ErrNoMergeKey`.
 pub(super) fn no_merge_key(map: &Map, key: &str) -> PatchError {
-    let mut out = String::new();
-    object(&mut out, map);
-    PatchError::Internal(format!("map: {out} does not contain declared merge key: {key}"))
+    let map = go::plain_map(map);
+    PatchError::Internal(format!("map: {map} does not contain declared merge key: {key}"))
 }
 
 /// `ErrBadPatchType`.
@@ -21,11 +18,10 @@ pub(super) fn unknown_directive(directive: &Value, map: &Map) -> PatchError {
         Value::Float(f) => format!("%!s(float64={f})"),
         Value::Bool(b) => format!("%!s(bool={b})"),
         Value::Null => "%!s(<nil>)".to_owned(),
-        other => value_text(other),
+        other => go::plain(other),
     };
-    let mut out = String::new();
-    object(&mut out, map);
-    PatchError::Internal(format!("unknown patch type: {name} in map: {out}"))
+    let map = go::plain_map(map);
+    PatchError::Internal(format!("unknown patch type: {name} in map: {map}"))
 }
 
 /// `ErrBadArgType` where a list belongs.
@@ -46,68 +42,6 @@ pub(super) fn as_list(value: &Value) -> Result<&[Value], PatchError> {
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::Str(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
+        other => go::kind(other),
     }
-}
-
-/// A list as `%v` prints it.
-pub(super) fn list(items: &[Value]) -> String {
-    let mut out = String::new();
-    array(&mut out, items);
-    out
-}
-
-/// A value as `%+v` prints it: maps by name.
-pub fn printed(value: &Value) -> String {
-    value_text(value)
-}
-
-fn value_text(value: &Value) -> String {
-    let mut out = String::new();
-    any(&mut out, value);
-    out
-}
-
-fn any(out: &mut String, value: &Value) {
-    match value {
-        Value::Null => out.push_str("<nil>"),
-        // Writing to a string cannot fail.
-        Value::Bool(b) => drop(write!(out, "{b}")),
-        Value::Int(n) => drop(write!(out, "{n}")),
-        Value::Float(f) => drop(write!(out, "{f}")),
-        Value::Str(s) | Value::Raw(s) => out.push_str(s),
-        Value::Array(items) => array(out, items),
-        Value::Object(map) => object(out, map),
-    }
-}
-
-fn array(out: &mut String, items: &[Value]) {
-    out.push('[');
-    for (i, item) in items.iter().enumerate() {
-        if i > 0 {
-            out.push(' ');
-        }
-        any(out, item);
-    }
-    out.push(']');
-}
-
-fn object(out: &mut String, map: &Map) {
-    let mut members: Vec<_> = map.iter().collect();
-    members.sort_by(|a, b| a.0.cmp(&b.0));
-    out.push_str("map[");
-    for (i, (key, value)) in members.into_iter().enumerate() {
-        if i > 0 {
-            out.push(' ');
-        }
-        out.push_str(key);
-        out.push(':');
-        any(out, value);
-    }
-    out.push(']');
 }

@@ -1,6 +1,7 @@
 //! Between the version in which a kind is stored and the others in which it is served.
 
 mod autoscaler;
+pub(crate) mod definition;
 mod metric;
 
 use hydrofoil_types::Value;
@@ -66,6 +67,7 @@ pub fn to_storage(kind: &Kind, mut object: Value) -> Value {
             // What is read from the store has the defaults of the version that is stored.
             default::autoscaler_v2(&mut object);
         }
+        ("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition") => definition::up(&mut object),
         _ => {}
     }
     object
@@ -76,6 +78,7 @@ pub fn from_storage(kind: &Kind, mut object: Value) -> Value {
     match kind.gvk() {
         ("events.k8s.io", _, "Event") => rename(&mut object, EVENT.iter().map(|(new, old)| (*old, *new))),
         ("autoscaling", "v1", "HorizontalPodAutoscaler") => autoscaler::down(&mut object),
+        ("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition") => definition::down(&mut object),
         _ => {}
     }
     object

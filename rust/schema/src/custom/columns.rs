@@ -1,6 +1,6 @@
 //! Printer columns (apiextensions-apiserver `pkg/registry/customresource/tableconvertor`).
 
-use hydrofoil_types::{MetaView, SmolStr, Timestamp, Value};
+use hydrofoil_types::{MetaView, SmolStr, Timestamp, Value, go};
 
 use super::jsonpath::JsonPath;
 use crate::read::Read;
@@ -106,19 +106,7 @@ fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
         Value::Str(text) => text.to_string(),
-        Value::Float(f) => go_float(*f),
+        Value::Float(f) => go::float(*f),
         other => other.to_json(),
     }
-}
-
-/// A number as Go's `%v` prints it: with an exponent from a million on, and from a ten thousandth down.
-pub(super) fn go_float(f: f64) -> String {
-    let size = f.abs();
-    if size == 0.0 || (1e-4..1e6).contains(&size) {
-        return format!("{f}");
-    }
-    let text = format!("{f:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |d| ('-', d));
-    format!("{mantissa}e{sign}{digits:0>2}")
 }

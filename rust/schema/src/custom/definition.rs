@@ -112,7 +112,7 @@ impl Definition {
             match found {
                 None | Some(Value::Null) => SmolStr::default(),
                 Some(Value::Str(text)) => text.clone(),
-                Some(Value::Float(f)) => super::columns::go_float(*f).into(),
+                Some(Value::Float(f)) => hydrofoil_types::go::float(*f).into(),
                 Some(other) => other.to_json().into(),
             }
         };
@@ -129,6 +129,8 @@ impl Version {
             version.list("selectableFields").iter().map(|f| SmolStr::new(f.s("jsonPath").trim_start_matches('.')));
         let mut schema = Node::compile(props);
         super::rules::attach(&mut schema, props, true);
+        // What the whole definition keeps, its root says for all below.
+        schema.preserve |= preserve;
         let mut hash = DefaultHasher::new();
         (group, kind, name, preserve).hash(&mut hash);
         props.to_json().hash(&mut hash);

@@ -19,14 +19,18 @@ impl Node {
 /// For each item of a list by keys what it was before; nothing for lists of other types.
 pub(super) fn counterparts<'a>(items: &[Value], before: &'a [Value], schema: &Node) -> Vec<Option<&'a Value>> {
     let Some(keys) = schema.list_keys() else { return vec![None; items.len()] };
-    let key = |item: &Value| -> Vec<String> {
-        keys.iter().map(|key| item.get(key).map_or_else(String::new, Value::to_json)).collect()
+    // What is no object was nothing before.
+    let key = |item: &Value| -> Option<Vec<String>> {
+        let item = item.as_object()?;
+        Some(keys.iter().map(|key| item.get(key).map_or_else(String::new, Value::to_json)).collect())
     };
     let mut known: HashMap<Vec<String>, &Value> = HashMap::with_capacity(before.len());
     for item in before {
-        known.entry(key(item)).or_insert(item);
+        if let Some(key) = key(item) {
+            known.entry(key).or_insert(item);
+        }
     }
-    items.iter().map(|item| known.get(&key(item)).copied()).collect()
+    items.iter().map(|item| known.get(&key(item)?).copied()).collect()
 }
 
 /// Adds a cause for each item that is there twice.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use hydrofoil_types::{Arena, Field, ListType, Nature, Schema, Shape, TypeDef, TypeId};
+use hydrofoil_types::{Arena, Field, ListType, Nature, Schema, Shape, Special, TypeDef, TypeId};
 
 use super::structural::{Additional, Kind, List, Node};
 
 /// The schema of whole objects. `builtin` is the arena that has the metadata.
 pub fn schema(root: &Node, builtin: &Arena) -> Schema {
     let (arena, metadata) = builtin.with_metadata(true);
-    let mut maker = Maker { arena, metadata };
+    let mut maker = Maker { arena, metadata, scalar: None };
     let mut fields = typed(metadata);
     let open = root.preserve;
     for (name, node) in &root.properties {
@@ -35,6 +35,8 @@ fn typed(metadata: TypeId) -> Vec<Field> {
 struct Maker {
     arena: Arena,
     metadata: TypeId,
+    /// The type of any scalar, once one was met.
+    scalar: Option<TypeId>,
 }
 
 impl Maker {
@@ -70,7 +72,7 @@ impl Maker {
         match node.kind {
             None => Shape::Any,
             Some(Kind::String) => match node.rules.as_ref().and_then(|r| r.format.as_ref()) {
-                Some((_, name)) if name != "byte" => Shape::Any,
+                Some((_, name)) if name != "byte" => self.scalar(),
                 _ => Shape::Str,
             },
             Some(Kind::Boolean) => Shape::Bool,
@@ -89,6 +91,16 @@ impl Maker {
             },
             Some(Kind::Object) => self.object(node, open, Vec::new()),
         }
+    }
+
+    /// Any scalar: what has a format.
+    fn scalar(&mut self) -> Shape {
+        let id = *self.scalar.get_or_insert_with(|| {
+            let mut def = TypeDef::members("", Nature::Closed, false, Vec::new());
+            def.special = Some(Special::IntOrString);
+            self.arena.push(def)
+        });
+        Shape::Type(id)
     }
 
     /// An embedded resource has its type and metadata beside what the schema says.

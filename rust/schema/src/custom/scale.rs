@@ -1,7 +1,7 @@
 //! The scale subresource: where replicas and the selector stand (apiextensions-apiserver
 //! `pkg/registry/customresource/validator.go`).
 
-use hydrofoil_types::{Causes, Path, SmolStr, Value};
+use hydrofoil_types::{Causes, Path, SmolStr, Value, go};
 
 use crate::read::Read;
 
@@ -67,7 +67,7 @@ pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'
             return Err(format!(
                 "{walked}.{key} accessor error: {} is of the type {}, expected map[string]interface {{}}",
                 shown(here),
-                go_type(here)
+                go::kind(here)
             ));
         }
         walked.push('.');
@@ -77,22 +77,10 @@ pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'
             Some(next) => here = next,
         }
     }
-    if go_type(here) == kind {
+    if go::kind(here) == kind {
         return Ok(Some(here));
     }
-    Err(format!("{walked} accessor error: {} is of the type {}, expected {kind}", shown(here), go_type(here)))
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Int(_) => "int64",
-        Value::Float(_) => "float64",
-        Value::Str(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) | Value::Raw(_) => "map[string]interface {}",
-    }
+    Err(format!("{walked} accessor error: {} is of the type {}, expected {kind}", shown(here), go::kind(here)))
 }
 
 fn shown(value: &Value) -> String {

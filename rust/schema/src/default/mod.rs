@@ -73,6 +73,7 @@ pub fn apply(kind: &Kind, object: &mut Value) {
             admissionregistration::binding(object);
         }
         ("apiregistration.k8s.io", "APIService") => apiregistration::api_service(object),
+        ("apiextensions.k8s.io", "CustomResourceDefinition") if kind.version == "v1beta1" => crd::beta(object),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => crd::definition(object),
         ("resource.k8s.io", "ResourceClaim") => resource::claim(&kind.version, object),
         ("resource.k8s.io", "ResourceClaimTemplate") => resource::claim_template(&kind.version, object),

@@ -24,6 +24,7 @@ mod small;
 mod storage;
 mod workload;
 
+pub use crd::nonstructural;
 use hydrofoil_types::{Causes, Path, Value};
 
 use self::core::{claim, cluster_ips, endpoints, event, limits, node, plain, quota, secret, service, volume};

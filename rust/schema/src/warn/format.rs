@@ -6,8 +6,9 @@ use crate::custom::StringFormat;
 use crate::read::Read;
 use crate::validate::check::go_quoted;
 
-/// Of each version's schema.
+/// Of each version's schema, and of the one that versions share.
 pub(crate) fn definition(object: &Value, out: &mut Vec<String>) {
+    schema(object.sub("spec").sub("validation").sub("openAPIV3Schema"), out);
     for version in object.sub("spec").list("versions") {
         schema(version.sub("schema").sub("openAPIV3Schema"), out);
     }

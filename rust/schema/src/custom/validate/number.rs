@@ -1,9 +1,8 @@
 //! Numbers (kube-openapi `pkg/validation/validate/values.go`).
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Value, go};
 
 use super::result::{Problem, Result};
-use crate::custom::columns::go_float;
 use crate::custom::structural::{Kind, Rules};
 
 /// Whether a number is a whole one within JSON's safe range (`swag.IsFloat64AJSONInteger`).
@@ -117,5 +116,5 @@ fn shown(value: &Value, bound: f64) -> String {
     if matches!(value, Value::Int(_)) {
         return (bound as i64).to_string();
     }
-    go_float(bound)
+    go::float(bound)
 }

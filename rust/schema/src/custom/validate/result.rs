@@ -1,9 +1,8 @@
 //! What a validation found (kube-openapi `pkg/validation/validate/result.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value};
+use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value, go};
 
 use super::{placed, push};
-use crate::custom::columns::go_float;
 
 /// One thing that is wrong, not yet placed in the object.
 #[derive(Clone, Debug)]
@@ -77,7 +76,7 @@ impl Problem {
             }
             Form::Kind(value) => kind(c, path, &value, &self.text),
             Form::Invalid(Value::Float(f)) => {
-                let text = format!("Invalid value: {}: {}", go_float(f), self.text);
+                let text = format!("Invalid value: {}: {}", go::float(f), self.text);
                 c.push(path, CauseReason::Invalid, text);
             }
             Form::Invalid(value) => c.invalid(path, &value, &self.text),

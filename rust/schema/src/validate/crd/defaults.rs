@@ -43,7 +43,7 @@ impl<'a> Around<'a> {
 }
 
 /// Several causes as one text (`ErrorList.ToAggregate`).
-fn aggregate(causes: &Causes) -> String {
+pub(super) fn aggregate(causes: &Causes) -> String {
     let mut texts: Vec<String> = Vec::new();
     for cause in causes.as_slice() {
         let text = format!("{}: {}", cause.field, cause.message);

@@ -6,8 +6,11 @@ mod defaults;
 mod fields;
 mod internal;
 mod names;
+mod nonstructural;
+mod options;
 mod rules;
 mod schema;
+mod shared;
 mod structural;
 
 use hydrofoil_types::{Causes, Path, Value};
@@ -17,7 +20,10 @@ use super::check::{Check, IMMUTABLE};
 use super::format::name;
 use super::meta;
 use crate::Request;
-use crate::read::{Read, Write, same};
+use crate::convert::definition::{lifted, reworded};
+use crate::read::Read;
+pub use nonstructural::nonstructural;
+use options::Options;
 
 const SPEC: Path<'static> = Path::new("spec");
 const APPROVED: &str = "api-approved.kubernetes.io";
@@ -42,7 +48,7 @@ pub(crate) fn create(req: &Request<'_>, object: &Value, causes: &mut Causes) {
         }
     }
     meta::common(req.kind.namespaced, object.sub("metadata"), &metadata, causes);
-    rules(object, None, causes);
+    rules(req, object, None, causes);
 }
 
 pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
@@ -54,12 +60,15 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
             causes,
         );
     }
-    rules(object, Some(old), causes);
+    rules(req, object, Some(old), causes);
 }
 
-fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
-    let spec = lifted(object.sub("spec"));
-    check(&spec, causes);
+fn rules(req: &Request<'_>, object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    let beta = req.kind.version == "v1beta1";
+    let internal = if beta { reworded } else { lifted };
+    let spec = internal(object.sub("spec"));
+    let before = old.map(|o| internal(o.sub("spec")));
+    check(&spec, Options::of(beta, &spec, before.as_ref()), causes);
     if let Some(old) = old {
         let before = old.sub("spec");
         let established = old
@@ -89,6 +98,10 @@ fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let accepted = status.child("acceptedNames");
     names::check(object.sub("status").sub("acceptedNames"), &accepted, causes);
     stored(object, &status.child("storedVersions"), causes);
+    if beta {
+        // Neither approval nor pruning was asked for then.
+        return;
+    }
     approval(object, old, causes);
     let unknown = spec.b("preserveUnknownFields");
     if unknown && !old.is_some_and(|o| o.sub("spec").b("preserveUnknownFields")) {
@@ -98,34 +111,7 @@ fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     }
 }
 
-/// What all versions agree on stands at the top, as the conversion to the internal type puts it.
-fn lifted(spec: &Value) -> Value {
-    let mut out = spec.clone();
-    let versions = spec.list("versions");
-    let Some(first) = versions.first() else { return out };
-    let own = first.s("name").to_owned();
-    for (key, top) in [
-        ("schema", "validation"),
-        ("subresources", "subresources"),
-        ("additionalPrinterColumns", "additionalPrinterColumns"),
-        ("selectableFields", "selectableFields"),
-    ] {
-        // A pointer to an empty struct is not the same as none.
-        let shared = versions.iter().all(|v| {
-            if key == "subresources" { v.opt(key) == first.opt(key) } else { same(v.sub(key), first.sub(key)) }
-        });
-        if shared {
-            if let Some(value) = first.opt(key).cloned() {
-                out.put(top, value);
-            }
-            out.each("versions", |v| v.drop(key));
-        }
-    }
-    out.put("version", own);
-    out
-}
-
-fn check(spec: &Value, causes: &mut Causes) {
+fn check(spec: &Value, options: Options, causes: &mut Causes) {
     let group = spec.s("group");
     let at = SPEC.child("group");
     if group.is_empty() {
@@ -138,20 +124,12 @@ fn check(spec: &Value, causes: &mut Causes) {
     causes.one_of_required(&SPEC.child("scope"), spec.s("scope"), &["Cluster", "Namespaced"]);
     let versions = spec.list("versions");
     let versions_at = SPEC.child("versions");
-    let has_schema = |holder: &Value| holder.has("openAPIV3Schema");
-    if !has_schema(spec.sub("validation")) {
-        for (i, version) in versions.iter().enumerate() {
-            if !has_schema(version.sub("schema")) {
-                let at = versions_at.index(i);
-                causes.need(&at.child("schema").child("openAPIV3Schema"));
-            }
-        }
-    }
-    if spec.b("preserveUnknownFields") && has_defaults(spec) {
+    options::schemas(spec, options, &versions_at, causes);
+    if options.defaults && spec.b("preserveUnknownFields") && options::has_defaults(spec) {
         let detail = "must be false in order to use defaults in the schema";
         causes.invalid(&SPEC.child("preserveUnknownFields"), &Value::Bool(true), detail);
     }
-    version_list(spec, versions, &versions_at, causes);
+    version_list(spec, options, &versions_at, causes);
     let names_at = SPEC.child("names");
     for key in ["plural", "singular", "kind", "listKind"] {
         if spec.sub("names").zero(key) {
@@ -160,7 +138,7 @@ fn check(spec: &Value, causes: &mut Causes) {
     }
     names::check(spec.sub("names"), &names_at, causes);
     let status = [spec].into_iter().chain(versions).any(|h| h.sub("subresources").has("status"));
-    validation(spec.opt("validation"), status, &SPEC.child("validation"), causes);
+    validation(spec.opt("validation"), status, options, &SPEC.child("validation"), causes);
     fields::subresources(spec.sub("subresources"), &SPEC.child("subresources"), causes);
     fields::columns(spec.list("additionalPrinterColumns"), &SPEC.child("additionalPrinterColumns"), causes);
     fields::selectable(spec, "validation", &SPEC, causes);
@@ -172,18 +150,8 @@ fn check(spec: &Value, causes: &mut Causes) {
     conversion(spec, causes);
 }
 
-fn has_defaults(spec: &Value) -> bool {
-    fn any(schema: &Value) -> bool {
-        match schema {
-            Value::Object(map) => map.iter().any(|(k, v)| (k == "default" && !matches!(v, Value::Null)) || any(v)),
-            Value::Array(list) => list.iter().any(any),
-            _ => false,
-        }
-    }
-    any(spec.sub("validation")) || spec.list("versions").iter().any(|v| any(v.sub("schema")))
-}
-
-fn version_list(spec: &Value, versions: &[Value], path: &Path<'_>, causes: &mut Causes) {
+fn version_list(spec: &Value, options: Options, path: &Path<'_>, causes: &mut Causes) {
+    let versions = spec.list("versions");
     let mut unique = true;
     for (i, version) in versions.iter().enumerate() {
         let at = path.index(i);
@@ -196,12 +164,13 @@ fn version_list(spec: &Value, versions: &[Value], path: &Path<'_>, causes: &mut 
         } else {
             spec.sub("subresources")
         };
-        validation(version.opt("schema"), subresources.has("status"), &at.child("schema"), causes);
+        validation(version.opt("schema"), subresources.has("status"), options, &at.child("schema"), causes);
         fields::subresources(version.sub("subresources"), &at.child("subresources"), causes);
         fields::columns(version.list("additionalPrinterColumns"), &at.child("additionalPrinterColumns"), causes);
         fields::selectable(version, "schema", &at, causes);
     }
     let shown = || internal::versions(spec);
+    shared::check(spec, versions, path, causes);
     if !unique {
         causes.invalid(path, &shown(), "must contain unique version names");
     }
@@ -210,7 +179,11 @@ fn version_list(spec: &Value, versions: &[Value], path: &Path<'_>, causes: &mut 
     }
     let first = spec.s("version");
     if !first.is_empty() {
-        joined(first, name::label_1035, "", &SPEC.child("version"), causes);
+        let at = SPEC.child("version");
+        joined(first, name::label_1035, "", &at, causes);
+        if versions.first().is_some_and(|v| v.s("name") != first) {
+            causes.invalid_str(&at, first, "must match the first version in spec.versions");
+        }
     }
 }
 
@@ -241,7 +214,7 @@ fn joined(text: &str, format: super::format::Format, before: &str, at: &Path<'_>
     }
 }
 
-fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mut Causes) {
+fn validation(holder: Option<&Value>, status: bool, options: Options, path: &Path<'_>, causes: &mut Causes) {
     let Some(props) = holder.and_then(|h| h.opt("openAPIV3Schema")) else { return };
     let at = path.child("openAPIV3Schema");
     let first = causes.len();
@@ -253,7 +226,7 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
     }
     let mut structural = false;
     let unnamed = !structural::names_schema(props);
-    if unnamed && structural::is_supported(props) {
+    if options.structural && unnamed && structural::is_supported(props) {
         let before = causes.len();
         structural::check(props, &at, causes);
         if causes.len() == before {
@@ -262,8 +235,8 @@ fn validation(holder: Option<&Value>, status: bool, path: &Path<'_>, causes: &mu
         structural = causes.len() == before;
     }
     let before = causes.len();
-    schema::check(props, &at, schema::Place { root: true, meta: false, no_default: None }, causes);
-    if !unnamed && causes.len() == first {
+    schema::check(props, &at, schema::Place::root(options), causes);
+    if options.structural && !unnamed && causes.len() == first {
         causes.invalid_str(&at, "", "OpenAPIV3Schema 'schema' is not supported");
     }
     if structural {

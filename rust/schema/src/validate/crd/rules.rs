@@ -89,7 +89,7 @@ impl Walk<'_> {
             return true;
         }
         let mut found = Causes::new();
-        let place = Place { root: context.root, meta: false, no_default: None };
+        let place = Place { root: context.root, meta: false, no_default: None, typed: true };
         schema::check(props, &Path::root(), place, &mut found);
         found.is_empty()
     }

@@ -4,10 +4,11 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::fields::find;
 use super::internal;
+use super::options::Options;
 use crate::read::Read;
 use crate::validate::check::Check;
 
-const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+pub(super) const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
 const REASONS: [&str; 4] = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
 /// Where a schema stands.
@@ -19,6 +20,17 @@ pub(super) struct Place {
     pub meta: bool,
     /// Why it may have no default, if it may not.
     pub no_default: Option<&'static str>,
+    /// Whether its type must be a known one.
+    pub typed: bool,
+}
+
+impl Place {
+    /// The root of a schema.
+    pub(super) fn root(options: Options) -> Self {
+        let reason =
+            "(cannot set default values in apiextensions.k8s.io/v1beta1 CRDs, must use apiextensions.k8s.io/v1)";
+        Self { root: true, meta: false, no_default: (!options.defaults).then_some(reason), typed: options.types }
+    }
 }
 
 /// With a status subresource only some fields may stand at the root.
@@ -67,7 +79,7 @@ pub(super) fn root_with_status(props: &Value, path: &Path<'_>, causes: &mut Caus
 /// `specStandardValidatorV3.validate`.
 fn standard(props: &Value, path: &Path<'_>, place: Place, causes: &mut Causes) {
     let kind = props.s("type");
-    if !kind.is_empty() {
+    if place.typed && !kind.is_empty() {
         causes.one_of(&path.child("type"), kind, &TYPES);
     }
     if let (Some(reason), true) = (place.no_default, props.has("default")) {

@@ -125,6 +125,6 @@ async def test_open_watches_are_counted(api: aiohttp.ClientSession) -> None:
 
     async with api.get("/api/v1/configmaps?watch=1"):
         assert await open_watches() == "1"
-    async with api.get("/api/v1/configmaps?watch=1&timeoutSeconds=0") as r:
+    async with api.get("/api/v1/configmaps?watch=1&timeoutSeconds=1") as r:
         await r.read()
     assert int(await open_watches()) < 2

@@ -173,6 +173,16 @@ async def test_bodies_of_another_version(api: aiohttp.ClientSession) -> None:
 
 WRITES = [
     ("POST", "/apis", "application/json", "{}", 200, "APIGroupList"),
+    ("POST", "/api/v1/bindings", "application/json", "{}", 404, "the server could not find the requested resource"),
+    ("POST", f"{CORE}/pods/none/exec?dryRun=All", "application/json", "{}", 400, "dryRun is not supported"),
+    (
+        "PUT",
+        "/apis/node.k8s.io/v1/runtimeclasses/r",
+        "application/json",
+        '{"metadata":{"name":"r"}}',
+        422,
+        'RuntimeClass.node.k8s.io "r" is invalid: handler: Required value',
+    ),
     ("POST", "/api", "application/json", "{}", 405, "the server does not allow this method on the requested resource"),
     ("PATCH", "/apis/nope/v1/foos", "application/json", "{}", 404, "404 page not found\n"),
     (
@@ -322,6 +332,36 @@ async def test_discovery_as_protobuf(api: aiohttp.ClientSession, path: str) -> N
     """MT-05."""
     async with api.get(path, headers={"Accept": PROTOBUF}) as r:
         assert (r.status, (await r.read())[:4]) == (200, b"k8s\0")
+
+
+async def test_what_is_there_from_the_start_has_its_managers(api: aiohttp.ClientSession) -> None:
+    for path, managers in (
+        (
+            "flowcontrol.apiserver.k8s.io/v1/prioritylevelconfigurations/exempt",
+            {"api-priority-and-fairness-config-producer-v1"},
+        ),
+        ("networking.k8s.io/v1/servicecidrs/kubernetes", {"kube-apiserver", "kubernetes-service-cidr-controller"}),
+    ):
+        async with api.get(f"/apis/{path}") as r:
+            found = (await r.json())["metadata"]["managedFields"]
+        assert {entry["manager"] for entry in found} == managers
+        assert all(entry["time"] for entry in found)
+
+
+async def test_flow_schemas_are_shown_in_the_order_of_their_precedence(api: aiohttp.ClientSession) -> None:
+    path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
+    async with api.get(path, headers={"Accept": TABLE}) as r:
+        rows = [row["cells"][2::-2] for row in (await r.json())["rows"]]
+    assert len(rows) > 5
+    assert rows == sorted(rows)
+
+
+async def test_the_label_of_a_made_up_name_has_no_owner(api: aiohttp.ClientSession) -> None:
+    for metadata, owned in (({"name": "n"}, True), ({"generateName": "n-"}, False)):
+        async with api.post("/api/v1/namespaces", json={"metadata": metadata}) as r:
+            found = (await r.json())["metadata"]
+        assert found["labels"] == {"kubernetes.io/metadata.name": found["name"]}
+        assert ("f:labels" in orjson.dumps(found.get("managedFields", [])).decode()) is owned
 
 
 async def test_what_people_read_is_indented(api: aiohttp.ClientSession) -> None:

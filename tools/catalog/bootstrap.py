@@ -54,7 +54,6 @@ class Bootstrap:
                     path,
                     item,
                     unmanaged=part.get("unmanaged", ()),
-                    also=part.get("alsoManaged", ()),
                     status_manager=part.get("statusManager"),
                 )
                 for item in part["objects"]
@@ -140,7 +139,6 @@ class Bootstrap:
         *,
         manager: str = SERVER,
         unmanaged: tuple[str, ...] = (),
-        also: tuple[str, ...] = (),
         status_manager: str | None = None,
     ) -> Json:
         """The object with the record of its managers, the applying one first."""
@@ -159,7 +157,6 @@ class Bootstrap:
             owned = Owner(self.types, applied=True).struct({"status": item["status"]}, type_name)
             entries.append(managed_entry(owned, api_version, status_manager, "Apply", "status"))
         owned = Owner(self.types, applied=False).struct(without(item, unmanaged), type_name)
-        owned.update({f"f:{name}": {} for name in also})
         entries.append(managed_entry(owned, api_version, manager, "Update"))
         return {**item, "metadata": {**item["metadata"], "managedFields": entries}}
 

@@ -10,7 +10,9 @@ from pathlib import Path
 GENERATED = "types_swagger_doc_generated.go"
 TABLE = re.compile(r"^var map_(\w+) = map\[string\]string\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 ENTRY = re.compile(r'^\t("(?:[^"\\]|\\.)*"): +("(?:[^"\\]|\\.)*"),', re.MULTILINE)
-CALL = re.compile(r'Description: (\w+)\.(\w+)\{\}\.SwaggerDoc\(\)\["([^"]*)"\]')
+CALL = re.compile(r'Description: (\w+)\.(\w+)\{\}(?:\.(\w+))?\.SwaggerDoc\(\)\["([^"]*)"\]')
+MEMBERS = {("Event", "InvolvedObject"): "ObjectReference"}
+"""The types of members whose fields a column describes."""
 LITERAL = re.compile(r'Description: ("(?:[^"\\]|\\.)*")')
 
 
@@ -47,8 +49,8 @@ class Descriptions:
     def of(self, line: str) -> str:
         call = CALL.search(line)
         if call:
-            package, type_name, field = call.groups()
-            return self._packages[package].text(type_name, field)
+            package, type_name, member, field = call.groups()
+            return self._packages[package].text(MEMBERS[type_name, member] if member else type_name, field)
         literal = LITERAL.search(line)
         text: str = json.loads(literal[1]) if literal else ""
         return text

@@ -328,6 +328,9 @@ class App:
         if info.name and ITEM_VERBS.isdisjoint(resource.verbs):
             # Upstream has no route to single objects of reviews.
             raise errors.no_such_resource()
+        if resource.namespaced and not info.namespace and virtual.handles(resource):
+            # There is no collection of them across namespaces.
+            raise errors.no_such_resource()
         verb, handler = (ITEM if info.name else COLLECTION).get(method, ("", get))
         # Discovery hides what a definition that goes no longer allows; admission refuses it.
         if verb not in resource.verbs and not (resource.terminating and verb):
@@ -337,8 +340,7 @@ class App:
                 raise errors.method_not_supported(resource.group, resource.plural, "watch")
             return "watch", watch
         if resource.namespaced and not info.namespace and verb in ("create", "deletecollection"):
-            if not virtual.handles(resource):
-                raise errors.method_not_allowed()
+            raise errors.method_not_allowed()
         if virtual.handles(resource):
             return verb, virtual.handler(resource)
         return verb, handler

@@ -18,9 +18,6 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 
-MANAGER = "kube-apiserver"
-"""Who owns what is there from the start, as upstream names itself."""
-
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
     """Puts values of this machine where the data has placeholders."""
@@ -68,6 +65,7 @@ async def load(registry: Registry, port: int) -> None:
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port)
+    made = f"{filled['<time>'][:19]}Z"
     services = registry.strategies["apiregistration.k8s.io", "apiservices"]
     assert isinstance(services, ApiServiceStrategy)
     await services.load()
@@ -80,11 +78,12 @@ async def load(registry: Registry, port: int) -> None:
             continue
         for obj in objects[path]:
             body = fill(obj, filled)
+            for entry in body["metadata"].get("managedFields", ()):
+                entry["time"] = made
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
             namespace = body["metadata"].get("namespace", "")
-            draft.set(["metadata", "managedFields"], None)
             try:
-                stored = await registry.create(resource, namespace, draft, manager=MANAGER, warnings=[])
+                stored = await registry.create(resource, namespace, draft, warnings=[])
             except errors.ApiError as e:
                 raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
             # What the server tells of a new object by itself stays.

@@ -197,11 +197,18 @@ impl Draft {
         } else {
             meta.set("namespace", namespace);
         }
-        if !name.is_empty() {
-            meta.set("name", name);
-        }
+        // A name that is made up does not count for what follows from a given one.
+        let made_up = meta.get("name").is_none_or(Value::is_zero);
+        let named = |value: &mut Value| {
+            if !name.is_empty() {
+                value.object_at_mut(&["metadata"]).set("name", name);
+            }
+        };
         meta.set("uid", uid);
         meta.set("creationTimestamp", Timestamp::now().rfc3339());
+        if !made_up || self.typed.custom.is_some() {
+            named(&mut value);
+        }
         if let Some(c) = &self.typed.custom {
             self.track(None, &mut value, manager, "");
             return custom::begin_create(c.version(), &mut value);
@@ -209,6 +216,9 @@ impl Draft {
         let unlabelled = value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
         default::apply(&self.typed.kind, &mut value);
         self.track(None, &mut value, manager, "");
+        if made_up {
+            named(&mut value);
+        }
         prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
         self.unlabelled.store(unlabelled, Ordering::Relaxed);
     }

@@ -92,6 +92,7 @@ fn create_on_update(key: (&str, &str)) -> bool {
         ("coordination.k8s.io", "Lease" | "LeaseCandidate")
             | ("", "Service" | "Endpoints" | "Event" | "LimitRange")
             | ("events.k8s.io", "Event")
+            | ("node.k8s.io", "RuntimeClass")
             | ("rbac.authorization.k8s.io", _)
     )
 }

@@ -45,7 +45,8 @@ def _listed(scope: Scope, statuses: list[Stored], any_status: Stored) -> bytes:
     items = [{k: v for k, v in orjson.loads(s.json).items() if k not in ("kind", "apiVersion")} for s in statuses]
     if scope.accepted.transform:
         kind, version = "PartialObjectMetadataList", f"meta.k8s.io/{scope.accepted.version}"
-        items = [{"metadata": item["metadata"]} for item in items]
+        head = {"kind": "PartialObjectMetadata", "apiVersion": version}
+        items = [{**head, "metadata": item["metadata"]} for item in items]
     return orjson.dumps({"kind": kind, "apiVersion": version, "metadata": {}, "items": items}) + b"\n"
 
 

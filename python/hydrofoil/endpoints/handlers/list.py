@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 
+import orjson
 from aiohttp import web
 
 from hydrofoil import engine, errors
@@ -96,7 +97,7 @@ async def list_(scope: Scope) -> web.StreamResponse:
     options = read_options(scope, watch=False)
     cursor, limit = await open_list(scope, options, scope.form())
     check_transform(scope)
-    if scope.accepted.yaml or scope.pretty():
+    if scope.accepted.yaml or scope.pretty() or by_precedence(scope):
         return await rewritten(scope, cursor, limit)
     if respond.wants_gzip(scope.request) and cursor.exceeds(respond.GZIP_ABOVE):
         cursor = cursor.packed()
@@ -160,8 +161,17 @@ def nothing_is_null(scope: Scope) -> bool:
     return bool(scope.accepted.transform)
 
 
+def by_precedence(scope: Scope) -> bool:
+    """Whether rows come in the order in which flow schemas are matched, as upstream's printer has them."""
+    return scope.accepted.transform == "Table" and scope.resource.plural == "flowschemas"
+
+
+PRECEDENCE = 2
+"""The column of a flow schema's precedence."""
+
+
 async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamResponse:
-    """A list for people: put together as JSON, then indented or made YAML."""
+    """A list for people: put together as JSON, then indented, made YAML or sorted."""
     begin, end = await ends(scope, cursor, limit)
     parts = [begin]
     while (more := await chunk(cursor)) is not None:
@@ -169,6 +179,10 @@ async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamR
     if len(parts) == 1 and nothing_is_null(scope):
         return scope.json_answer(b"%snull}\n" % begin[:-1])
     body = b"".join((*parts, end))
+    if by_precedence(scope):
+        table = orjson.loads(body)
+        table["rows"].sort(key=lambda row: (row["cells"][PRECEDENCE], row["cells"][0]))
+        body = orjson.dumps(table) + b"\n"
     if len(body) <= CHUNK:
         return scope.json_answer(body)
     return await asyncio.get_running_loop().run_in_executor(None, scope.json_answer, body)

@@ -20,6 +20,8 @@ KINDS = ("containers", "initContainers", "ephemeralContainers")
 async def reach(scope: Scope) -> Answer:
     """Logs, commands, ports and proxies. Raises 400, 404, 500 and 503."""
     resource, info = scope.resource, scope.info
+    if scope.params.get("dryRun"):
+        raise errors.bad_request("dryRun is not supported")
     found = orjson.loads(scope.registry.get(resource, info.namespace, info.name).json)
     if resource.plural == "services":
         text = f'no endpoints available for service "{info.name}"'

@@ -60,6 +60,11 @@ pub(super) fn secret(object: &mut Value) {
 
 pub(super) fn namespace(object: &mut Value) {
     object.make("status").fill("phase", "Active");
+    named_namespace(object);
+}
+
+/// The label that a namespace has by its name.
+pub(crate) fn named_namespace(object: &mut Value) {
     let name = object.sub("metadata").s("name").to_owned();
     if name.is_empty() {
         return;

@@ -23,6 +23,7 @@ mod storage;
 mod volume;
 
 pub(crate) use autoscaling::v2 as autoscaler_v2;
+pub(crate) use core::named_namespace;
 use hydrofoil_types::Value;
 
 use crate::Kind;

@@ -95,6 +95,8 @@ fn switches(key: (&str, &str)) -> (bool, bool) {
 
 fn namespace(object: &mut Value) {
     object.make("status").put("phase", "Active");
+    // Of a name that was made up just now.
+    crate::default::named_namespace(object);
     let spec = object.make("spec");
     let mut finalizers = spec.list("finalizers").to_vec();
     if !finalizers.iter().any(|f| f.as_str() == Some("kubernetes")) {

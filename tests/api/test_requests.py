@@ -356,6 +356,21 @@ async def test_flow_schemas_are_shown_in_the_order_of_their_precedence(api: aioh
     assert rows == sorted(rows)
 
 
+async def test_metadata_has_no_annotation_of_a_conversion(seeded: aiohttp.ClientSession) -> None:
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    async with seeded.get(DEPLOYMENT) as r:
+        spec = (await r.json())["spec"]
+    body = {"metadata": {"name": "d"}, "spec": {"selector": spec["selector"], "template": spec["template"]}}
+    async with seeded.post(path, json=body) as r:
+        assert (await r.json())["metadata"]["annotations"] == {"deprecated.daemonset.template.generation": "1"}
+    for query in ("", "/d"):
+        async with seeded.get(
+            path + query, headers={"Accept": METADATA.replace("Metadata;", "MetadataList;", not query)}
+        ) as r:
+            found = await r.json()
+            assert "annotations" not in (found if query else found["items"][0])["metadata"]
+
+
 async def test_the_label_of_a_made_up_name_has_no_owner(api: aiohttp.ClientSession) -> None:
     for metadata, owned in (({"name": "n"}, True), ({"generateName": "n-"}, False)):
         async with api.post("/api/v1/namespaces", json={"metadata": metadata}) as r:

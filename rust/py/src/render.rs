@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hydrofoil_codec::json::scan;
 use hydrofoil_codec::{cbor, json, proto};
+use hydrofoil_schema::prepare::daemon;
 use hydrofoil_schema::table;
 use hydrofoil_store::Version;
 use hydrofoil_types::{Map, Timestamp, Value};
@@ -232,7 +233,8 @@ fn partial(typed: &Typed, version: &Version, meta_version: &str, out: &mut Vec<u
     Ok(())
 }
 
-/// The metadata as it stands in the stored JSON.
+/// The metadata as it stands in the stored JSON, but for what the conversion to a version puts there: upstream takes it
+/// from the internal object.
 fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> {
     let none = || PyValueError::new_err("a stored object has metadata");
     if typed.custom.is_some() {
@@ -242,5 +244,11 @@ fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> 
         return Ok(Cow::Owned(item[..scan::value_end(item).ok_or_else(none)?].to_vec()));
     }
     let item = version.item().get(r#""metadata":"#.len()..).ok_or_else(none)?;
-    Ok(Cow::Borrowed(&item[..scan::value_end(item).ok_or_else(none)?]))
+    let text = &item[..scan::value_end(item).ok_or_else(none)?];
+    if daemon::converted_annotation(&typed.kind).is_none() {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut value = json::parse(text).map_err(|e| decode_error(&e))?.value;
+    daemon::drop_converted(&typed.kind, &mut value);
+    Ok(Cow::Owned(json::encode_any(&value)))
 }

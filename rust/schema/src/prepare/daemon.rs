@@ -3,9 +3,25 @@
 
 use hydrofoil_types::Value;
 
+use crate::Kind;
 use crate::read::{Read, Write, same_field};
 
 const KEY: &str = "deprecated.daemonset.template.generation";
+
+/// The annotation that the internal objects of a kind do not have.
+pub fn converted_annotation(kind: &Kind) -> Option<&'static str> {
+    (kind.key() == ("apps", "DaemonSet")).then_some(KEY)
+}
+
+/// Takes that annotation from metadata.
+pub fn drop_converted(kind: &Kind, metadata: &mut Value) {
+    let Some(key) = converted_annotation(kind) else { return };
+    let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
+    annotations.remove(key);
+    if annotations.is_empty() {
+        metadata.drop("annotations");
+    }
+}
 
 fn read(object: &Value) -> i64 {
     object.sub("metadata").sub("annotations").s(KEY).parse().unwrap_or(0)

@@ -3,7 +3,7 @@
 
 mod claim;
 mod create;
-pub(crate) mod daemon;
+pub mod daemon;
 mod gates;
 mod job;
 mod pod;

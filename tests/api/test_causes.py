@@ -242,3 +242,40 @@ async def test_numbers_of_any_length_are_refused(api: aiohttp.ClientSession, que
 async def test_leading_zeros_count_for_nothing(api: aiohttp.ClientSession) -> None:
     async with api.get(f"{CORE}/configmaps?limit={'0' * 5000}1") as r:
         assert r.status == 200
+
+
+async def test_a_class_that_a_service_may_not_have_is_told_twice_of_an_update(api: aiohttp.ClientSession) -> None:
+    """The update checks it, and so do the rules that it shares with creates."""
+    path = f"{CORE}/services"
+    _, made = await answer(api, "POST", path, {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}})
+    made["spec"]["loadBalancerClass"] = "a.b/c"
+    code, status = await answer(api, "PUT", f"{path}/s", made)
+    assert (code, fields(status)) == (422, ["spec.loadBalancerClass"] * 2)
+
+
+async def test_limits_that_go_in_a_resize_are_told_alone(api: aiohttp.ClientSession) -> None:
+    amounts = {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}
+    body = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i", "resources": amounts}]}}
+    _, made = await answer(api, "POST", f"{CORE}/pods", body)
+    del made["spec"]["containers"][0]["resources"]["limits"]
+    code, status = await answer(api, "PUT", f"{CORE}/pods/p/resize", made)
+    assert (code, fields(status)) == (422, ["spec.containers[0].resources.limits"])
+
+
+async def test_a_ratio_beyond_thousandths_is_compared_with_whole_numbers(api: aiohttp.ClientSession) -> None:
+    limit = {
+        "type": "Container",
+        "min": {"cpu": "10m"},
+        "max": {"cpu": "2"},
+        "maxLimitRequestRatio": {"cpu": "99999999999999999999"},
+    }
+    body = {"metadata": {"name": "l"}, "spec": {"limits": [limit]}}
+    code, status = await answer(api, "POST", f"{CORE}/limitranges", body)
+    assert code == 422
+    assert "is greater than max/min = 2.000000" in status["message"]
+
+
+async def test_the_name_of_an_address_is_its_prefix(api: aiohttp.ClientSession) -> None:
+    body = {"metadata": {"generateName": "bad-"}, "spec": {}}
+    code, status = await answer(api, "POST", "/apis/networking.k8s.io/v1/ipaddresses", body)
+    assert (code, status["details"]["name"]) == (422, "bad-")

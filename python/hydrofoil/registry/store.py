@@ -136,7 +136,7 @@ class Registry:
             warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
         strategy = self.strategy(resource)
         for attempt in range(NAME_TRIES):
-            made = generate_name(base) if not name and base else name
+            made = name or (base if not base or strategy.prefix_is_name else generate_name(base))
             draft.begin_create(namespace, made, new_uid(), manager)
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:

@@ -47,6 +47,9 @@ class Strategy:
     orphans = False
     """Whether a deletion that says nothing leaves dependents behind (`DefaultGarbageCollectionPolicy`)."""
 
+    prefix_is_name = False
+    """Whether a generated name is its prefix alone."""
+
     def __init__(self, registry: Registry) -> None:
         self.registry = registry
 

@@ -86,6 +86,12 @@ class NamespaceStrategy(Strategy):
         return "remove" if self.gone(draft) else "mark"
 
 
+class AddressStrategy(Strategy):
+    """IP addresses are named by what they are (`noopNameGenerator`)."""
+
+    prefix_is_name = True
+
+
 def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
     """By group and resource."""
     return {
@@ -93,6 +99,7 @@ def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
         ("", "nodes"): NodeStrategy(registry),
         ("", "persistentvolumeclaims"): ClaimStrategy(registry),
         ("networking.k8s.io", "ingresses"): IngressStrategy(registry),
+        ("networking.k8s.io", "ipaddresses"): AddressStrategy(registry),
         ("", "events"): EventStrategy(registry),
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),

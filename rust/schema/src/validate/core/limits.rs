@@ -7,6 +7,9 @@ use crate::validate::check::Check;
 use crate::validate::format::label;
 use crate::validate::resource::{self, quantity};
 
+/// Quantities below it can be told in thousandths (apimachinery `resource.MaxMilliValue`).
+const MAX_MILLI: i128 = 9_223_372_036_854_775;
+
 pub(crate) fn rules(object: &Value, causes: &mut Causes) {
     let spec = Path::new("spec");
     let path = spec.child("limits");
@@ -100,8 +103,11 @@ fn amounts(limit: &Value, kind: &str, key: &str, path: &Path<'_>, causes: &mut C
             causes.invalid(&at.key(key), shown, &format!("ratio {} is less than 1", text(shown)));
         }
         if let (Some((_, min)), Some((_, max))) = (min, max) {
-            let most = max.nano() as f64 / min.nano() as f64;
-            if ratio.nano() as f64 / 1e9 > most {
+            // Thousandths where they can be told, else whole numbers, rounded up.
+            let fine = [ratio, min, max].iter().all(|q| q.value() < MAX_MILLI);
+            let of = |q: Quantity| (if fine { q.milli() } else { q.value() }) as f64;
+            let most = of(max) / of(min);
+            if of(ratio) / if fine { 1000.0 } else { 1.0 } > most {
                 let detail = format!("ratio {} is greater than max/min = {most:.6}", text(shown));
                 causes.invalid(&at.key(key), shown, &detail);
             }

@@ -20,16 +20,29 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     }
     let (new, before) = (object.sub("spec"), old.sub("spec"));
     cluster_ips::changes(new, before, causes);
-    rules(object, Some(old), causes);
-    let checked = |s: &Value| s.s("type") == "LoadBalancer" && s.s("externalTrafficPolicy") == "Local";
-    if checked(new) && checked(before) && new.i("healthCheckNodePort") != before.i("healthCheckNodePort") {
-        causes.forbidden(&SPEC.child("healthCheckNodePort"), "field is immutable");
-    }
     if new.s("type") == "LoadBalancer" && before.s("type") == "LoadBalancer" {
         let (a, b) = (new.opt("loadBalancerClass"), before.opt("loadBalancerClass"));
         if a != b {
             causes.invalid(&SPEC.child("loadBalancerClass"), new.sub("loadBalancerClass"), "may not change once set");
         }
+    }
+    // Told again by the rules.
+    balancer_class(new, causes);
+    let checked = |s: &Value| s.s("type") == "LoadBalancer" && s.s("externalTrafficPolicy") == "Local";
+    if checked(new) && checked(before) && new.i("healthCheckNodePort") != before.i("healthCheckNodePort") {
+        causes.forbidden(&SPEC.child("healthCheckNodePort"), "field is immutable");
+    }
+    rules(object, Some(old), causes);
+}
+
+/// `validateLoadBalancerClassField` of the object itself.
+fn balancer_class(spec: &Value, causes: &mut Causes) {
+    let Some(class) = spec.opt("loadBalancerClass") else { return };
+    let at = SPEC.child("loadBalancerClass");
+    if spec.s("type") == "LoadBalancer" {
+        causes.format(&at, class.as_str().unwrap_or(""), label::key);
+    } else {
+        causes.forbidden(&at, BALANCER);
     }
 }
 
@@ -77,14 +90,7 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     if kind == "LoadBalancer" && !spec.has("allocateLoadBalancerNodePorts") {
         causes.need(&Path::new("allocateLoadBalancerNodePorts"));
     }
-    if let Some(class) = spec.opt("loadBalancerClass") {
-        let at = SPEC.child("loadBalancerClass");
-        if kind == "LoadBalancer" {
-            causes.format(&at, class.as_str().unwrap_or(""), label::key);
-        } else {
-            causes.forbidden(&at, BALANCER);
-        }
-    }
+    balancer_class(spec, causes);
     traffic(spec, kind, causes);
 }
 

@@ -202,7 +202,7 @@ fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
             let at = at.index(i);
             let at = at.child("resources");
             if sidecar {
-                for key in ["limits", "requests"] {
+                for key in ["requests", "limits"] {
                     let gone = before.sub("resources").entries(key).any(|(k, _)| !now.sub("resources").sub(key).has(k));
                     if gone {
                         let noun = if key == "limits" { "limits" } else { "requests" };
@@ -217,12 +217,10 @@ fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
                         continue;
                     }
                     let prior = before.sub("resources").sub(key).opt(name).cloned();
-                    munged.within("resources", |r| {
-                        r.within(key, |m| match prior {
-                            Some(amount) => m.put(name, amount),
-                            None => m.drop(name),
-                        });
-                    });
+                    match prior {
+                        Some(amount) => munged.make("resources").make(key).put(name, amount),
+                        None => munged.within("resources", |r| r.within(key, |m| m.drop(name))),
+                    }
                 }
             }
             munged.copy_from(before, "resizePolicy");

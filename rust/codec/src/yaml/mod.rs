@@ -1,5 +1,7 @@
 //! YAML as upstream reads and writes it: YAML 1.1 scalars, answers with sorted keys.
 
+mod order;
+mod plain;
 mod read;
 mod scalar;
 mod write;

@@ -1,149 +1,11 @@
 //! How a text is written: plain, quoted or as a block, and where it is folded (go-yaml v2, `encode.go`, `emitterc.go`).
 
-use std::cmp::Ordering;
 use std::fmt::Write as _;
+
+use super::plain::means_otherwise;
 
 /// Lines are folded at the first space beyond this column.
 const WIDTH: usize = 80;
-
-/// Whether a reader takes the plain text for something else than a text (`resolve.go`).
-pub(super) fn means_otherwise(text: &str) -> bool {
-    matches!(
-        text,
-        "" | "~"
-            | "null"
-            | "Null"
-            | "NULL"
-            | "y"
-            | "Y"
-            | "n"
-            | "N"
-            | "yes"
-            | "Yes"
-            | "YES"
-            | "no"
-            | "No"
-            | "NO"
-            | "true"
-            | "True"
-            | "TRUE"
-            | "false"
-            | "False"
-            | "FALSE"
-            | "on"
-            | "On"
-            | "ON"
-            | "off"
-            | "Off"
-            | "OFF"
-            | ".nan"
-            | ".NaN"
-            | ".NAN"
-            | ".inf"
-            | ".Inf"
-            | ".INF"
-            | "+.inf"
-            | "+.Inf"
-            | "+.INF"
-            | "-.inf"
-            | "-.Inf"
-            | "-.INF"
-    ) || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))
-        && (is_number(text) || is_time(text) || is_base_60(text))
-}
-
-fn is_number(text: &str) -> bool {
-    let clean = if text.starts_with('.') { text.to_owned() } else { text.replace('_', "") };
-    let digits = clean.strip_prefix(['+', '-']).unwrap_or(&clean);
-    let all = |digits: &str, radix| !digits.is_empty() && u64::from_str_radix(digits, radix).is_ok();
-    let prefixed =
-        [("0x", 16), ("0X", 16), ("0o", 8), ("0O", 8), ("0b", 2), ("0B", 2)].into_iter().any(|(prefix, radix)| {
-            digits.strip_prefix(prefix).is_some_and(|rest| !rest.starts_with('+') && all(rest, radix))
-        });
-    prefixed || is_float(digits)
-}
-
-/// `1`, `1.`, `1.5`, `.5`, each with an exponent or without one.
-fn is_float(text: &str) -> bool {
-    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
-        None => (text, None),
-    };
-    let numeric = |digits: &str| digits.bytes().all(|b| b.is_ascii_digit());
-    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let some = !whole.is_empty() || !part.is_empty();
-    let exponent = exponent.is_none_or(|e| {
-        let digits = e.strip_prefix(['+', '-']).unwrap_or(e);
-        !digits.is_empty() && numeric(digits)
-    });
-    some && numeric(whole) && numeric(part) && exponent
-}
-
-/// `2001-1-2`, and with a time of day after `T`, `t` or a space.
-fn is_time(text: &str) -> bool {
-    let Some((year, rest)) = text.split_once('-') else { return false };
-    let Some((month, rest)) = rest.split_once('-') else { return false };
-    let (day, clock) = match rest.find(['T', 't', ' ']) {
-        Some(at) => (&rest[..at], Some((&rest[at..=at], &rest[at + 1..]))),
-        None => (rest, None),
-    };
-    let (Some(year), Some(month), Some(day)) = (number(year, 4, 4), number(month, 1, 2), number(day, 1, 2)) else {
-        return false;
-    };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return false,
-    };
-    (1..=days).contains(&day) && clock.is_none_or(|(mark, clock)| is_clock(clock, mark != " "))
-}
-
-fn is_clock(text: &str, zoned: bool) -> bool {
-    let text = match (zoned, text.strip_suffix('Z'), text.rfind(['+', '-'])) {
-        (false, ..) => text,
-        (true, Some(text), _) => text,
-        (true, None, Some(at)) => {
-            let Some((hours, minutes)) = text[at + 1..].split_once(':') else { return false };
-            if number(hours, 2, 2).is_none_or(|h| h > 24) || number(minutes, 2, 2).is_none_or(|m| m > 60) {
-                return false;
-            }
-            &text[..at]
-        }
-        _ => return false,
-    };
-    let mut parts = text.splitn(3, ':');
-    let (Some(hour), Some(minute), Some(second)) = (parts.next(), parts.next(), parts.next()) else { return false };
-    let (second, fraction) = second.split_once('.').unwrap_or((second, "0"));
-    number(hour, 1, 2).is_some_and(|h| h < 24)
-        && number(minute, 1, 2).is_some_and(|m| m < 60)
-        && number(second, 1, 2).is_some_and(|s| s < 60)
-        && !fraction.is_empty()
-        && fraction.bytes().all(|b| b.is_ascii_digit())
-}
-
-fn number(digits: &str, least: usize, most: usize) -> Option<u32> {
-    let fits = (least..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
-    fits.then(|| digits.parse().ok()).flatten()
-}
-
-/// `1:30:00`: a number to readers of YAML 1.1.
-fn is_base_60(text: &str) -> bool {
-    let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
-    let mut parts = digits.split(':');
-    let first = parts.next().unwrap_or("");
-    let rest: Vec<&str> = parts.collect();
-    let Some((last, middle)) = rest.split_last() else { return false };
-    let sixty = |part: &str| number(part, 1, 2).is_some_and(|n| part.len() == 1 || n < 60);
-    let (last, fraction) = last.split_once('.').unwrap_or((last, ""));
-    first.starts_with(|c: char| c.is_ascii_digit())
-        && first.bytes().all(|b| b.is_ascii_digit() || b == b'_')
-        && middle.iter().all(|part| sixty(part))
-        && sixty(last)
-        && fraction.bytes().all(|b| b.is_ascii_digit() || b == b'_')
-}
 
 /// Which styles can hold a text.
 struct Allowed {
@@ -346,49 +208,9 @@ fn literal(out: &mut String, text: &str, indent: usize) {
     }
 }
 
-/// The order of keys: what is no letter comes first, and digits count as the number that they make (`sorter.go`).
-pub(super) fn order(a: &str, b: &str) -> Ordering {
-    let shared: usize = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
-    let (before, a, b) = (&a[..shared], &a[shared..], &b[shared..]);
-    let (Some(x), Some(y)) = (a.chars().next(), b.chars().next()) else { return a.len().cmp(&b.len()) };
-    match (x.is_alphabetic(), y.is_alphabetic()) {
-        (true, true) => return x.cmp(&y),
-        (true, false) => return Ordering::Greater,
-        (false, true) => return Ordering::Less,
-        (false, false) => {}
-    }
-    // A zero in the middle of a number counts as a digit of it.
-    let inside =
-        (x == '0' || y == '0') && before.chars().rev().take_while(char::is_ascii_digit).any(|digit| digit != '0');
-    let value = |text: &str| {
-        let digits = text.chars().map_while(|c| c.to_digit(10));
-        let start = (i64::from(inside), 0_usize);
-        digits.fold(start, |(n, len), d| (n.wrapping_mul(10).wrapping_add(i64::from(d)), len + 1))
-    };
-    value(a).cmp(&value(b)).then(x.cmp(&y))
-}
-
-/// A number as Go's `%g` writes it.
-pub(super) fn float(number: f64) -> String {
-    if number.is_nan() {
-        return ".nan".to_owned();
-    }
-    if number.is_infinite() {
-        return if number > 0.0 { ".inf" } else { "-.inf" }.to_owned();
-    }
-    let text = format!("{number:e}");
-    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if number != 0.0 && !(-4..6).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{digits}e{sign}{:02}", exponent.abs());
-    }
-    number.to_string()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{float, order, write};
+    use super::write;
 
     fn written(text: &str) -> String {
         let mut out = "a: ".to_owned();
@@ -439,21 +261,5 @@ mod tests {
         assert_eq!(written(&long), format!("{} {}\n  tail", "x".repeat(60), "y".repeat(30)));
         let quoted = format!("{} {}: tail", "x".repeat(60), "y".repeat(30));
         assert_eq!(written(&quoted), format!("'{} {}:\n  tail'", "x".repeat(60), "y".repeat(30)));
-    }
-
-    #[test]
-    fn keys_come_in_natural_order() {
-        let mut keys = ["a10", "a2", "B", "b", ".", "f:x", "a", "a01", "_"];
-        keys.sort_by(|a, b| order(a, b));
-        assert_eq!(keys, [".", "_", "B", "a", "a01", "a2", "a10", "b", "f:x"]);
-    }
-
-    #[test]
-    fn numbers_are_those_of_go() {
-        for (number, wanted) in
-            [(1.5, "1.5"), (0.0, "0"), (1e6, "1e+06"), (123_456.5, "123456.5"), (1e-5, "1e-05"), (-2.0, "-2")]
-        {
-            assert_eq!(float(number), wanted);
-        }
     }
 }

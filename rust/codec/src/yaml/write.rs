@@ -2,7 +2,7 @@
 
 use hydrofoil_types::Value;
 
-use super::scalar;
+use super::{order, scalar};
 
 /// Longer keys are marked as such.
 const MAX_SIMPLE_KEY: usize = 128;
@@ -22,7 +22,7 @@ fn node(out: &mut String, value: &Value, indent: usize, inline: bool) {
     match value {
         Value::Object(map) if !map.is_empty() => {
             let mut members: Vec<_> = map.iter().collect();
-            members.sort_by(|(a, _), (b, _)| scalar::order(a, b));
+            members.sort_by(|(a, _), (b, _)| order::order(a, b));
             for (i, (key, member)) in members.into_iter().enumerate() {
                 if i > 0 || !inline {
                     pad(out, indent);
@@ -92,7 +92,7 @@ fn leaf(out: &mut String, value: &Value, indent: usize) {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Int(n) => out.push_str(&n.to_string()),
-        Value::Float(f) => out.push_str(&scalar::float(*f)),
+        Value::Float(f) => out.push_str(&order::float(*f)),
         Value::Str(s) => scalar::write(out, s, indent, false),
         // JSON is YAML.
         Value::Raw(s) => out.push_str(s),

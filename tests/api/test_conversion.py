@@ -22,6 +22,7 @@ class Hook:
     """A webhook: `hostPort` of v1 is `host` and `port` of v2."""
 
     calls: list[Object] = field(default_factory=list)
+    reviews: list[str] = field(default_factory=list)
     mode: str = ""
     port: int = 0
 
@@ -29,6 +30,7 @@ class Hook:
         """Converts, or misbehaves as it is told."""
         review: Object = await request.json()
         asked = review["request"]
+        self.reviews.append(review["apiVersion"])
         self.calls.append(asked)
         objects = [self._converted(o, asked["desiredAPIVersion"]) for o in asked["objects"]]
         result: Object = {"status": "Success"}
@@ -41,6 +43,8 @@ class Hook:
                 objects[0]["metadata"]["name"] = "other"
             case "labels":
                 objects[0]["metadata"] |= {"labels": {"l": "1"}, "finalizers": ["x.y/z"]}
+            case "anonymous":
+                return web.json_response({"response": {"result": result, "convertedObjects": objects}})
         response = {"uid": asked["uid"], "result": result, "convertedObjects": objects}
         return web.json_response({**review, "request": None, "response": response})
 
@@ -138,6 +142,21 @@ async def test_wrong_answers_fail_the_request_and_nothing_else(
     _, shown = await call(client, "GET", f"{NEW}/a")
     assert shown["metadata"]["labels"] == {"l": "1"}
     assert "finalizers" not in shown["metadata"]
+
+
+async def test_reviews_of_v1beta1_are_less_strict(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    """CRD-48: neither type nor uid of an answer is looked at (`getConvertedObjectsFromResponse`)."""
+    made = hooked(certificate, url=f"https://127.0.0.1:{hook.port}/convert")
+    review = made["spec"]["conversion"]["webhook"]
+    review["conversionReviewVersions"] = ["v9", "v1beta1", "v1"]
+    await call(client, "POST", CRDS, made)
+    await call(client, "POST", THINGS, thing("a", spec={"hostPort": "h:1"}))
+    hook.mode = "anonymous"
+    status, shown = await call(client, "GET", f"{NEW}/a")
+    assert (status, shown["spec"]) == (200, {"host": "h", "port": "1"})
+    assert (hook.reviews, hook.calls[0]["desiredAPIVersion"]) == (["apiextensions.k8s.io/v1beta1"], "e.com/v2")
 
 
 async def test_a_webhook_that_is_not_trusted_is_not_asked(

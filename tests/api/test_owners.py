@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.api.test_custom import call
+from tests.api.test_custom import CRDS, THINGS, call, definition, thing, version
 
 APPS = "/apis/apps/v1/namespaces/default/deployments"
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
@@ -139,3 +139,19 @@ async def test_owners_of_an_autoscaler_in_two_versions(api: aiohttp.ClientSessio
     assert [(e["apiVersion"], set(e["fieldsV1"]["f:spec"])) for e in mine] == [
         ("autoscaling/v2", {"f:maxReplicas", "f:scaleTargetRef"})
     ]
+
+
+async def test_a_status_request_owns_what_it_gives_beside_the_status(api: aiohttp.ClientSession) -> None:
+    """The status alone is written, but managed fields are kept before the strategy puts the rest back; only metadata
+    and spec are reset fields (`statusStrategy.GetResetFields`)."""
+    text = {"type": "string"}
+    schema = {"type": "object", "properties": {"a": text, "b": text, "spec": text, "status": text}}
+    made = definition(version("v1", storage=True, schema=schema, subresources={"status": {}}))
+    assert (await call(api, "POST", CRDS, made))[0] == 201
+    await call(api, "POST", f"{THINGS}?fieldManager=m", thing("a", a="1", b="1", spec="1"))
+    media = {"Content-Type": "application/merge-patch+json"}
+    patch = {"a": "2", "spec": "2", "status": "2"}
+    _, shown = await call(api, "PATCH", f"{THINGS}/a/status?fieldManager=m", patch, **media)
+    assert (shown["a"], shown["spec"], shown["status"]) == ("1", "1", "2")
+    owners = {e.get("subresource", ""): set(e["fieldsV1"]) for e in shown["metadata"]["managedFields"]}
+    assert owners == {"": {"f:b", "f:spec"}, "status": {"f:a", "f:status"}}

@@ -10,6 +10,9 @@ use crate::escape::{escape, is_reserved};
 /// The most bytes a request may have, by which sizes are bounded where the schema does not.
 const REQUEST: i64 = 3 * 1024 * 1024;
 
+/// The name that types are called after.
+const ROOT: &str = "selfType";
+
 /// A declared value.
 #[derive(Debug)]
 pub struct Decl {
@@ -43,7 +46,7 @@ pub(crate) enum Shape {
 }
 
 /// Whether the order of a list counts when lists are compared.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Order {
     Kept,
     Set,
@@ -65,7 +68,7 @@ impl Decl {
     /// The declaration of a `JSONSchemaProps`; none for what expressions do not see. `root` marks the root of a
     /// resource, whose type and name are always seen (`SchemaDeclType`).
     pub fn compile(props: &Value, root: bool) -> Option<Arc<Self>> {
-        Self::named(props, root, "selfType")
+        Self::named(props, root, ROOT)
     }
 
     fn named(props: &Value, root: bool, name: &str) -> Option<Arc<Self>> {
@@ -126,6 +129,43 @@ impl Decl {
             "integer" => make(Shape::Int, 0, 1),
             _ => None,
         }
+    }
+
+    /// The same as the root of names: what is below another has types of its own where its rules are compiled.
+    pub(crate) fn rooted(&self) -> Arc<Self> {
+        self.renamed(ROOT)
+    }
+
+    /// Whether it is the root of names.
+    pub(crate) fn is_root(&self) -> bool {
+        self.name == ROOT
+    }
+
+    fn renamed(&self, name: &str) -> Arc<Self> {
+        let shape = match &self.shape {
+            Shape::Dyn => Shape::Dyn,
+            Shape::Bool => Shape::Bool,
+            Shape::Int => Shape::Int,
+            Shape::Double => Shape::Double,
+            Shape::Str => Shape::Str,
+            Shape::Bytes => Shape::Bytes,
+            Shape::Duration => Shape::Duration,
+            Shape::Date => Shape::Date,
+            Shape::Time => Shape::Time,
+            Shape::List(of, order) => Shape::List(of.renamed(&format!("{name}.@idx")), order.clone()),
+            Shape::Map(of) => Shape::Map(of.renamed(&format!("{name}.@elem"))),
+            Shape::Object(fields) => Shape::Object(
+                fields
+                    .iter()
+                    .map(|f| Field {
+                        name: f.name.clone(),
+                        escaped: f.escaped.clone(),
+                        decl: f.decl.renamed(&format!("{name}.{}", f.escaped.as_deref().unwrap_or(""))),
+                    })
+                    .collect(),
+            ),
+        };
+        Arc::new(Self { name: SmolStr::new(name), shape, ..*self })
     }
 
     /// The declared items of a list or values of a map.

@@ -141,7 +141,7 @@ fn merged<'a>(a: &List<'a>, b: &List<'a>) -> Out<'a> {
         Order::Set => {
             for item in b.iter() {
                 let item = item?;
-                if !a.contains(&item)? {
+                if !a.holds(&item)? {
                     out.push(item);
                 }
             }

@@ -49,6 +49,17 @@ pub enum Refusal {
     Instance(String),
 }
 
+impl Refusal {
+    /// What is said of a rule (apiextensions-apiserver `pkg/apiserver/schema/cel/compilation.go`).
+    pub fn of_rule(self) -> String {
+        match self {
+            Self::Type => "cel expression must evaluate to a bool".to_owned(),
+            Self::Issues(why) => format!("compilation failed: {why}"),
+            Self::Instance(why) => format!("program instantiation failed: {why}"),
+        }
+    }
+}
+
 /// The values that an expression is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Variables<'a> {
@@ -79,7 +90,11 @@ impl Program {
         let this = Type::of(decl);
         let old = if optional_old { Type::optional(this.clone()) } else { this.clone() };
         let variables = [("self", this), ("oldSelf", old)];
-        let checked: Checked = checker::check(&mut expr, nodes, &variables, false).map_err(told)?;
+        let checked: Checked = match checker::check(&mut expr, nodes, &variables, false) {
+            // Messages name the types as if nothing were around them.
+            Err(_) if !decl.is_root() => return Self::compile(text, &decl.rooted(), optional_old, kind),
+            other => other.map_err(told)?,
+        };
         let fits = match kind {
             Kind::Bool => matches!(checked.of(&expr), Type::Bool),
             Kind::Text => matches!(checked.of(&expr), Type::String),

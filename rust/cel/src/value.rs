@@ -322,6 +322,24 @@ impl<'a> List<'a> {
         Ok(false)
     }
 
+    /// Whether a set has an item. Upstream looks for what expressions see among what the object has, so that no integer
+    /// is found that is declared a number (`unstructuredSetList.getSet`).
+    pub fn holds(&self, value: &Val<'a>) -> Result<bool, Fail> {
+        let converted = |i: usize| match self {
+            Self::Data(items, decl) => {
+                matches!(items.get(i), Some(Value::Int(_)))
+                    && decl.element().is_some_and(|d| matches!(d.shape, Shape::Double))
+            }
+            Self::Own(_) => false,
+        };
+        for (i, item) in self.iter().enumerate() {
+            if !converted(i) && item?.equal(value)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn equal(&self, other: &Self) -> Result<bool, Fail> {
         if self.len() != other.len() {
             return Ok(false);
@@ -333,7 +351,10 @@ impl<'a> List<'a> {
                     Some(found) => item.equal(&found?)?,
                     None => false,
                 },
-                Order::Set => other.contains(&item)?,
+                Order::Set => match other.get(i) {
+                    Some(theirs) => self.holds(&theirs?)?,
+                    None => false,
+                },
                 Order::Keyed(keys) => match other.keyed(&item, keys)? {
                     Some(found) => item.equal(&found)?,
                     None => false,

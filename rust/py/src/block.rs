@@ -91,8 +91,9 @@ impl Maker {
             return Ok(piece);
         }
         let mut plain = held(leaf, self.plain);
-        // A good part of a leaf is worth to encode all of it: the next page takes up where this one ends.
-        if plain.is_none() && part.len() * 4 >= leaf.versions().len() {
+        // A good part of a leaf is worth to encode all of it: the next page takes up where this one ends. But of what a
+        // webhook converts only what was asked for is known.
+        if plain.is_none() && part.len() * 4 >= leaf.versions().len() && !self.typed.is_converted() {
             plain = Some(self.whole(py, leaf, self.plain, false)?);
         }
         let encoded = match plain {

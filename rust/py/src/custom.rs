@@ -7,7 +7,7 @@ use hydrofoil_codec::json;
 use hydrofoil_schema::custom::{self, Definition, Version};
 use hydrofoil_schema::{Kind, selectable};
 use hydrofoil_store as store;
-use hydrofoil_store::FieldTarget;
+use hydrofoil_store::{FieldTarget, View};
 use hydrofoil_types as types;
 use hydrofoil_types::{Arena, Schema, SmolStr, Value};
 use pyo3::prelude::*;
@@ -154,7 +154,7 @@ impl Custom {
         }
         let value = self.swapped(value, self.version());
         let json = json::encode(schema, &value);
-        version.keep_other(view, &json);
+        version.keep_other(view, &json, self.definition.fields(&value));
         Ok(Cow::Owned(json))
     }
 
@@ -168,16 +168,24 @@ impl Custom {
         Ok(needed.then(|| json::encode(schema, &value)))
     }
 
-    /// Whether a webhook has yet to convert a stored version.
-    pub(crate) fn is_pending(&self, schema: &Schema, version: &store::Version) -> PyResult<bool> {
-        Ok(version.other(self.version().view).is_none() && self.source(schema, version)?.is_some())
+    /// Whether a webhook has yet to convert a stored version. Where none has to, but what field selectors look at is
+    /// `undecided`, that is found out.
+    pub(crate) fn is_pending(&self, schema: &Schema, version: &store::Version, undecided: bool) -> PyResult<bool> {
+        if version.other(self.version().view).is_some() {
+            return Ok(false);
+        }
+        let pending = self.source(schema, version)?.is_some();
+        if undecided && !pending {
+            self.json(schema, version)?;
+        }
+        Ok(pending)
     }
 
     /// Takes what a webhook made of a stored version.
     pub(crate) fn keep(&self, schema: &Schema, version: &store::Version, converted: &[u8]) -> PyResult<()> {
         let mut value = json::decode(schema, converted).map_err(|e| decode_error(&e))?.value;
         custom::prune(&mut value, self.version());
-        version.keep_other(self.version().view, &json::encode(schema, &value));
+        version.keep_other(self.version().view, &json::encode(schema, &value), self.definition.fields(&value));
         Ok(())
     }
 
@@ -252,8 +260,26 @@ impl Custom {
         known.then_some(at).flatten().map(FieldTarget::Index).ok_or_else(|| selectable::unsupported(label))
     }
 
-    /// The values of field selectors of a stored version.
+    /// The values of field selectors of a stored version, as its own API version shows it.
     pub(crate) fn fields(&self, schema: &Schema, version: &store::Version) -> Box<[SmolStr]> {
-        json::decode(schema, version.json()).map(|d| self.definition.fields(&d.value)).unwrap_or_default()
+        self.as_stored(schema, version).map(|value| self.definition.fields(&value)).unwrap_or_default()
+    }
+
+    /// The values of field selectors of an object in its stored form, as reading will show it.
+    pub(crate) fn index(&self, stored: &Value) -> Box<[SmolStr]> {
+        if self.at == self.definition.storage || self.definition.selectable.is_empty() {
+            return self.definition.fields(stored);
+        }
+        let mut read = stored.clone();
+        let shown = self.coerce_to(self.storage(), &mut read).map(|_| &read);
+        self.definition.fields(shown.unwrap_or(stored))
+    }
+
+    /// The form in which field selectors of this type see objects, where it is not the stored one: what a webhook makes
+    /// of them may have other values. Without one, what a version shows of a path is what the others show.
+    pub(crate) fn view(&self) -> Option<View> {
+        let foreign = self.at != self.definition.storage || self.definition.stored_in > 1;
+        let view = View { stored: self.version().fingerprint, form: self.version().view };
+        (self.definition.webhook && foreign).then_some(view)
     }
 }

@@ -20,6 +20,9 @@ use crate::typed::Typed;
 /// The bytes of pieces that a list may hold which were made to learn their length.
 const HELD: u64 = 8 << 20;
 
+/// How many objects of a page are converted at a time at least, where it is not known which ones it selects.
+const CONVERTED: usize = 500;
+
 /// After a full page: the key to go on at, and how many objects follow, if that is known.
 type Rest = Option<(String, Option<usize>)>;
 
@@ -127,14 +130,19 @@ impl ListCursor {
         PyBytes::new(py, &out)
     }
 
-    /// What a webhook has yet to convert of what the list will give.
+    /// What a webhook has yet to convert of what the list will give. Where it selects by what is converted, more may
+    /// have to be after that.
     fn pending(&self) -> PyResult<Vec<Stored>> {
         let Some(custom) = &self.maker.typed.custom else { return Ok(Vec::new()) };
         let mut out = Vec::new();
         let mut failed = Ok(());
         let mut page = self.state.lock().page.clone();
+        let fields = page.selector().fields.clone();
+        if fields.is_viewed() {
+            page.widen(CONVERTED);
+        }
         page.take(|version| {
-            match custom.is_pending(&self.maker.typed.schema, version) {
+            match custom.is_pending(&self.maker.typed.schema, version, !fields.knows(version)) {
                 Ok(true) => out.push(Stored::new(&self.maker.typed, Arc::clone(version))),
                 Ok(false) => {}
                 Err(e) => failed = Err(e),

@@ -191,9 +191,23 @@ fn restored(
 
 /// The error of a patch whose outcome is no object of the type: it shows the whole outcome.
 fn outcome(old: &Stored, typed: &Typed, kind: &str, patch: &[u8], decoded: &[u8], error: PyErr) -> PyErr {
-    let Err(DecodeError::Type(message)) = json::decode(&typed.schema, decoded) else { return error };
+    let message = match json::decode(&typed.schema, decoded) {
+        Err(DecodeError::Type(message)) => message,
+        // What a definition says of embedded objects is found after reading.
+        Ok(_) if typed.custom.is_some() => match refusal(&error) {
+            Some(message) => message,
+            None => return error,
+        },
+        _ => return error,
+    };
     whole(old, typed, kind, patch)
         .map_or(error, |shown| crate::error::DecodeError::new_err(("patched", message, shown)))
+}
+
+/// The text of an error about types.
+fn refusal(error: &PyErr) -> Option<String> {
+    let (kind, text): (String, String) = Python::attach(|py| error.value(py).getattr("args")?.extract()).ok()?;
+    (kind == "type").then_some(text)
 }
 
 /// The whole outcome of a merge patch or JSON patch, as the library that patches writes it.

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::catalog::ResourceType;
+use crate::custom::Custom;
 use crate::stored::Stored;
 
 /// What a list or watch selects.
@@ -24,7 +25,8 @@ impl Selector {
             namespace: (!namespace.is_empty()).then(|| Arc::from(namespace)),
             labels: store::LabelSelector::parse(labels).map_err(PyValueError::new_err)?,
             fields: store::FieldSelector::parse(fields, |l| resource.typed.field_target(l))
-                .map_err(PyValueError::new_err)?,
+                .map_err(PyValueError::new_err)?
+                .seen_in(resource.typed.custom.as_ref().and_then(Custom::view)),
         };
         let identity = Arc::from(format!("{namespace}\0{labels}\0{fields}"));
         Ok(Self { inner: Arc::new(store::Filter { selector, identity }) })

@@ -145,6 +145,11 @@ impl Typed {
         }
     }
 
+    /// Whether a webhook converts what is stored in other versions.
+    pub(crate) fn is_converted(&self) -> bool {
+        self.custom.as_ref().is_some_and(|c| c.definition.webhook)
+    }
+
     /// What the bytes of this type are made by: 0 for built-in kinds.
     pub(crate) fn form(&self) -> u64 {
         self.custom.as_ref().map_or(0, |c| c.version().fingerprint)
@@ -292,7 +297,7 @@ impl Typed {
         labels.sort();
         let own = &self.resource.field_selectors;
         let fields = match &self.custom {
-            Some(custom) => custom.definition.fields(value),
+            Some(custom) => custom.index(value),
             None => own.iter().map(|l| selectable::value(&self.kind.kind, l, value)).collect(),
         };
         hydrofoil_store::Draft {

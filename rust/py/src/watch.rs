@@ -125,13 +125,15 @@ impl Watcher {
         Ok((bytes, left))
     }
 
-    /// What a webhook has yet to convert of the next `max` events.
+    /// What a webhook has yet to convert of `max` objects of the next events, or before it is known whether they are
+    /// selected.
     fn pending(&self, max: usize) -> PyResult<Vec<Stored>> {
         let Some(custom) = &self.typed.custom else { return Ok(Vec::new()) };
-        let (mut out, mut failed, mut seen) = (Vec::new(), Ok(()), 0);
-        self.shard.peek(self.id, |frame| {
-            let version = frame.source.as_ref().unwrap_or(&frame.version);
-            match custom.is_pending(&self.typed.schema, version) {
+        let (mut out, mut failed, mut seen) = (Vec::<Stored>::new(), Ok(()), 0);
+        self.shard.peek(self.id, |version, undecided| {
+            match custom.is_pending(&self.typed.schema, version, undecided) {
+                // What one event made is what the next one found.
+                Ok(true) if undecided && out.iter().any(|known| Arc::ptr_eq(&known.version, version)) => {}
                 Ok(true) => out.push(Stored::new(&self.typed, Arc::clone(version))),
                 Ok(false) => {}
                 Err(e) => failed = Err(e),

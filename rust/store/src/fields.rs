@@ -15,10 +15,20 @@ pub enum FieldTarget {
     Index(usize),
 }
 
+/// The form in which a selector sees objects that are converted before they are selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct View {
+    /// The form of stored JSON that is shown as it is: its values are those of [`Version::fields`].
+    pub stored: u64,
+    /// The name of the form that all others are converted to.
+    pub form: u64,
+}
+
 /// Terms that all must hold for the fields of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
     terms: Vec<(FieldTarget, bool, SmolStr)>,
+    view: Option<View>,
 }
 
 impl FieldSelector {
@@ -31,7 +41,24 @@ impl FieldSelector {
                 terms.push((resolve(label)?, equal, value));
             }
         }
-        Ok(Self { terms })
+        Ok(Self { terms, view: None })
+    }
+
+    /// The same selector over objects as a view shows them. Names and namespaces are equal in all views.
+    #[must_use]
+    pub fn seen_in(mut self, view: Option<View>) -> Self {
+        self.view = view.filter(|_| self.terms.iter().any(|(target, ..)| matches!(target, FieldTarget::Index(_))));
+        self
+    }
+
+    /// Whether objects have to be converted before they can be selected.
+    pub fn is_viewed(&self) -> bool {
+        self.view.is_some()
+    }
+
+    /// Whether the values of an object are known.
+    pub fn knows(&self, version: &Version) -> bool {
+        self.view.is_none_or(|view| version.form() == view.stored || version.fields_in(view.form).is_some())
     }
 
     /// Whether it selects everything.
@@ -39,13 +66,24 @@ impl FieldSelector {
         self.terms.is_empty()
     }
 
-    /// Whether an object satisfies it.
+    /// Whether an object satisfies it; may do so, while its values are not known.
     pub fn matches(&self, version: &Version) -> bool {
+        let converted;
+        let fields = match self.view.filter(|view| version.form() != view.stored) {
+            None => Some(version.fields()),
+            Some(view) => {
+                converted = version.fields_in(view.form);
+                converted.as_deref()
+            }
+        };
         self.terms.iter().all(|(target, equal, value)| {
             let actual = match target {
                 FieldTarget::Name => version.name(),
                 FieldTarget::Namespace => version.namespace(),
-                FieldTarget::Index(i) => version.fields().get(*i).map_or("", SmolStr::as_str),
+                FieldTarget::Index(i) => match fields {
+                    Some(fields) => fields.get(*i).map_or("", SmolStr::as_str),
+                    None => return true,
+                },
             };
             (actual == value.as_str()) == *equal
         })
@@ -56,8 +94,11 @@ impl FieldSelector {
         self.terms.iter().find(|(t, equal, _)| *t == target && *equal).map(|(_, _, v)| v.as_str())
     }
 
-    /// The index and value of some other required field.
+    /// The index and value of some other required field of what is stored.
     pub fn required_index(&self) -> Option<(usize, &SmolStr)> {
+        if self.is_viewed() {
+            return None;
+        }
         self.terms.iter().find_map(|(t, equal, v)| match t {
             FieldTarget::Index(i) if *equal => Some((*i, v)),
             _ => None,

@@ -22,7 +22,7 @@ mod watcher;
 
 pub use cache::{Block, Cache, Made};
 pub use error::StoreError;
-pub use fields::{FieldSelector, FieldTarget};
+pub use fields::{FieldSelector, FieldTarget, View};
 pub use labels::LabelSelector;
 pub use leaf::Leaf;
 pub use list::{Page, Part, Selector};

@@ -161,7 +161,7 @@ impl Page {
         };
         let left = if limit == 0 { usize::MAX } else { limit };
         let start = format!("{prefix}{start}");
-        if let Some(key) = selector.key() {
+        if let Some(key) = selector.key().filter(|_| !selector.fields.is_viewed()) {
             // A list of one object at most: no walk.
             let found =
                 tree.at(tree.rank(&key)).filter(|(leaf, at)| **leaf.versions()[*at].key() == *key && key >= start);
@@ -182,6 +182,16 @@ impl Page {
     /// The revision of the list.
     pub fn revision(&self) -> u64 {
         self.snapshot.revision
+    }
+
+    /// What it selects.
+    pub fn selector(&self) -> &Selector {
+        &self.selector
+    }
+
+    /// Raises the greatest number of objects to give.
+    pub fn widen(&mut self, least: usize) {
+        self.left = self.left.max(least);
     }
 
     /// Whether nothing is left to give.
@@ -209,6 +219,10 @@ impl Page {
             run.at = place + 1;
             run.fresh = false;
             let version = &run.leaf.versions()[place];
+            // What was not known when the leaf was searched may be known now.
+            if self.selector.fields.is_viewed() && !self.selector.matches(version) {
+                continue;
+            }
             self.left -= 1;
             let go_on = take(version);
             self.last = Some(Arc::clone(version.key()));
@@ -226,7 +240,11 @@ impl Page {
             let count = max.min(self.left);
             let leaf = Arc::clone(&run.leaf);
             let places = match &mut run.picks {
-                Some(picks) => Places::Picked(picks.take(count).collect()),
+                Some(picks) => {
+                    let viewed = self.selector.fields.is_viewed();
+                    let selected = |at: &u16| !viewed || self.selector.matches(&leaf.versions()[usize::from(*at)]);
+                    Places::Picked(picks.filter(selected).take(count).collect())
+                }
                 None => Places::Range(run.at, run.end.min(run.at.saturating_add(count))),
             };
             let rest = match &run.picks {

@@ -281,18 +281,30 @@ impl Shard {
         self.shared.cache.add(made, size)
     }
 
-    /// Shows waiting events as `drain` does, without moving the cursor.
-    pub fn peek(&self, id: WatcherId, mut show: impl FnMut(&Frame) -> bool) {
+    /// Gives `look` the versions that have to be known in the form of a watcher before its waiting events can be
+    /// drained, and whether their fields decide about that, until it answers false. The cursor stays.
+    pub fn peek(&self, id: WatcherId, mut look: impl FnMut(&Arc<Version>, bool) -> bool) {
         let state = self.state.lock();
         let Some(watcher) = &state.watchers[id.0 as usize] else { return };
+        let selector = &watcher.filter.selector;
+        let undecided = |version: &Version| !selector.fields.knows(version);
         if let Some(page) = &watcher.initial {
-            return page.clone().take(|v| show(&added(v)));
+            return page.clone().take(|v| look(v, undecided(v)));
         }
         let mut next = watcher.next.max(state.ring.base());
         while let Some(event) = state.ring.get(next) {
             next += 1;
-            let shown = frame(&watcher.filter.selector, event).filter(|f| f.revision > watcher.seen);
-            if shown.is_some_and(|f| !show(&f)) {
+            if event.revision <= watcher.seen {
+                continue;
+            }
+            let go_on = if selector.fields.is_viewed() {
+                let was = event.previous.as_ref().filter(|previous| selector.matches(previous));
+                let is = (event.kind != EventType::Deleted || was.is_some()) && selector.matches(&event.current);
+                was.into_iter().chain(is.then_some(&event.current)).all(|v| look(v, undecided(v)))
+            } else {
+                frame(selector, event).is_none_or(|f| look(f.source.as_ref().unwrap_or(&f.version), false))
+            };
+            if !go_on {
                 return;
             }
         }

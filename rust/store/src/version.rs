@@ -39,8 +39,18 @@ pub struct Version {
     others: OnceLock<Others>,
 }
 
-/// The object in other forms than the one it is stored in, each by its name; `None` where they are equal.
-type Others = Box<Mutex<Vec<(u64, Option<Arc<[u8]>>)>>>;
+/// The object in other forms than the one it is stored in.
+type Others = Box<Mutex<Vec<Other>>>;
+
+#[derive(Debug)]
+struct Other {
+    /// The name of the form.
+    form: u64,
+    /// `None` where it is what is stored.
+    json: Option<Arc<[u8]>>,
+    /// What field selectors look at in this form.
+    fields: Arc<[SmolStr]>,
+}
 
 /// The name of the form in which raw members are as they were given: that of the built-in kinds, which have no others.
 const GIVEN: u64 = 0;
@@ -66,7 +76,7 @@ impl Version {
             others: OnceLock::new(),
         };
         if let Some(given) = draft.given {
-            version.keep_other(GIVEN, &splice(&given[..at], revision, &given[at..]));
+            version.keep_other(GIVEN, &splice(&given[..at], revision, &given[at..]), Box::default());
         }
         version
     }
@@ -194,17 +204,24 @@ impl Version {
     /// The JSON in another form, if that is known: `Some(None)` when it is the same.
     pub fn other(&self, form: u64) -> Option<Option<Arc<[u8]>>> {
         let others = self.others.get()?.lock();
-        others.iter().find(|(f, _)| *f == form).map(|(_, json)| json.clone())
+        others.iter().find(|other| other.form == form).map(|other| other.json.clone())
     }
 
-    /// Remembers the JSON in another form.
-    pub fn keep_other(&self, form: u64, json: &[u8]) {
+    /// The values of field selectors in another form, if that is known.
+    pub fn fields_in(&self, form: u64) -> Option<Arc<[SmolStr]>> {
+        let others = self.others.get()?.lock();
+        others.iter().find(|other| other.form == form).map(|other| Arc::clone(&other.fields))
+    }
+
+    /// Remembers the JSON in another form, and what field selectors look at there.
+    pub fn keep_other(&self, form: u64, json: &[u8], fields: Box<[SmolStr]>) {
         let mut others = self.others.get_or_init(Others::default).lock();
-        others.retain(|(known, _)| *known != form);
+        others.retain(|other| other.form != form);
         if others.len() >= KEPT_FORMS {
             others.remove(0);
         }
-        others.push((form, (*json != *self.json).then(|| Arc::from(json))));
+        let json = (*json != *self.json).then(|| Arc::from(json));
+        others.push(Other { form, json, fields: fields.into() });
     }
 
     /// The same version with other values of field selectors.

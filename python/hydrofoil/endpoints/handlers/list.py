@@ -74,7 +74,9 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
     try:
         cursor = collection.list(resource, chosen, form, limit, revision, start)
         if scope.resource.webhook:
-            await scope.registry.show(scope.resource, cursor.pending())
+            # What is selected by its fields may only be known when it was converted: then there may be more.
+            while pending := cursor.pending():
+                await scope.registry.show(scope.resource, pending)
         return cursor, limit
     except Expired:
         if options.token:

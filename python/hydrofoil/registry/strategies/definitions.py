@@ -233,7 +233,9 @@ class DefinitionStrategy(Strategy):
         self._instances[name] = stored_resource(definition, natives)
         self._convert(shard, spec.get("conversion", {}))
         catalog.replace(name, made)
-        selectable = orjson.dumps([v.get("selectableFields") for v in spec["versions"]])
+        # What is selected by are values as they are read: with defaults, which a schema may change.
+        selects = any(v.get("selectableFields") for v in spec["versions"])
+        selectable = hashlib.sha256(parts[0]).digest() if selects else b""
         if self._selectable.get(name, selectable) != selectable:
             self.registry.collection(self._instances[name]).reindex(self._instances[name].native)
         self._selectable[name] = selectable

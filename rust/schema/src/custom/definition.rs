@@ -31,6 +31,8 @@ pub struct Definition {
     pub versions: Vec<Version>,
     /// The place of the version that is stored.
     pub storage: usize,
+    /// In how many versions objects may be stored.
+    pub stored_in: usize,
     /// The labels of field selectors of all versions, sorted, and where each leads.
     pub selectable: Box<[(SmolStr, Box<[SmolStr]>)]>,
 }
@@ -93,6 +95,7 @@ impl Definition {
             list_kind: names.s("listKind").into(),
             namespaced: spec.s("scope") == "Namespaced",
             webhook: spec.sub("conversion").s("strategy") == "Webhook",
+            stored_in: object.sub("status").list("storedVersions").len(),
             group,
             preserve,
             versions,

@@ -97,9 +97,10 @@ fn repeated(items: &[Value]) -> Vec<usize> {
     let mut seen: HashMap<String, u32> = HashMap::with_capacity(items.len());
     for (i, item) in items.iter().enumerate() {
         let mut text = item.to_json();
-        if matches!(item, Value::Float(_)) {
+        let values = item.as_object().into_iter().flat_map(|map| map.iter().map(|(_, value)| value));
+        for value in std::iter::once(item).chain(values) {
             // A number that is no integer equals none that is one.
-            text.push('f');
+            text.push(if matches!(value, Value::Float(_)) { 'f' } else { ' ' });
         }
         let times = seen.entry(text).or_default();
         *times += 1;

@@ -42,7 +42,7 @@ pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, cause
     }
     if causes.len() == before {
         // A default is its own past, so that rules of transitions are run too.
-        rules::check(schema, value, Some(value), path, causes);
+        rules::check_default(schema, value, path, causes);
     }
     if causes.len() == before {
         // It may also come to be where nothing was, which rules about `oldSelf` may tell apart.

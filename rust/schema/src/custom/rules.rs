@@ -27,8 +27,8 @@ pub struct Rules {
 /// One rule.
 #[derive(Debug)]
 struct Rule {
-    /// None when it does not compile, which is refused when a definition is written.
-    program: Option<Program>,
+    /// None without a text; why it does not compile, which is refused when a definition is written.
+    program: Option<Result<Program, Box<str>>>,
     message: Option<Program>,
     /// What is said without a message expression.
     detail: String,
@@ -80,14 +80,14 @@ impl Rule {
         let optional_old = rule.b("optionalOldSelf");
         let compile = |key: &str, kind| {
             let text = rule.s(key);
-            (!text.trim().is_empty()).then(|| Program::compile(text, decl, optional_old, kind).ok()).flatten()
+            (!text.trim().is_empty()).then(|| Program::compile(text, decl, optional_old, kind))
         };
         let (text, message) = (rule.s("rule").trim(), rule.s("message").trim());
         let shown = if rule.s("message").is_empty() { text } else { message };
         let detail = if rule.s("message").is_empty() { format!("failed rule: {text}") } else { message.to_owned() };
         Self {
-            program: compile("rule", Kind::Bool),
-            message: compile("messageExpression", Kind::Text),
+            program: compile("rule", Kind::Bool).map(|made| made.map_err(|why| why.of_rule().into())),
+            message: compile("messageExpression", Kind::Text).and_then(Result::ok),
             detail,
             shown: shown.to_owned(),
             reason: match rule.s("reason") {
@@ -135,12 +135,21 @@ fn normalized(path: &str, props: &Value) -> String {
 
 /// Adds what the rules have against an object that stands at a path; `old` is what it was before.
 pub(crate) fn check(node: &Node, value: &Value, old: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+    walk(node, value, old, Before { current: old, parent: None }, path, causes);
+}
+
+/// The same for a default, which was before what it is, but is not spared for that.
+pub(crate) fn check_default(node: &Node, value: &Value, path: &Path<'_>, causes: &mut Causes) {
+    walk(node, value, Some(value), Before { current: None, parent: None }, path, causes);
+}
+
+fn walk(node: &Node, value: &Value, old: Option<&Value>, before: Before<'_>, path: &Path<'_>, causes: &mut Causes) {
     if !node.ruled {
         return;
     }
     let mut walk = Walk { budget: BUDGET, causes };
     // The walk ends early when the budget does, which its causes say.
-    let _ = walk.value(node, value, old, Before { current: old, parent: None }, path);
+    let _ = walk.value(node, value, old, before, path);
 }
 
 struct Walk<'c> {
@@ -245,9 +254,13 @@ impl Walk<'_> {
             return Err(Spent);
         }
         for rule in &rules.list {
-            let Some(program) = &rule.program else {
-                self.invalid_kind(path, kind, "rule compile error: the rule does not compile");
-                continue;
+            let program = match &rule.program {
+                Some(Ok(program)) => program,
+                Some(Err(why)) => {
+                    self.invalid_kind(path, kind, &format!("rule compile error: {why}"));
+                    continue;
+                }
+                None => continue,
             };
             if program.uses_old && old.is_none() && !rule.optional_old {
                 continue;

@@ -118,12 +118,7 @@ impl Walk<'_> {
             let program = match Program::compile(text, decl, optional_old, Kind::Bool) {
                 Ok(program) => Some(program),
                 Err(why) => {
-                    let why = match why {
-                        Refusal::Type => "cel expression must evaluate to a bool".to_owned(),
-                        Refusal::Issues(why) => format!("compilation failed: {why}"),
-                        Refusal::Instance(why) => format!("program instantiation failed: {why}"),
-                    };
-                    self.causes.invalid(&rule_at, &shown(rule), &why);
+                    self.causes.invalid(&rule_at, &shown(rule), &why.of_rule());
                     None
                 }
             };

@@ -1,0 +1,82 @@
+"""Rules of custom resources and what is said of them, as kube-apiserver answered (CRD-17 to CRD-23)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+
+from .test_custom import CRDS, THINGS, Object, call, definition, thing, version
+
+DRY = f"{CRDS}?dryRun=All"
+
+
+def ruled(of: Object, rule: str, **more: Any) -> Object:
+    """A schema with one rule."""
+    return {**of, "x-kubernetes-validations": [{"rule": rule, **more}]}
+
+
+def of(**properties: Any) -> Object:
+    """A definition whose objects have these members."""
+    schema = {"type": "object", "properties": properties}
+    return definition(version("v1", storage=True, schema=schema))
+
+
+async def causes(api: aiohttp.ClientSession, path: str, body: Object) -> list[str]:
+    """What is said against an object."""
+    status, refused = await call(api, "POST", path, body)
+    assert status == 422, refused
+    return [c["message"] for c in refused["details"]["causes"]]
+
+
+async def test_types_are_named_after_the_node_of_the_rule(api: aiohttp.ClientSession) -> None:
+    """`prepareEnvSet` names the types of each node anew."""
+    value = ruled(
+        {"type": "object", "properties": {"n": {"type": "integer"}}}, "true", messageExpression="string(self)"
+    )
+    (told,) = await causes(api, DRY, of(a={"type": "object", "maxProperties": 5, "additionalProperties": value}))
+    assert "overload for 'string' applied to '(selfType)'" in told
+
+
+async def test_a_default_is_told_why_a_rule_does_not_compile(api: aiohttp.ClientSession) -> None:
+    open_map = {"type": "object", "additionalProperties": True, "default": {"k": 1}}
+    told = await causes(api, DRY, of(a=ruled(open_map, "self.all(k, k != 'a')")))
+    why = "expression of type 'selfType' cannot be range of a comprehension (must be list, map, or dynamic)"
+    assert told[0].startswith('Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:1: ')
+    assert why in told[0]
+
+
+async def test_a_default_is_not_spared_for_being_its_own_past(api: aiohttp.ClientSession) -> None:
+    inner = {"type": "object", "properties": {"n": ruled({"type": "integer"}, "self > 10", message="too few")}}
+    told = await causes(api, DRY, of(a={**ruled(inner, "self.n == oldSelf.n"), "default": {"n": 1}}))
+    assert told == ["Invalid value: 1: too few"]
+
+
+async def test_a_set_of_numbers_does_not_find_its_integers(api: aiohttp.ClientSession) -> None:
+    """`unstructuredSetList.Equal` looks for floats among what JSON had as integers."""
+    numbers = {"type": "array", "maxItems": 5, "x-kubernetes-list-type": "set", "items": {"type": "number"}}
+    schema = ruled({"type": "object", "properties": {"l": numbers}}, "self.l == self.l")
+    assert (await call(api, "POST", CRDS, of(a=schema)))[0] == 201
+    assert (await call(api, "POST", THINGS, thing("a", a={"l": [1.5, 2.5]})))[0] == 201
+    assert await causes(api, THINGS, thing("b", a={"l": [1.5, 2]})) == ["Invalid value: failed rule: self.l == self.l"]
+
+
+async def test_keys_of_one_value_but_two_kinds_of_number_differ(api: aiohttp.ClientSession) -> None:
+    item = {"type": "object", "required": ["k"], "properties": {"k": {"type": "number"}}}
+    keyed = {"type": "array", "items": item, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]}
+    assert (await call(api, "POST", CRDS, of(a=keyed)))[0] == 201
+    text = '{"apiVersion":"e.com/v1","kind":"Thing","metadata":{"name":"a"},"a":[{"k":3.0},{"k":3}]}'
+    async with api.post(THINGS, data=text) as answer:
+        assert answer.status == 201
+    assert await causes(api, THINGS, thing("b", a=[{"k": 3}, {"k": 3}])) == ['Duplicate value: {"k":3}']
+
+
+async def test_a_patch_that_makes_no_resource_shows_what_it_makes(api: aiohttp.ClientSession) -> None:
+    embedded = {"type": "object", "x-kubernetes-embedded-resource": True, "x-kubernetes-preserve-unknown-fields": True}
+    assert (await call(api, "POST", CRDS, of(a=embedded, b={"type": "string"})))[0] == 201
+    assert (await call(api, "POST", THINGS, thing("a", a={"apiVersion": "v1", "kind": "K"}, b="x")))[0] == 201
+    media = {"Content-Type": "application/merge-patch+json"}
+    status, refused = await call(api, "PATCH", f"{THINGS}/a", {"a": {"kind": 1}}, **media)
+    head = ' "" is invalid: patch: Invalid value: "{\\"a\\":{\\"apiVersion\\":\\"v1\\",\\"kind\\":1},\\"apiVersion\\":'
+    assert (status, refused["message"][: len(head)]) == (422, head)
+    assert refused["message"].endswith('": a.kind: Invalid value: 1: must be a string')

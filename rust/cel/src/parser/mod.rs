@@ -1,8 +1,13 @@
 //! From text to expression (cel-go `parser/parser.go`): precedence climbing with ANTLR's messages.
 
+mod composite;
+mod words;
+
 use smol_str::SmolStr;
 
-use crate::ast::{Call, Expr, Kind, Literal, Member};
+use self::words::{begins, is_operator, starts};
+
+use crate::ast::{Call, Expr, Kind, Literal};
 use crate::literal;
 use crate::macros;
 use crate::source::Issue;
@@ -12,26 +17,6 @@ use crate::token::{self, Kind as Word, Token};
 const DEEPEST: usize = 250;
 /// How many characters an expression may have.
 const LONGEST: usize = 100_000;
-/// What an expression can begin with, in the order of the grammar.
-const STARTS: [&str; 15] = [
-    "'['",
-    "'{'",
-    "'('",
-    "'.'",
-    "'-'",
-    "'!'",
-    "'true'",
-    "'false'",
-    "'null'",
-    "NUM_FLOAT",
-    "NUM_INT",
-    "NUM_UINT",
-    "STRING",
-    "BYTES",
-    "IDENTIFIER",
-];
-/// Signs that may stand where an expression begins, and before which of `STARTS` messages name them.
-const BESIDE: [(&str, usize); 5] = [("]", 1), ("}", 2), (")", 3), (",", 4), ("?", 6)];
 const RESERVED: [&str; 17] = [
     "as",
     "break",
@@ -453,105 +438,6 @@ impl<'s> Parser<'s> {
         }
         Ok(self.node(token.at, Kind::Ident(SmolStr::new(name))))
     }
-
-    /// How many words stand between a name and the brace of a message, if one follows.
-    fn message_ahead(&self) -> Option<usize> {
-        let mut words = 0;
-        let word = |n: usize| self.tokens.get(self.at + n).copied();
-        while word(words)?.is(".") && word(words + 1)?.kind == Word::Ident {
-            words += 2;
-        }
-        word(words)?.is("{").then_some(words)
-    }
-
-    fn message(&mut self, first: &str, words: usize) -> Parsed {
-        let mut name = String::from(first);
-        for _ in 0..words {
-            name.push_str(self.next().text);
-        }
-        let open = self.next().at;
-        let mut members = Vec::new();
-        while self.take("}").is_none() {
-            let optional = self.take("?").is_some();
-            let field = self.next();
-            if !matches!(field.kind, Word::Ident | Word::Escaped) {
-                let expected = "{'}', ',', '?', IDENTIFIER, ESC_IDENTIFIER}";
-                self.syntax(field.at, &format!("mismatched input {} expecting {expected}", field.shown()));
-                return Err(Stop);
-            }
-            let at = self.peek().at;
-            self.expect(":")?;
-            let value = self.expr()?;
-            members.push(Member { name: field.text.trim_matches('`').into(), at, optional, value });
-            if self.take(",").is_none() {
-                self.expect("}")?;
-                break;
-            }
-        }
-        Ok(self.node(open, Kind::Message(name.into(), members)))
-    }
-
-    fn list(&mut self, at: usize) -> Parsed {
-        let mut items = Vec::new();
-        while self.take("]").is_none() {
-            let optional = self.take("?").is_some();
-            if !items.is_empty() && !optional && self.peek().kind == Word::End {
-                self.expect("]")?;
-            }
-            self.beside = if items.is_empty() && !optional { &["]", ",", "?"] } else { &[] };
-            items.push((self.expr()?, optional));
-            if self.take(",").is_none() {
-                self.close("]")?;
-                break;
-            }
-        }
-        Ok(self.node(at, Kind::List(items)))
-    }
-
-    fn map(&mut self, at: usize) -> Parsed {
-        let mut entries = Vec::new();
-        while self.take("}").is_none() {
-            let optional = self.take("?").is_some();
-            if !entries.is_empty() && !optional && self.peek().kind == Word::End {
-                self.expect("}")?;
-            }
-            self.beside = if entries.is_empty() && !optional { &["}", ",", "?"] } else { &[] };
-            let key = self.expr()?;
-            self.expect(":")?;
-            entries.push((key, self.expr()?, optional));
-            if self.take(",").is_none() {
-                self.close("}")?;
-                break;
-            }
-        }
-        Ok(self.node(at, Kind::Map(entries)))
-    }
-}
-
-/// Whether an expression can begin so.
-fn begins(token: Token<'_>) -> bool {
-    match token.kind {
-        Word::Sign => matches!(token.text, "[" | "{" | "(" | "." | "-" | "!" | "true" | "false" | "null"),
-        Word::End | Word::Escaped => false,
-        _ => true,
-    }
-}
-
-/// What an expression can begin with and what else may stand there, as messages list it.
-fn starts(beside: &[&str]) -> String {
-    let mut out: Vec<String> = Vec::new();
-    for (i, start) in STARTS.iter().enumerate() {
-        let signs = BESIDE.iter().filter(|(sign, at)| *at == i && beside.contains(sign));
-        out.extend(signs.map(|(sign, _)| format!("'{sign}'")));
-        out.push((*start).to_owned());
-    }
-    out.join(", ")
-}
-
-/// Whether a word stands between two expressions.
-fn is_operator(token: Token<'_>) -> bool {
-    const OPERATORS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "*", "/", "%", "in"];
-    token.kind == Word::Sign && OPERATORS.contains(&token.text)
 }
 
 fn below(kind: &Kind) -> usize {

@@ -80,3 +80,13 @@ async def test_a_patch_that_makes_no_resource_shows_what_it_makes(api: aiohttp.C
     head = ' "" is invalid: patch: Invalid value: "{\\"a\\":{\\"apiVersion\\":\\"v1\\",\\"kind\\":1},\\"apiVersion\\":'
     assert (status, refused["message"][: len(head)]) == (422, head)
     assert refused["message"].endswith('": a.kind: Invalid value: 1: must be a string')
+
+
+async def test_the_root_is_a_resource_to_its_default(api: aiohttp.ClientSession) -> None:
+    made = definition(version("v1", storage=True, schema={"type": "object", "default": {}}))
+    assert await causes(api, DRY, made) == ["Required value", "Required value"]
+
+
+async def test_numbers_are_shown_as_go_prints_them(api: aiohttp.ClientSession) -> None:
+    assert (await call(api, "POST", CRDS, of(a={"type": "number", "enum": [1, 2]})))[0] == 201
+    assert await causes(api, THINGS, thing("b", a=1e20)) == ['Unsupported value: 1e+20: supported values: "1", "2"']

@@ -155,3 +155,15 @@ async def test_a_status_request_owns_what_it_gives_beside_the_status(api: aiohtt
     assert (shown["a"], shown["spec"], shown["status"]) == ("1", "1", "2")
     owners = {e.get("subresource", ""): set(e["fieldsV1"]) for e in shown["metadata"]["managedFields"]}
     assert owners == {"": {"f:b", "f:spec"}, "status": {"f:a", "f:status"}}
+
+
+async def test_a_status_that_does_not_fit_forgets_the_owners(api: aiohttp.ClientSession) -> None:
+    """It is put back as it was, but only after the managed fields could not be made (`UpdateNoErrors`)."""
+    schema = {"type": "object", "properties": {"a": {"type": "string"}, "status": {"type": "boolean"}}}
+    made = definition(version("v1", storage=True, schema=schema, subresources={"status": {}}))
+    assert (await call(api, "POST", CRDS, made))[0] == 201
+    await call(api, "POST", f"{THINGS}?fieldManager=m", thing("a", a="1"))
+    media = {"Content-Type": "application/merge-patch+json"}
+    _, shown = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m&dryRun=All", {"status": ""}, **media)
+    assert "managedFields" not in shown["metadata"]
+    assert "status" not in shown

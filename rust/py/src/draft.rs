@@ -93,19 +93,10 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        let through = through.unwrap_or(subresource);
-        let Some(c) = &self.typed.custom else {
-            self.track(Some(&old), &mut value, manager, through);
-            return Ok(());
-        };
-        // What the main endpoint puts back is owned by nobody new. What is given beside status and spec is, though the
-        // status alone is written (`statusStrategy.GetResetFields`).
-        if subresource == "status" {
-            self.track(Some(&old), &mut value, manager, through);
-        }
-        custom::begin_update(c.version(), subresource, &mut value, &old);
-        if subresource != "status" {
-            self.track(Some(&old), &mut value, manager, through);
+        // What the endpoint puts back after this is owned by nobody new where the strategy says so: `reset_fields`.
+        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
+        if let Some(c) = &self.typed.custom {
+            custom::begin_update(c.version(), subresource, &mut value, &old);
         }
         Ok(())
     }

@@ -46,7 +46,7 @@ pub(crate) fn parse(source: &str, bind: bool) -> Result<(Expr, usize), Vec<Issue
     }
     let mut issues = Vec::new();
     let tokens = token::split(source, &mut issues);
-    let mut parser = Parser { tokens, at: 0, issues, ids: 0, nested: 0, bind, beside: &[] };
+    let mut parser = Parser { source, tokens, at: 0, issues, ids: 0, nested: 0, open: 0, bind, beside: &[] };
     let parsed = parser.expr();
     if parsed.is_ok() {
         parser.end();
@@ -58,11 +58,14 @@ pub(crate) fn parse(source: &str, bind: bool) -> Result<(Expr, usize), Vec<Issue
 }
 
 pub(crate) struct Parser<'s> {
+    source: &'s str,
     tokens: Vec<Token<'s>>,
     at: usize,
     issues: Vec<Issue>,
     ids: usize,
     nested: usize,
+    /// How many parentheses are open.
+    open: usize,
     /// Whether there is a macro `cel.bind`.
     pub bind: bool,
     /// What else than an expression could stand at the next word.
@@ -100,6 +103,14 @@ impl<'s> Parser<'s> {
 
     fn syntax(&mut self, at: usize, message: &str) {
         self.note(at, format!("Syntax error: {message}"));
+    }
+
+    /// Notes that no rule takes two words, which upstream shows with the blanks between them.
+    fn not_viable(&mut self, first: Token<'s>, second: Token<'s>) {
+        let from = first.at + first.text.chars().count();
+        let between = self.source.chars().take(second.at).skip(from);
+        let blanks: String = between.filter(|c| matches!(c, ' ' | '\t' | '\r' | '\n' | '\u{c}')).collect();
+        self.syntax(second.at, &format!("no viable alternative at input '{}{blanks}{}'", first.text, second.text));
     }
 
     /// Kubernetes does not enable names between backticks.
@@ -262,10 +273,11 @@ impl<'s> Parser<'s> {
             if self.take(".").is_some() {
                 let optional = self.take("?").is_some();
                 let id = self.peek();
-                if id.kind == Word::Sign && is_operator(id) && !optional {
-                    // Upstream takes it for the operator.
-                    self.syntax(id.at, &format!("no viable alternative at input '.{}'", id.text));
-                    return Ok(self.node(op.at, Kind::Bad));
+                let closes = self.open > 0 && id.is(")");
+                if id.kind == Word::Sign && (closes || is_operator(id)) && !optional {
+                    // Upstream takes it for the operator, or for the end of what is open.
+                    self.not_viable(op, id);
+                    return Ok(self.node(if closes { expr.at } else { op.at }, Kind::Bad));
                 }
                 self.next();
                 let field = match id.kind {
@@ -281,11 +293,7 @@ impl<'s> Parser<'s> {
                         return Err(Stop);
                     }
                     _ => {
-                        let text = format!(
-                            "no viable alternative at input '.{}'",
-                            if id.kind == Word::End { "" } else { id.text }
-                        );
-                        self.syntax(id.at, &text);
+                        self.not_viable(op, id);
                         return Err(Stop);
                     }
                 };
@@ -321,9 +329,11 @@ impl<'s> Parser<'s> {
             return Ok((args, Ok(())));
         }
         self.beside = &[")"];
+        self.open += 1;
         loop {
             args.push(self.expr()?);
             if self.take(",").is_none() {
+                self.open -= 1;
                 let closed = self.expect(")").map(drop);
                 return Ok((args, closed));
             }
@@ -353,7 +363,9 @@ impl<'s> Parser<'s> {
         let literal = |p: &mut Self, at, literal| Ok(p.node(at, Kind::Literal(literal)));
         match (token.kind, token.text) {
             (Word::Sign, "(") => {
+                self.open += 1;
                 let inner = self.expr()?;
+                self.open -= 1;
                 self.expect(")")?;
                 Ok(inner)
             }
@@ -374,7 +386,7 @@ impl<'s> Parser<'s> {
                 // A leading dot: the container is empty, so it says nothing.
                 let name = self.next();
                 if name.kind != Word::Ident {
-                    self.syntax(name.at, &format!("no viable alternative at input '.{}'", name.text));
+                    self.not_viable(token, name);
                     return Err(Stop);
                 }
                 self.named(name)

@@ -1,6 +1,6 @@
 //! What a validation found (kube-openapi `pkg/validation/validate/result.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value, go};
+use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value};
 
 use super::{placed, push};
 
@@ -75,10 +75,6 @@ impl Problem {
                 c.not_supported_in_order(path, &value, &allowed);
             }
             Form::Kind(value) => kind(c, path, &value, &self.text),
-            Form::Invalid(Value::Float(f)) => {
-                let text = format!("Invalid value: {}: {}", go::float(f), self.text);
-                c.push(path, CauseReason::Invalid, text);
-            }
             Form::Invalid(value) => c.invalid(path, &value, &self.text),
             Form::Loose => c.invalid_str(path, "", &self.text),
         });

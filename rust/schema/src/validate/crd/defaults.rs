@@ -7,18 +7,27 @@ use crate::read::{Read, Write};
 
 /// Adds what is wrong with the defaults of a structural schema. Below `additionalProperties` there are none.
 pub(super) fn check(props: &Value, path: &Path<'_>, causes: &mut Causes) {
-    walk(props, path, None, causes);
+    walk(props, path, None, true, causes);
+}
+
+/// The compiled schema of a resource; the `root` of a schema is one without saying so (`ValidateDefaults`).
+fn compiled(props: &Value, root: bool) -> Node {
+    let mut node = Node::compile(props);
+    node.embedded |= root;
+    node.embeds |= root;
+    node
 }
 
 /// The embedded resource in whose type or metadata a schema stands, and the way to it; `None` is an item of a list.
 struct Around<'a> {
     resource: &'a Value,
+    root: bool,
     steps: Vec<Option<&'a str>>,
 }
 
 impl<'a> Around<'a> {
     fn then(&self, step: Option<&'a str>) -> Self {
-        Self { resource: self.resource, steps: self.steps.iter().copied().chain([step]).collect() }
+        Self { resource: self.resource, root: self.root, steps: self.steps.iter().copied().chain([step]).collect() }
     }
 
     /// A resource that has nothing but a value at this place (`surroundingobject.go`).
@@ -54,16 +63,16 @@ pub(super) fn aggregate(causes: &Causes) -> String {
     if texts.len() == 1 { texts.swap_remove(0) } else { format!("[{}]", texts.join(", ")) }
 }
 
-fn walk<'a>(props: &'a Value, path: &Path<'_>, around: Option<&Around<'a>>, causes: &mut Causes) {
-    let embedded = props.b("x-kubernetes-embedded-resource");
+fn walk<'a>(props: &'a Value, path: &Path<'_>, around: Option<&Around<'a>>, root: bool, causes: &mut Causes) {
+    let embedded = root || props.b("x-kubernetes-embedded-resource");
     let around = around.filter(|_| !embedded);
     if let Some(default) = props.opt("default") {
         let at = path.child("default");
-        let mut node = Node::compile(props);
+        let mut node = compiled(props, root);
         custom::attach_rules(&mut node, props, embedded);
         if let Some(around) = around {
             let mut found = Causes::new();
-            custom::check_embedded(&around.object(default), &Node::compile(around.resource), &mut found);
+            custom::check_embedded(&around.object(default), &compiled(around.resource, around.root), &mut found);
             if found.is_empty() {
                 custom::check_default(default, &node, &at, causes);
             } else {
@@ -77,16 +86,16 @@ fn walk<'a>(props: &'a Value, path: &Path<'_>, around: Option<&Around<'a>>, caus
         }
     }
     if let Some(items) = props.opt("items").filter(|i| i.as_object().is_some()) {
-        walk(items, &path.child("items"), around.map(|a| a.then(None)).as_ref(), causes);
+        walk(items, &path.child("items"), around.map(|a| a.then(None)).as_ref(), false, causes);
     }
     let at = path.child("properties");
     for (key, value) in props.entries("properties") {
-        let own = Around { resource: props, steps: vec![Some(key)] };
+        let own = Around { resource: props, root, steps: vec![Some(key)] };
         let inner = if embedded && matches!(key.as_str(), "metadata" | "apiVersion" | "kind") {
             Some(own)
         } else {
             around.map(|a| a.then(Some(key)))
         };
-        walk(value, &at.key(key), inner.as_ref(), causes);
+        walk(value, &at.key(key), inner.as_ref(), false, causes);
     }
 }

@@ -123,9 +123,13 @@ class Registry:
         *,
         dry_run: bool = False,
         manager: str = "",
+        updated: bool = False,
         warnings: list[str],
     ) -> Stored:
-        """Stores a new object, or shows what would be stored."""
+        """Stores a new object, or shows what would be stored; `updated`: an update or apply finds none there.
+
+        What an update makes may name a version, which only of new objects is refused.
+        """
         _, _, name, base, _, _, version = draft.head()
         if resource.namespaced:
             self.namespaces.check(resource, namespace, name or base)
@@ -134,6 +138,7 @@ class Registry:
             raise errors.forbidden(resource.group, resource.plural, name, why)
         if twice := draft.dedup_owners():
             warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        digits = version.lstrip("0") if version.isascii() and version.isdigit() else ""
         strategy = self.strategy(resource)
         for attempt in range(NAME_TRIES):
             made = name or (base if not base or strategy.prefix_is_name else generate_name(base))
@@ -151,8 +156,8 @@ class Registry:
                     if self.collection(resource).get(resource.native, namespace, made) is not None:
                         raise Exists
                     undo()
-                    return draft.preview(int(version or 0))
-                if version:
+                    return draft.preview(int(digits or 0))
+                if digits and not updated:
                     raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
                 await self._store(resource, draft)
                 stored = await self.collection(resource).create(draft)
@@ -192,7 +197,6 @@ class Registry:
         validate: bool = True,
         patch: bool = False,
         manager: str = "",
-        through: str | None = None,
         sent: int = 0,
         warnings: list[str],
     ) -> Stored:
@@ -213,7 +217,7 @@ class Registry:
             self._check_version(resource, name, old, draft, patch=patch)
             if twice := draft.dedup_owners():
                 warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-            await run(draft.begin_update, old, subresource, manager, through, pooled=pooled)
+            await run(draft.begin_update, old, subresource, manager, pooled=pooled)
             strategy = self.strategy(resource)
             strategy.admit_update(old, draft, subresource)
             draft.prepare_update(old, subresource)
@@ -296,11 +300,13 @@ class Registry:
                 if step == "wait":
                     return old, False
                 if step == "remove":
-                    if options.dry_run:
-                        return old, True
-                    if self.traits(resource)[3]:
+                    graceful = self.traits(resource)[3]
+                    if graceful:
                         # A graceful deletion is told as one even when no time is left for it.
                         mark_deleted(draft, 0)
+                    if options.dry_run:
+                        return draft.preview(old.revision) if graceful else old, True
+                    if graceful:
                         old = await collection.update(old, draft)
                     gone = await collection.delete(old)
                     await strategy.after_delete(resource, old)
@@ -344,7 +350,7 @@ def storage_error(resource: Resource, old: Stored, why: str) -> str:
     if prefix is None:
         own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
         prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
-    key = f"/{prefix}/{place}"
+    key = f"/registry/{prefix}/{place}"
     return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
 
 

@@ -31,4 +31,5 @@ pub use owned::set_of;
 pub use shown::order_outcome;
 pub use strategic::strategic;
 pub use track::{ManagedRequest, track_update};
+pub use typed::object_name;
 pub use versions::{OneVersion, Versions};

@@ -112,26 +112,32 @@ impl Managed {
     pub fn of(object: &Value) -> Option<Self> {
         let mut out = Self::default();
         for value in object.list_at(&["metadata", "managedFields"]) {
-            let entry = Entry::decode(value)?;
-            match out.0.iter_mut().find(|e| e.is_same(&entry)) {
-                Some(same) => *same = entry,
-                None => out.0.push(entry),
-            }
+            out.put(Entry::decode(value)?);
         }
         Some(out)
     }
 
-    /// The entries of an object whose own they are, as the store has them: well-formed, each manager once. They are
-    /// taken out, and read when somebody asks for their sets.
+    /// Adds an entry, or puts it in the place of the one that is the same.
+    fn put(&mut self, entry: Entry) {
+        match self.0.iter_mut().find(|e| e.is_same(&entry)) {
+            Some(same) => *same = entry,
+            None => self.0.push(entry),
+        }
+    }
+
+    /// The entries of an object whose own they are, as the store has them: well-formed, and each manager once but for
+    /// what a write by way of a Scale leaves behind, of which the last counts. They are taken out, and read when
+    /// somebody asks for their sets.
     pub fn taken(object: &mut Value) -> Self {
         let list = object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
         let Some(Value::Array(list)) = list else { return Self::default() };
-        let entries = list.into_iter().filter_map(|value| {
-            let mut entry = Entry::head(&value)?;
+        let mut out = Self::default();
+        for value in list {
+            let Some(mut entry) = Entry::head(&value) else { continue };
             entry.raw = Some(value);
-            Some(entry)
-        });
-        Self(entries.collect())
+            out.put(entry);
+        }
+        out
     }
 
     /// Whether an object asks for its entries to be dropped: by exactly one empty entry.

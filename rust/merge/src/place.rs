@@ -125,16 +125,14 @@ impl<'a> Place<'a> {
             _ => return Err("associative list with keys may not have non-map elements".to_owned()),
         };
         let default = |key: &str| match self.item().atom {
-            Atom::Struct(def) => def.field(key, 0).and_then(|(_, field)| field.default.as_ref()),
+            Atom::Struct(def) => def.field(key, 0).and_then(|(_, field)| key_default(field)),
             // Items that are atomic still have keys with defaults.
             _ => match self.atom {
-                Atom::List(Shape::Type(id), _) => {
-                    self.arena.get(*id).field(key, 0).and_then(|(_, f)| f.default.as_ref())
-                }
+                Atom::List(Shape::Type(id), _) => self.arena.get(*id).field(key, 0).and_then(|(_, f)| key_default(f)),
                 _ => None,
             },
         };
-        let found = keys.iter().filter_map(|key| Some((key.clone(), map.get(key).or_else(|| default(key))?.clone())));
+        let found = keys.iter().filter_map(|key| Some((key.clone(), map.get(key).cloned().or_else(|| default(key))?)));
         let mut found: Vec<_> = found.collect();
         if found.is_empty() {
             let keys: Vec<_> = keys.iter().map(|k| format!("{k:?}")).collect();
@@ -189,5 +187,19 @@ fn keys(field: &Field) -> Option<&[SmolStr]> {
             Some(field.patch_merge_key.as_slice())
         }
         None | Some(ListType::Atomic) => None,
+    }
+}
+
+/// What a key is in an item that leaves it out: the default of its schema, which for a scalar that Go always writes is
+/// its zero value (kube-openapi `pkg/generators/openapi.go`, `mustEnforceDefault`).
+fn key_default(field: &Field) -> Option<Value> {
+    if field.default.is_some() || field.omitempty || field.ptr {
+        return field.default.clone();
+    }
+    match field.shape {
+        Shape::Str => Some(Value::from("")),
+        Shape::Int32 | Shape::Int64 => Some(Value::from(0_i64)),
+        Shape::Bool => Some(Value::from(false)),
+        _ => None,
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn fits(place: Place<'_>, object: &Value) -> bool {
     walk.found.is_empty()
 }
 
-/// `(namespace/name; GroupVersionKind): problem`, as `objectGVKNN` names an object.
+/// The name of an object and its problem.
 fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
     let mut walk = Walk { path: String::new(), found: Vec::new(), duplicates };
     walk.value(Place::root(schema), &Shape::Type(schema.root), object);
@@ -34,12 +34,21 @@ fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<Stri
         [one] => one.clone(),
         many => format!("errors:\n  {}", many.join("\n  ")),
     };
+    Some(format!("{}: {text}", object_name(object)))
+}
+
+/// `(namespace/name; GroupVersionKind)`, as `objectGVKNN` names an object.
+pub fn object_name(object: &Value) -> String {
     let named = |text: &str| if text.is_empty() { "<unknown>".to_owned() } else { text.to_owned() };
     let (namespace, name) = (object.str_at(&["metadata", "namespace"]), named(object.str_at(&["metadata", "name"])));
+    format!("({namespace}/{name}; {})", type_name(object))
+}
+
+/// The type of an object as Go writes a `GroupVersionKind`: the core group prints with its empty name.
+fn type_name(object: &Value) -> String {
     let (version, kind) = (object.str_at(&["apiVersion"]), object.str_at(&["kind"]));
-    // A GroupVersionKind of the core group prints with its empty group.
-    let version = if version.contains('/') { version.to_owned() } else { format!("/{version}") };
-    Some(format!("({namespace}/{name}; {version}, Kind={kind}): {text}"))
+    let slash = if version.contains('/') { "" } else { "/" };
+    format!("{slash}{version}, Kind={kind}")
 }
 
 /// What is made of items that are the same by their keys.

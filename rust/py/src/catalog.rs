@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use hydrofoil_codec::{json, yaml};
-use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply};
+use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply, object_name};
 use hydrofoil_schema::{Kind, convert};
 use hydrofoil_types as types;
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -47,7 +47,8 @@ impl Catalog {
             kind: kind.into(),
             type_name: type_name.into(),
             list_kind: types::SmolStr::default(),
-            namespaced: false,
+            // The only one of them that upstream validates is of workloads.
+            namespaced: kind == "Scale",
             columns: Vec::new(),
             field_selectors: Vec::new(),
         };
@@ -200,8 +201,8 @@ impl ResourceType {
         let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
         let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;
-        let mut value =
-            json::decode_stored(&typed.schema, &json::encode_any(&applied)).map_err(|e| decode_error(&e))?;
+        let mut value = json::decode_stored(&typed.schema, &json::encode_any(&applied))
+            .map_err(|e| apply_error(&unconverted(typed, &config.value, &e)))?;
         if typed.has_raw() {
             typed.settle_applied(given.as_deref(), &mut value);
         }
@@ -222,4 +223,15 @@ impl ResourceType {
         let text = format!("invalid object type: {slash}{version}, Kind={kind}");
         Err(apply_error(&ApplyError::BadRequest(text)))
     }
+}
+
+/// What is said of an object that fits its schema and still is none of its Go type
+/// (`managedfields/internal/structuredmerge.go`, `unstructuredscheme`).
+fn unconverted(typed: &Typed, config: &types::Value, why: &hydrofoil_codec::DecodeError) -> ApplyError {
+    let slash = if typed.api_version.contains('/') { "" } else { "/" };
+    let kind = format!("{slash}{}, Kind={}", typed.api_version, typed.kind.kind);
+    ApplyError::Internal(format!(
+        "failed to convert new object {} to proper version: unable to convert unstructured object to {kind}: {why}",
+        object_name(config)
+    ))
 }

@@ -53,8 +53,7 @@ impl Draft {
         if manager.is_empty() {
             return;
         }
-        // Upstream's entries of scale have no time (`managedfields/internal/scalehandler.go`).
-        let now = if subresource == "scale" { String::new() } else { Timestamp::now().rfc3339() };
+        let now = Timestamp::now().rfc3339();
         let typed = &*self.typed;
         let request =
             ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
@@ -62,7 +61,7 @@ impl Draft {
     }
 
     /// What `begin_update` does.
-    fn take_over(&self, old: &Stored, subresource: &str, manager: &str, through: Option<&str>) -> PyResult<()> {
+    fn take_over(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
         if self.typed.custom.is_none() {
             self.set_type();
         }
@@ -94,7 +93,7 @@ impl Draft {
             meta.set("resourceVersion", revision.to_string());
         }
         // What the endpoint puts back after this is owned by nobody new where the strategy says so: `reset_fields`.
-        self.track(Some(&old), &mut value, manager, through.unwrap_or(subresource));
+        self.track(Some(&old), &mut value, manager, subresource);
         if let Some(c) = &self.typed.custom {
             custom::begin_update(c.version(), subresource, &mut value, &old);
         }
@@ -233,18 +232,10 @@ impl Draft {
 
     /// Takes over what an update may not change.
     ///
-    /// `manager` comes to own what the body changes, `through` another subresource than the one that is written; empty:
-    /// nobody does.
-    #[pyo3(signature = (old, subresource, manager="", through=None))]
-    fn begin_update(
-        &self,
-        py: Python<'_>,
-        old: &Stored,
-        subresource: &str,
-        manager: &str,
-        through: Option<&str>,
-    ) -> PyResult<()> {
-        py.detach(|| self.take_over(old, subresource, manager, through))
+    /// `manager` comes to own what the body changes; empty: nobody does.
+    #[pyo3(signature = (old, subresource, manager=""))]
+    fn begin_update(&self, py: Python<'_>, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
+        py.detach(|| self.take_over(old, subresource, manager))
     }
 
     /// What the strategy makes of an update, after admission.

@@ -38,7 +38,9 @@ pub(crate) fn patched(
         if matches!(patch, Value::Null) {
             patch = Value::object();
         }
-        if let Some(members) = patch.as_object_mut() {
+        // The directives of the root are about these members too.
+        let plain = !["$patch", "$retainKeys"].iter().any(|directive| patch.get(directive).is_some());
+        if let Some(members) = patch.as_object_mut().filter(|_| plain) {
             for name in TYPE_META {
                 if members.get(name).is_some_and(|value| matches!(value, Value::Str(_) | Value::Null)) {
                     members.remove(name);
@@ -50,7 +52,8 @@ pub(crate) fn patched(
     let named = if kind == "json" { named_by_paths(&patch) } else { named_by_members(&patch) };
     let named = named.map(|mut named| {
         // What is given as text becomes part of the data.
-        if named.iter().any(|name| name == "stringData") && typed.kind.kind == "Secret" {
+        let names = |wanted: &str| named.iter().any(|name| name == wanted);
+        if names("stringData") && !names("data") && typed.kind.kind == "Secret" {
             named.push(SmolStr::new_static("data"));
         }
         named

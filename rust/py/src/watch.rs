@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hydrofoil_codec::{cbor, proto};
+use hydrofoil_schema::convert;
 use hydrofoil_store as store;
 use hydrofoil_store::{Drained, Frame, WatcherId};
 use hydrofoil_types::Value;
@@ -151,6 +152,9 @@ impl Watcher {
         let mut value = Value::object();
         self.typed.set_type(&mut value);
         value.object_at_mut(&["metadata"]);
+        if self.typed.custom.is_none() {
+            convert::of_nothing(&self.typed.kind, &mut value);
+        }
         if initial {
             value.object_at_mut(&["metadata", "annotations"]).set("k8s.io/initial-events-end", "true");
         }

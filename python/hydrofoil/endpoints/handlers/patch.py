@@ -134,8 +134,13 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     def make(live: Stored | None) -> Draft:
         return applied(scope, resource.native, live, data, options, force=force)
 
+    # Two kinds are created by way of their status too.
+    creates = not info.subresource or (
+        info.subresource == "status" and resource.kind in {"Service", "ValidatingAdmissionPolicy"}
+    )
+
     def absent() -> bool:
-        return not info.subresource and scope.collection.get(resource.native, info.namespace, info.name) is None
+        return creates and scope.collection.get(resource.native, info.namespace, info.name) is None
 
     if absent():
         check_segment(info.name)
@@ -148,7 +153,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         # Off the loop another may have created it.
         if absent():
             stored = await scope.registry.create(
-                resource, info.namespace, draft, dry_run=options.dry_run, warnings=scope.warnings
+                resource, info.namespace, draft, dry_run=options.dry_run, updated=True, warnings=scope.warnings
             )
             return scope.object_answer(stored, 201)
     stored = await scope.registry.update(

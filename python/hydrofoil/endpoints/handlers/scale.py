@@ -90,11 +90,11 @@ async def update(scope: Scope) -> Answer:
     check_name(scope, given)
     uid = given.head()[5]
 
-    def make(old: Stored) -> Draft:
+    def make(old: Stored, _: Stored) -> Draft:
         if uid and uid != old.uid:
             why = storage_error(scope.resource, old, _other_uid(uid, old))
             raise errors.conflict(scope.resource.group, scope.resource.plural, scope.info.name, why)
-        return given
+        return given.fork()
 
     return await _write(scope, make, options)
 
@@ -110,9 +110,7 @@ async def patch(scope: Scope) -> Answer:
         return await apply(scope, data, options)
     native = scale_type(scope)
 
-    def make(old: Stored) -> Draft:
-        scale = before(scope, old)
-        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+    def make(_: Stored, present: Stored) -> Draft:
         return patched(scope, present, kind, data, options, native)
 
     return await _write(scope, make, options)
@@ -126,30 +124,12 @@ def before(scope: Scope, old: Stored) -> dict[str, Any]:
 async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
     """Sets the replicas of a workload by a configuration of its Scale (SSA-01)."""
     force = truth(scope.params, "force")
-    native, known = scale_type(scope), scale_owners.paths(scope)
+    native = scale_type(scope)
 
-    def change(old: Stored) -> Draft:
-        entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
-        scale = before(scope, old)
-        scale["metadata"]["managedFields"] = scale_owners.of_scale(entries, known)
-        live = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
-        given = applied(scope, native, live, data, options, force=force)
-        owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
-        draft = scaled(scope, old, given)
-        new = scale_owners.of_object(entries, owners, known, scope.resource.api_version)
-        draft.set(["metadata", "managedFields"], orjson.dumps(new))
-        return draft
+    def make(_: Stored, present: Stored) -> Draft:
+        return applied(scope, native, present, data, options, force=force)
 
-    stored = await scope.registry.update(
-        scope.resource,
-        scope.info.namespace,
-        scope.info.name,
-        change,
-        dry_run=options.dry_run,
-        patch=True,
-        warnings=scope.warnings,
-    )
-    return answer(scope, stored)
+    return await _write(scope, make, options, patch=True)
 
 
 def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
@@ -159,11 +139,8 @@ def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
         draft = custom_scale.scaled(scope.resource, old, given)
     else:
         replicas = int(given.get(["spec", "replicas"]) or b"0")
-        if replicas < 0:
-            text = f"Invalid value: {replicas}: must be greater than or equal to 0"
-            raise errors.invalid(
-                "autoscaling", "Scale", scope.info.name, [("FieldValueInvalid", text, "spec.replicas")]
-            )
+        if causes := given.validate():
+            raise errors.invalid("autoscaling", "Scale", scope.info.name, causes)
         if uid and uid != old.uid:
             plural = f"{scope.resource.plural}/scale"
             raise errors.conflict(scope.resource.group, plural, scope.info.name, _other_uid(uid, old))
@@ -177,9 +154,25 @@ def _other_uid(uid: str, old: Stored) -> str:
     return f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
 
 
-async def _write(scope: Scope, make: Callable[[Stored], Draft], options: WriteOptions) -> Answer:
+async def _write(
+    scope: Scope, make: Callable[[Stored, Stored], Draft], options: WriteOptions, *, patch: bool = False
+) -> Answer:
+    """Gives an object the replicas of what `make` makes of it and its Scale; `patch`: by an apply, with its owners."""
+    native, known = scale_type(scope), scale_owners.paths(scope)
+
     def change(old: Stored) -> Draft:
-        return scaled(scope, old, make(old))
+        entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
+        scale = before(scope, old)
+        scale["metadata"]["managedFields"] = scale_owners.of_scale(entries, known)
+        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+        given = make(old, present)
+        if not patch:
+            given.begin_update(present, "scale", scope.manager())
+        owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
+        draft = scaled(scope, old, given)
+        new = scale_owners.of_object(entries, owners, known, scope.resource.api_version)
+        draft.set(["metadata", "managedFields"], orjson.dumps(new))
+        return draft
 
     stored = await scope.registry.update(
         scope.resource,
@@ -187,8 +180,7 @@ async def _write(scope: Scope, make: Callable[[Stored], Draft], options: WriteOp
         scope.info.name,
         change,
         dry_run=options.dry_run,
-        manager=scope.manager(),
-        through="scale",
+        patch=patch,
         warnings=scope.warnings,
     )
     return answer(scope, stored)

@@ -34,6 +34,11 @@ def key(entry: Entry) -> tuple[str, ...]:
     return entry.get("manager", ""), entry.get("operation", ""), entry.get("subresource", ""), version
 
 
+def distinct(entries: list[Entry]) -> list[Entry]:
+    """The last of those entries that are the same one: what an object gets by its Scale can stand there twice."""
+    return list({key(entry): entry for entry in entries}.values())
+
+
 def has(fields: Any, path: list[str]) -> bool:
     """Whether a set of fields has a path."""
     for name in path:
@@ -63,7 +68,7 @@ def without(fields: Entry, path: list[str]) -> Entry:
 def of_scale(entries: list[Entry], known: Paths) -> list[Entry]:
     """The entries of a Scale: those of its object that own the replicas."""
     out = []
-    for entry in entries:
+    for entry in distinct(entries):
         path = known.get(entry.get("apiVersion", ""))
         if path and has(entry.get("fieldsV1"), path):
             out.append({**entry, "apiVersion": SCALE, "fieldsV1": made(REPLICAS)})
@@ -73,6 +78,7 @@ def of_scale(entries: list[Entry], known: Paths) -> list[Entry]:
 def of_object(entries: list[Entry], scale: list[Entry], known: Paths, version: str) -> list[Entry]:
     """The entries of an object after its Scale was written."""
     left = {key(entry): entry for entry in scale}
+    entries = distinct(entries)
     times = {key(entry): entry.get("time") for entry in entries}
     out = []
     for entry in entries:

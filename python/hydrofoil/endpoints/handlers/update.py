@@ -44,6 +44,7 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
                 draft,
                 dry_run=options.dry_run,
                 manager=scope.manager(),
+                updated=True,
                 warnings=scope.warnings,
             )
             return scope.object_answer(stored, 201)

@@ -78,8 +78,12 @@ class NamespaceStrategy(Strategy):
         return bool(deleted) and not finalizers and not orjson.loads(draft.get(["spec", "finalizers"]) or b"[]")
 
     def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
-        if draft.lifecycle()[1]:
+        _, deleted, _, finalizers = draft.lifecycle()
+        if deleted:
             return "remove" if self.gone(draft) else "wait"
+        wanted = self.policy_finalizers(finalizers, options)
+        if wanted != finalizers:
+            draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
         draft.set(["metadata", "deletionTimestamp"], now())
         draft.set(["metadata", "deletionGracePeriodSeconds"], None)
         draft.set(["status", "phase"], b'"Terminating"')

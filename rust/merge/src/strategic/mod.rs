@@ -136,7 +136,15 @@ fn element_orders(original: &mut Map, patch: &mut Map, meta: &Meta<'_>) -> Resul
         };
         let mut live = live.unwrap_or_default();
         let new = new.unwrap_or(&[]);
-        if slice::element_kind(&live, new)? && list.strategy == "merge" {
+        let of_maps = slice::element_kind(&live, new)?;
+        if let Some(Value::Object(item)) = merged.first().or(live.first())
+            && of_maps
+            && list.merge_key.is_empty()
+        {
+            // `validateMergeKeyInLists` asks for the key of a list that has none.
+            return Err(text::no_merge_key(item, ""));
+        }
+        if of_maps && list.strategy == "merge" {
             live = order::live_after(live, new, list.merge_key);
         }
         let merged = order::arrange(merged, &wanted, &live, list.merge_key)?;

@@ -6,6 +6,7 @@ mod metric;
 
 use hydrofoil_types::Value;
 
+use crate::prepare::daemon;
 use crate::{Kind, default};
 
 /// What decoding itself does to some kinds (`conversion.go` of their versions): write-only fields are moved, notes that
@@ -14,6 +15,16 @@ pub fn after_decode(kind: &Kind, object: &mut Value) {
     match kind.gvk() {
         ("", _, "Secret") => string_data(object),
         ("autoscaling", "v2", "HorizontalPodAutoscaler") => autoscaler::drop_annotations(object),
+        _ => {}
+    }
+}
+
+/// What the conversion from the internal version sets in an object that says nothing, as a bookmark has it: pointers
+/// to numbers that internally are plain, and notes.
+pub fn of_nothing(kind: &Kind, object: &mut Value) {
+    match kind.key() {
+        ("apps", "Deployment" | "StatefulSet" | "ReplicaSet") => object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+        ("apps", "DaemonSet") => daemon::convert(object),
         _ => {}
     }
 }

@@ -36,10 +36,27 @@ pub(super) fn pod(object: &mut Value) {
     }
     spec(pod);
     object.within("status", |s| {
+        addresses(s);
         for key in ["initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"] {
             s.each(key, |c| resource_list(c, "allocatedResources"));
         }
     });
+}
+
+/// The one address and the list of them tell the same: the conversion has the list begin with the one
+/// (`pkg/apis/core/v1/conversion.go`).
+fn addresses(status: &mut Value) {
+    let first = status.list("podIPs").first().map_or("", |ip| ip.s("ip")).to_owned();
+    let single = status.s("podIP").to_owned();
+    if single.is_empty() {
+        if !first.is_empty() {
+            status.put("podIP", first);
+        }
+    } else if single != first {
+        let mut ip = Value::object();
+        ip.put("ip", single);
+        status.put("podIPs", vec![ip]);
+    }
 }
 
 fn host_ports(container: &mut Value) {

@@ -42,6 +42,11 @@ pub(crate) fn convert(object: &mut Value) {
     }
 }
 
+/// A status is written with the specification as it was, to which the generation belongs.
+pub(super) fn status(object: &mut Value, old: &Value) {
+    write(object, read(old));
+}
+
 pub(super) fn create(object: &mut Value) {
     let generation = read(object).max(1);
     write(object, generation);

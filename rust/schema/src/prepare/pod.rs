@@ -155,23 +155,29 @@ pub(super) fn ephemeral(object: &mut Value, old: &Value) {
     generation(object, old);
 }
 
-/// `/resize`: only resources and resize policies of containers.
+/// `/resize`: only resources and resize policies of containers (`dropNonResizeUpdates`).
+///
+/// Containers that come, go, move or have other names stay as they are given: validation refuses them.
 pub(super) fn resize(object: &mut Value, old: &Value) {
-    let new = only(object, old);
+    const LISTS: [&str; 2] = ["containers", "initContainers"];
     let old_spec = old.sub("spec");
+    if LISTS.iter().any(|list| object.sub("spec").list(list).len() != old_spec.list(list).len()) {
+        return generation(object, old);
+    }
+    let new = only(object, old);
     let mut spec = old_spec.clone();
-    for list in ["containers", "initContainers"] {
+    for list in LISTS {
         let wanted = new.sub("spec").list(list);
-        if wanted.len() != old_spec.list(list).len() {
+        if wanted.iter().zip(old_spec.list(list)).any(|(new, old)| new.s("name") != old.s("name")) {
+            spec.copy_from(new.sub("spec"), list);
             continue;
         }
-        let mut at = 0;
+        let mut wanted = wanted.iter();
         spec.each(list, |container| {
-            if container.s("name") == wanted[at].s("name") {
-                container.copy_from(&wanted[at], "resources");
-                container.copy_from(&wanted[at], "resizePolicy");
+            if let Some(wanted) = wanted.next() {
+                container.copy_from(wanted, "resources");
+                container.copy_from(wanted, "resizePolicy");
             }
-            at += 1;
         });
     }
     spec.copy_from(new.sub("spec"), "resources");

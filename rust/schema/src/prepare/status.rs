@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Timestamp, Value};
 
-use super::pod;
+use super::{daemon, pod};
 use crate::Kind;
 use crate::read::{Read, Write};
 
@@ -35,11 +35,29 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
                 drop_deallocated(object, old);
             }
             object.copy_from(old, "spec");
+            match kind.key() {
+                ("apps", "DaemonSet") => daemon::status(object, old),
+                ("", "PersistentVolume") => volume_phase(object.make("status"), old.sub("status")),
+                _ => {}
+            }
             if resets_meta(kind.key()) {
                 reset_meta(object, old);
             }
         }
         _ => {}
+    }
+}
+
+/// When the phase of a volume changed last (`pkg/registry/core/persistentvolume/strategy.go`).
+fn volume_phase(status: &mut Value, old: &Value) {
+    const TIME: &str = "lastPhaseTransitionTime";
+    let is_told = status.opt(TIME).is_some();
+    if status.s("phase") == old.s("phase") {
+        if !is_told {
+            status.copy_from(old, TIME);
+        }
+    } else if !is_told || status.opt(TIME) == old.opt(TIME) {
+        status.put(TIME, Timestamp::now().rfc3339());
     }
 }
 

@@ -25,6 +25,14 @@ pub(crate) fn rules(kind: &Kind, object: &Value, causes: &mut Causes) {
     spec(internal.as_ref().unwrap_or(object).sub("spec"), causes);
 }
 
+/// `ValidateScale`, but for the metadata.
+pub(crate) fn scale(object: &Value, causes: &mut Causes) {
+    let replicas = object.sub("spec").i("replicas");
+    if replicas < 0 {
+        causes.invalid_int(&SPEC.child("replicas"), replicas, NOT_NEGATIVE);
+    }
+}
+
 fn spec(spec: &Value, causes: &mut Causes) {
     let at = SPEC.child("minReplicas");
     if let Some(least) = spec.oi("minReplicas").filter(|n| *n < 1) {

@@ -98,6 +98,7 @@ fn rules(req: &Request<'_>, object: &Value, c: &mut Causes) {
         ("networking.k8s.io", "NetworkPolicy") => policy::rules(object, c),
         ("networking.k8s.io", "ServiceCIDR") => address::service_cidr(object, c),
         ("discovery.k8s.io", _) => discovery::rules(object, None, c),
+        ("autoscaling", "Scale") => autoscaling::scale(object, c),
         ("autoscaling", _) => autoscaling::rules(req.kind, object, c),
         ("flowcontrol.apiserver.k8s.io", "FlowSchema") => flowcontrol::flow_schema(object, c),
         ("flowcontrol.apiserver.k8s.io", _) => flowcontrol::priority_level(object, c),
@@ -151,7 +152,7 @@ fn metadata_steps(req: &Request<'_>) -> &'static [Metadata] {
         | ("storage.k8s.io", "VolumeAttachment" | "CSINode", _) => &[Object],
         ("", "PersistentVolumeClaim" | "ServiceAccount" | "Endpoints", "")
         | ("apps", "ControllerRevision", "")
-        | ("networking.k8s.io", "IngressClass", "")
+        | ("networking.k8s.io", "Ingress" | "IngressClass", "")
         | ("storage.k8s.io", "VolumeAttributesClass", "") => &[Update, Object],
         ("", "Namespace" | "Node", "")
         | ("networking.k8s.io", "IPAddress", "")

@@ -178,6 +178,27 @@ fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) 
     }
 }
 
+/// `validatePodResizeContainerOrdering`: nothing else can be compared unless the containers are the same ones.
+fn same_containers(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) -> bool {
+    let mut are_same = true;
+    for list in ["containers", "initContainers"] {
+        let at = path.child(list);
+        if new.list(list).len() != old.list(list).len() {
+            causes.forbidden(&at, &format!("{list} may not be added or removed on resize"));
+            are_same = false;
+            continue;
+        }
+        for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
+            if now.s("name") != before.s("name") {
+                let text = format!("{list} may not be renamed or reordered on resize");
+                causes.forbidden(&at.index(i).child("name"), &text);
+                are_same = false;
+            }
+        }
+    }
+    are_same
+}
+
 /// `ValidatePodResize`.
 fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if old.sub("metadata").sub("annotations").has(MIRROR) {
@@ -191,12 +212,11 @@ fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
         causes.invalid_str(path, class, "Pod QOS Class may not change as a result of resizing");
     }
     let (new, old) = (object.sub("spec"), old.sub("spec"));
+    if !same_containers(new, old, path, causes) {
+        return;
+    }
     for (list, noun) in [("containers", ""), ("initContainers", " for sidecar containers")] {
         let at = path.child(list);
-        if new.list(list).len() != old.list(list).len() {
-            causes.forbidden(&at, "containers may not be added or removed on resize");
-            continue;
-        }
         for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
             let sidecar = list == "containers" || before.s("restartPolicy") == "Always";
             let at = at.index(i);

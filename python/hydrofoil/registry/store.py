@@ -350,7 +350,7 @@ def storage_error(resource: Resource, old: Stored, why: str) -> str:
     if prefix is None:
         own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
         prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
-    key = f"/registry/{prefix}/{place}"
+    key = f"/{prefix}/{place}"
     return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
 
 

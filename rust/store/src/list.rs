@@ -208,24 +208,33 @@ impl Page {
     pub fn take(&mut self, mut take: impl FnMut(&Arc<Version>) -> bool) {
         while self.left > 0 && self.load() {
             let run = self.run.as_mut().expect("a run was loaded");
-            let place = match &mut run.picks {
-                Some(picks) => picks.next().map(usize::from),
-                None => (run.at < run.end).then_some(run.at),
+            let versions = run.leaf.versions();
+            let go_on = match &mut run.picks {
+                None => {
+                    let given = &versions[run.at..run.end.min(run.at.saturating_add(self.left))];
+                    let stopped = given.iter().position(|version| !take(version));
+                    let count = stopped.map_or(given.len(), |at| at + 1);
+                    run.at += count;
+                    self.left -= count;
+                    stopped.is_none()
+                }
+                Some(picks) => {
+                    let Some(place) = picks.next().map(usize::from) else {
+                        run.at = run.end;
+                        continue;
+                    };
+                    run.at = place + 1;
+                    // What was not known when the leaf was searched may be known now.
+                    if self.selector.fields.is_viewed() && !self.selector.matches(&versions[place]) {
+                        run.fresh = false;
+                        continue;
+                    }
+                    self.left -= 1;
+                    take(&versions[place])
+                }
             };
-            let Some(place) = place else {
-                run.at = run.end;
-                continue;
-            };
-            run.at = place + 1;
             run.fresh = false;
-            let version = &run.leaf.versions()[place];
-            // What was not known when the leaf was searched may be known now.
-            if self.selector.fields.is_viewed() && !self.selector.matches(version) {
-                continue;
-            }
-            self.left -= 1;
-            let go_on = take(version);
-            self.last = Some(Arc::clone(version.key()));
+            self.last = Some(Arc::clone(versions[run.at - 1].key()));
             if !go_on {
                 break;
             }

@@ -209,6 +209,10 @@ impl Page {
         while self.left > 0 && self.load() {
             let run = self.run.as_mut().expect("a run was loaded");
             let place = match &mut run.picks {
+                // What was not known when the leaf was searched may be known now.
+                Some(picks) if self.selector.fields.is_viewed() => {
+                    picks.map(usize::from).find(|at| self.selector.matches(&run.leaf.versions()[*at]))
+                }
                 Some(picks) => picks.next().map(usize::from),
                 None => (run.at < run.end).then_some(run.at),
             };
@@ -219,10 +223,6 @@ impl Page {
             run.at = place + 1;
             run.fresh = false;
             let version = &run.leaf.versions()[place];
-            // What was not known when the leaf was searched may be known now.
-            if self.selector.fields.is_viewed() && !self.selector.matches(version) {
-                continue;
-            }
             self.left -= 1;
             let go_on = take(version);
             self.last = Some(Arc::clone(version.key()));

@@ -219,16 +219,15 @@ impl Page {
                     stopped.is_none()
                 }
                 Some(picks) => {
-                    let Some(place) = picks.next().map(usize::from) else {
+                    let mut places = picks.map(usize::from);
+                    // What was not known when the leaf was searched may be known now.
+                    let viewed = self.selector.fields.is_viewed();
+                    let place = places.find(|at| !viewed || self.selector.matches(&versions[*at]));
+                    let Some(place) = place else {
                         run.at = run.end;
                         continue;
                     };
                     run.at = place + 1;
-                    // What was not known when the leaf was searched may be known now.
-                    if self.selector.fields.is_viewed() && !self.selector.matches(&versions[place]) {
-                        run.fresh = false;
-                        continue;
-                    }
                     self.left -= 1;
                     take(&versions[place])
                 }

@@ -206,13 +206,12 @@ impl Page {
 
     /// Gives versions to `take` until it answers false, the page is full or the list ends.
     pub fn take(&mut self, mut take: impl FnMut(&Arc<Version>) -> bool) {
+        if self.selector.fields.is_viewed() {
+            return self.take_viewed(&mut take);
+        }
         while self.left > 0 && self.load() {
             let run = self.run.as_mut().expect("a run was loaded");
             let place = match &mut run.picks {
-                // What was not known when the leaf was searched may be known now.
-                Some(picks) if self.selector.fields.is_viewed() => {
-                    picks.map(usize::from).find(|at| self.selector.matches(&run.leaf.versions()[*at]))
-                }
                 Some(picks) => picks.next().map(usize::from),
                 None => (run.at < run.end).then_some(run.at),
             };
@@ -231,6 +230,15 @@ impl Page {
             }
         }
         self.settle();
+    }
+
+    /// The same, looking again at each: what was not known when its leaf was searched may be known now.
+    fn take_viewed(&mut self, take: &mut dyn FnMut(&Arc<Version>) -> bool) {
+        while let Some(part) = self.part(1) {
+            if !part.versions().all(&mut *take) {
+                break;
+            }
+        }
     }
 
     /// Gives the next versions that stand in one leaf, `max` of them at most. `None` at the end of the page.

@@ -67,7 +67,7 @@ async def test_what_a_scale_may_not_say(api: aiohttp.ClientSession) -> None:
     body["metadata"]["uid"] = "other"
     status, refused = await call(api, "PUT", f"{path}/scale", body)
     assert status == 409
-    assert "StorageError: invalid object, Code: 4, Key: /deployments/default/d" in refused["message"]
+    assert "StorageError: invalid object, Code: 4, Key: /registry/deployments/default/d" in refused["message"]
     merge = {"Content-Type": "application/merge-patch+json"}
     status, refused = await call(api, "PATCH", f"{path}/scale", {"metadata": {"uid": "other"}}, **merge)
     assert status == 409

@@ -247,3 +247,49 @@ async def test_the_base_of_a_name_that_an_ingress_is_given_later(api: aiohttp.Cl
     await post(api, ingresses, {"metadata": {"name": "i"}, "spec": {"defaultBackend": backend}})
     code, status = await patched(api, f"{ingresses}/i", MERGE, {"metadata": {"generateName": "Bad_"}})
     assert (code, status["details"]["causes"][0]["field"]) == (422, "metadata.generateName")
+
+
+@pytest.mark.parametrize(
+    ("named", "text"),
+    [
+        ({"kind": "Podx"}, 'Podx in version "v1" cannot be handled as a ConfigMap: no kind "Podx" is registered'),
+        ({"apiVersion": "x"}, 'ConfigMap in version "x" cannot be handled as a ConfigMap: no kind "ConfigMap" is'),
+        ({"kind": []}, "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind"),
+        ({}, 'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number'),
+    ],
+)
+async def test_the_type_is_looked_at_first(api: aiohttp.ClientSession, named: dict[str, Any], text: str) -> None:
+    """Then only what stands in the object."""
+    async with api.post(f"{CORE}/configmaps", json={"metadata": {"name": 5}} | named) as r:
+        status = await r.json()
+    assert (r.status, status["message"][: len(text)]) == (400, text)
+
+
+async def test_protobuf_of_another_type(api: aiohttp.ClientSession) -> None:
+    """It is told by the envelope, whatever its bytes would be in the type that is wanted (MT-05)."""
+    protobuf = "application/vnd.kubernetes.protobuf"
+    body = {"metadata": {"name": "d"}, "spec": WORKLOAD}
+    async with api.post(f"{DEPLOYMENTS}?dryRun=All", json=body, headers={"Accept": protobuf}) as r:
+        data = await r.read()
+    async with api.post(f"{CORE}/configmaps", data=data, headers={"Content-Type": protobuf}) as r:
+        text = 'Deployment in version "v1" cannot be handled as a ConfigMap: converting (v1.Deployment) to '
+        assert (await r.json())["message"].startswith(text)
+
+
+async def test_tables_of_what_is_not_stored_and_of_events(api: aiohttp.ClientSession) -> None:
+    """A dry run has no version; the part of an object has a text in its column (TB-03)."""
+    table = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
+    async with api.post(f"{CORE}/configmaps?dryRun=All", json={"metadata": {"name": "c"}}, headers=table) as r:
+        assert (await r.json())["metadata"] == {}
+    async with api.get(f"{CORE}/events", headers=table) as r:
+        assert all(c["description"] for c in (await r.json())["columnDefinitions"])
+
+
+async def test_a_collection_is_deleted_as_it_was(api: aiohttp.ClientSession) -> None:
+    """A version asks for the state at it, since upstream goes through the list in pages (SR-04)."""
+    first = await post(api, f"{CORE}/configmaps", {"metadata": {"name": "first"}})
+    await post(api, f"{CORE}/configmaps", {"metadata": {"name": "second"}})
+    query = f"resourceVersion={first['metadata']['resourceVersion']}&fieldSelector=metadata.name!%3Dkube-root-ca.crt"
+    async with api.delete(f"{CORE}/configmaps?{query}") as r:
+        assert [item["metadata"]["name"] for item in (await r.json())["items"]] == ["first"]
+    assert (await get(api, f"{CORE}/configmaps/second"))["metadata"]["name"] == "second"

@@ -11,8 +11,6 @@ GENERATED = "types_swagger_doc_generated.go"
 TABLE = re.compile(r"^var map_(\w+) = map\[string\]string\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 ENTRY = re.compile(r'^\t("(?:[^"\\]|\\.)*"): +("(?:[^"\\]|\\.)*"),', re.MULTILINE)
 CALL = re.compile(r'Description: (\w+)\.(\w+)\{\}(?:\.(\w+))?\.SwaggerDoc\(\)\["([^"]*)"\]')
-MEMBERS = {("Event", "InvolvedObject"): "ObjectReference"}
-"""The types of members whose fields a column describes."""
 LITERAL = re.compile(r'Description: ("(?:[^"\\]|\\.)*")')
 
 
@@ -29,6 +27,14 @@ class FieldDocs:
             name: {json.loads(key): json.loads(value) for key, value in ENTRY.findall(body)}
             for name, body in TABLE.findall(text)
         }
+
+    def member(self, type_name: str, name: str) -> str:
+        """The type of a member of a struct of the package."""
+        text = (self._file.parent / "types.go").read_text(encoding="utf-8")
+        found = re.search(rf"^type {type_name} struct \{{\n(?:.*\n)*?\t{name}\s+\*?(\w+)", text, re.MULTILINE)
+        if found is None:
+            raise ValueError(f"{type_name} has no member {name}")
+        return found[1]
 
     def text(self, type_name: str, field: str) -> str:
         """The text of a field; empty for one that is not in the map, as in Go."""
@@ -50,7 +56,8 @@ class Descriptions:
         call = CALL.search(line)
         if call:
             package, type_name, member, field = call.groups()
-            return self._packages[package].text(MEMBERS[type_name, member] if member else type_name, field)
+            docs = self._packages[package]
+            return docs.text(docs.member(type_name, member) if member else type_name, field)
         literal = LITERAL.search(line)
         text: str = json.loads(literal[1]) if literal else ""
         return text

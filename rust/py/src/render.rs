@@ -185,8 +185,10 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
         Some(custom) => Value::Array(custom.version().columns.definitions()),
         None => Value::Array(table::columns(&typed.resource)),
     };
+    // An object that is not stored has no version.
+    let version = if revision == "0" { String::new() } else { format!(r#""resourceVersion":"{revision}""#) };
     let mut out = format!(
-        r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{meta_version}","metadata":{{"resourceVersion":"{revision}"{rest}}},"columnDefinitions":"#
+        r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{meta_version}","metadata":{{{version}{rest}}},"columnDefinitions":"#
     )
     .into_bytes();
     out.extend_from_slice(&json::encode_any(&columns));

@@ -72,9 +72,24 @@ impl Typed {
         }
     }
 
+    /// The type alone of a protobuf body that is of another one, which is what is wrong with it.
+    fn of_another_type(&self, body: &[u8]) -> Option<types::Value> {
+        let (api_version, kind, _) = proto::unwrap(body).ok()?;
+        let is_other = |given: &str, own: &str| !given.is_empty() && given != own;
+        (is_other(&api_version, &self.api_version) || is_other(&kind, &self.kind.kind)).then(|| {
+            let mut value = types::Value::object();
+            let map = value.object_at_mut(&[]);
+            map.set("apiVersion", api_version);
+            map.set("kind", kind);
+            value
+        })
+    }
+
     pub(crate) fn decode(&self, body: &[u8], media: &str) -> PyResult<(types::Value, Vec<String>)> {
         if media == "protobuf" {
-            let mut value = proto::decode(&self.schema, body).map_err(|e| decode_error(&e))?;
+            let mut value = proto::decode(&self.schema, body)
+                .or_else(|e| self.of_another_type(body).ok_or(e))
+                .map_err(|e| decode_error(&e))?;
             convert::after_decode(&self.kind, &mut value);
             return Ok((value, Vec::new()));
         }

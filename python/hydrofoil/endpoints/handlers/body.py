@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import orjson
+
 from hydrofoil import engine, errors
 from hydrofoil.apis import scheme
 from hydrofoil.endpoints.negotiate import body_media
@@ -41,6 +43,8 @@ def decode(
         if what == "type" and (found := not_an_object(data)):
             text = f"json: cannot unmarshal {found} into Go value of type {TYPE_META}"
         elif what == "type":
+            if media == "json" and not also and not (native is scope.resource.native and scope.resource.custom):
+                check_named(native, data)
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
         prefix = "" if media == "protobuf" else "couldn't get version/kind; json parse error: "
@@ -50,7 +54,7 @@ def decode(
     if native is scope.resource.native and scope.resource.custom:
         check_custom(native, draft, data)
     elif not also or draft.head()[0] != also:
-        check_type(native, draft)
+        check_type(native, *draft.head()[:2])
     if strict and level == "Strict":
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
         raise errors.bad_request(f"{head}: strict decoding error: {errors.strict_text(strict)}")
@@ -68,9 +72,23 @@ def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError
     )
 
 
-def check_type(native: ResourceType, draft: Draft) -> None:
+def check_named(native: ResourceType, data: bytes) -> None:
+    """Checks the type that a body names which is no object of it: that is looked at first. Raises 400."""
+    try:
+        given = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return
+    named = {name: value for name, value in given.items() if name in ("apiVersion", "kind") and value is not None}
+    for name, value in named.items():
+        if not isinstance(value, str):
+            why = f"json: cannot unmarshal {not_an_object(orjson.dumps(value)) or 'object'} into Go struct field "
+            why += f".{name} of type string"
+            raise unrecognized(native, data, f"couldn't get version/kind; json parse error: {why}")
+    check_type(native, named.get("apiVersion", ""), named.get("kind", ""))
+
+
+def check_type(native: ResourceType, api_version: str, kind: str) -> None:
     """Checks the kind and version of a body; what it leaves out is that of the URL."""
-    api_version, kind, *_ = draft.head()
     if (not kind or kind == native.kind) and (not api_version or api_version == native.api_version):
         return
     kind, api_version = kind or native.kind, api_version or native.api_version

@@ -113,6 +113,9 @@ async def delete_collection(scope: Scope) -> Answer:
     listing = read_options(scope, watch=False)
     options = await delete_options(scope)
     scope.warnings += scope.registry.strategy(scope.resource).delete_warnings(options)
+    if listing.revision and not listing.match and not listing.limit:
+        # Upstream lists in pages, and a page of a version is that of the version itself.
+        listing.match = "Exact"
     cursor, limit = await open_list(scope, listing, "json" if scope.accepted.binary else scope.form())
     begin = head(cursor, limit)
     shown: list[bytes] = []

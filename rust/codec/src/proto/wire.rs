@@ -45,6 +45,11 @@ pub(super) fn broken(what: &str) -> DecodeError {
     DecodeError::Syntax(format!("proto: {what}"))
 }
 
+/// What Go's `io` says of it, not its protobuf library.
+fn ends_early() -> DecodeError {
+    DecodeError::Syntax("unexpected EOF".to_owned())
+}
+
 impl<'a> Reader<'a> {
     pub(super) fn new(data: &'a [u8]) -> Self {
         Self { data }
@@ -53,7 +58,7 @@ impl<'a> Reader<'a> {
     pub(super) fn varint(&mut self) -> Result<u64, DecodeError> {
         let mut n = 0u64;
         for shift in (0..64).step_by(7) {
-            let (&byte, rest) = self.data.split_first().ok_or_else(|| broken("unexpected EOF"))?;
+            let (&byte, rest) = self.data.split_first().ok_or_else(ends_early)?;
             self.data = rest;
             n |= u64::from(byte & 0x7f) << shift;
             if byte < 0x80 {
@@ -65,7 +70,7 @@ impl<'a> Reader<'a> {
 
     fn take(&mut self, len: usize) -> Result<&'a [u8], DecodeError> {
         if len > self.data.len() {
-            return Err(broken("unexpected EOF"));
+            return Err(ends_early());
         }
         let (head, rest) = self.data.split_at(len);
         self.data = rest;

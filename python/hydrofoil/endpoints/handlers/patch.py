@@ -6,7 +6,6 @@ from hydrofoil import engine, errors
 from hydrofoil.apis import scheme
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
-from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
@@ -20,7 +19,7 @@ BAD_PATCH = "Invalid JSON Patch"
 
 async def patch(scope: Scope) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
+    kind = scope.patch
     data = await scope.body()
     options = write_options(scope.params, "PatchOptions", patch=kind)
     if kind == "apply-cbor":

@@ -12,7 +12,6 @@ from hydrofoil.endpoints.handlers import body, custom_scale, scale_owners
 from hydrofoil.endpoints.handlers.get import caught_up
 from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patched
 from hydrofoil.endpoints.handlers.update import check_name
-from hydrofoil.endpoints.negotiate import patch_kind
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
@@ -101,7 +100,7 @@ async def update(scope: Scope) -> Answer:
 
 async def patch(scope: Scope) -> Answer:
     """Sets the replicas of a workload by a patch of its Scale."""
-    kind = patch_kind(scope.request.headers.get("Content-Type", ""), custom=scope.resource.custom, cbor=scope.cbor)
+    kind = scope.patch
     data = await scope.body()
     options = write_options(scope.params, "PatchOptions", patch=kind)
     if kind == "apply-cbor":

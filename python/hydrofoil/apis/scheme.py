@@ -48,9 +48,9 @@ def known(group: str, api_version: str, kind: str) -> bool:
     return kind in versions[api_version] or kind in EVERYWHERE
 
 
-def no_kind(kind: str, api_version: str, scheme: str = NAME) -> str:
+def no_kind(kind: str, api_version: str) -> str:
     """What a scheme says of a kind that it does not have."""
-    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{scheme}"'
+    return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{NAME}"'
 
 
 def refusal(wanted: tuple[str, str], api_version: str, kind: str) -> str:

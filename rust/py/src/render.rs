@@ -247,10 +247,8 @@ fn metadata<'v>(typed: &Typed, version: &'v Version) -> PyResult<Cow<'v, [u8]>> 
     }
     let item = version.item().get(r#""metadata":"#.len()..).ok_or_else(none)?;
     let text = &item[..scan::value_end(item).ok_or_else(none)?];
-    if daemon::converted_annotation(&typed.kind).is_none() {
-        return Ok(Cow::Borrowed(text));
-    }
+    let Some(converted) = daemon::converted_annotation(&typed.kind) else { return Ok(Cow::Borrowed(text)) };
     let mut value = json::parse(text).map_err(|e| decode_error(&e))?.value;
-    daemon::drop_converted(&typed.kind, &mut value);
+    daemon::drop_annotation(&mut value, converted);
     Ok(Cow::Owned(json::encode_any(&value)))
 }

@@ -13,6 +13,8 @@ from hydrofoil.engine import Draft, ResourceType
 
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 """What upstream reads of a body first."""
+NO_TYPE = "couldn't get version/kind; json parse error: "
+"""What it says of a body of which it cannot read that."""
 
 
 def not_an_object(data: bytes) -> str:
@@ -47,7 +49,7 @@ def decode(
                 check_named(native, data)
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
-        prefix = "" if media == "protobuf" else "couldn't get version/kind; json parse error: "
+        prefix = "" if media == "protobuf" else NO_TYPE
         raise unrecognized(native, data, prefix + text) from None
     if draft.head()[0].count("/") > 1:
         raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.head()[0]}")
@@ -83,7 +85,7 @@ def check_named(native: ResourceType, data: bytes) -> None:
         if not isinstance(value, str):
             why = f"json: cannot unmarshal {not_an_object(orjson.dumps(value)) or 'object'} into Go struct field "
             why += f".{name} of type string"
-            raise unrecognized(native, data, f"couldn't get version/kind; json parse error: {why}")
+            raise unrecognized(native, data, NO_TYPE + why)
     check_type(native, named.get("apiVersion", ""), named.get("kind", ""))
 
 
@@ -130,10 +132,9 @@ async def read(scope: Scope, native: ResourceType, kind: str, *, also: str = "")
     """The body of a create or update, and its options, by their kind; `also` as `decode`."""
     custom = scope.resource.custom and native is scope.resource.native
     content_type = scope.request.headers.get("Content-Type", "")
-    if kind == "CreateOptions":
-        body_media(content_type, custom=custom, cbor=scope.cbor)
+    media = body_media(content_type, custom=custom, cbor=scope.cbor) if kind == "CreateOptions" else ""
     data = await scope.body()
     options = write_options(scope.params, kind)
     # An update looks at its options before it does at what it is given.
-    media = body_media(content_type, custom=custom, cbor=scope.cbor)
+    media = media or body_media(content_type, custom=custom, cbor=scope.cbor)
     return decode(scope, native, data, options.field_validation, media=media, also=also), options

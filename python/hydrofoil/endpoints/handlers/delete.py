@@ -75,7 +75,7 @@ def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
         what, text = e.args
         if what == "type" and (found := body.not_an_object(data)):
             what, text = "syntax", f"json: cannot unmarshal {found} into Go value of type {body.TYPE_META}"
-        prefix = "couldn't get version/kind; json parse error: " if what == "syntax" else ""
+        prefix = body.NO_TYPE if what == "syntax" else ""
         raise errors.bad_request(prefix + text) from None
     version, kind, *_ = draft.head()
     if kind in scheme.UNVERSIONED:

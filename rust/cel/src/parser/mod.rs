@@ -8,6 +8,7 @@ use smol_str::SmolStr;
 use self::words::{begins, is_operator, starts};
 
 use crate::ast::{Call, Expr, Kind, Literal};
+use crate::escape::is_reserved;
 use crate::literal;
 use crate::macros;
 use crate::source::Issue;
@@ -17,25 +18,6 @@ use crate::token::{self, Kind as Word, Token};
 const DEEPEST: usize = 250;
 /// How many characters an expression may have.
 const LONGEST: usize = 100_000;
-const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// Parses an expression, or says what is wrong with it. `bind` says whether there is a macro `cel.bind`.
 pub(crate) fn parse(source: &str, bind: bool) -> Result<(Expr, usize), Vec<Issue>> {
@@ -436,7 +418,7 @@ impl<'s> Parser<'s> {
 
     fn named(&mut self, token: Token<'s>) -> Parsed {
         let name = token.text;
-        if RESERVED.contains(&name) {
+        if is_reserved(name) {
             return Ok(self.refuse(token.at, &format!("reserved identifier: {name}")));
         }
         if self.peek().is("(") {

@@ -1,49 +1,39 @@
 //! What a plain text means to a reader of YAML 1.1 (go-yaml v2, `resolve.go`).
 
+use hydrofoil_types::Value;
+
+/// The words that stand for nothing, true and false.
+pub(super) fn word(text: &str) -> Option<Value> {
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Some(Value::Null),
+        "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "y" | "Y" => Some(Value::Bool(true)),
+        "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" | "n" | "N" => {
+            Some(Value::Bool(false))
+        }
+        _ => None,
+    }
+}
+
 /// Whether a reader takes the plain text for something else than a text (`resolve.go`).
 pub(super) fn means_otherwise(text: &str) -> bool {
-    matches!(
-        text,
-        "" | "~"
-            | "null"
-            | "Null"
-            | "NULL"
-            | "y"
-            | "Y"
-            | "n"
-            | "N"
-            | "yes"
-            | "Yes"
-            | "YES"
-            | "no"
-            | "No"
-            | "NO"
-            | "true"
-            | "True"
-            | "TRUE"
-            | "false"
-            | "False"
-            | "FALSE"
-            | "on"
-            | "On"
-            | "ON"
-            | "off"
-            | "Off"
-            | "OFF"
-            | ".nan"
-            | ".NaN"
-            | ".NAN"
-            | ".inf"
-            | ".Inf"
-            | ".INF"
-            | "+.inf"
-            | "+.Inf"
-            | "+.INF"
-            | "-.inf"
-            | "-.Inf"
-            | "-.INF"
-    ) || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))
-        && (is_number(text) || is_time(text) || is_base_60(text))
+    word(text).is_some()
+        || matches!(
+            text,
+            ".nan"
+                | ".NaN"
+                | ".NAN"
+                | ".inf"
+                | ".Inf"
+                | ".INF"
+                | "+.inf"
+                | "+.Inf"
+                | "+.INF"
+                | "-.inf"
+                | "-.Inf"
+                | "-.INF"
+        )
+        || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))
+            && (is_number(text) || is_time(text) || is_base_60(text))
 }
 
 fn is_number(text: &str) -> bool {

@@ -4,6 +4,7 @@ use hydrofoil_types::{Map, SmolStr, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
+use super::plain::word;
 use crate::{DecodeError, Decoded, json};
 
 const MAX_DEPTH: usize = 200;
@@ -165,15 +166,7 @@ impl<'a> Reader<'a> {
 
 /// The value of a plain scalar by the rules of YAML 1.1.
 fn plain(text: &str) -> Value {
-    match text {
-        "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
-        "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" | "y" | "Y" => return Value::Bool(true),
-        "false" | "False" | "FALSE" | "no" | "No" | "NO" | "off" | "Off" | "OFF" | "n" | "N" => {
-            return Value::Bool(false);
-        }
-        _ => {}
-    }
-    number(text).unwrap_or_else(|| Value::from(text))
+    word(text).or_else(|| number(text)).unwrap_or_else(|| Value::from(text))
 }
 
 fn number(text: &str) -> Option<Value> {

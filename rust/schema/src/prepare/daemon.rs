@@ -13,9 +13,8 @@ pub fn converted_annotation(kind: &Kind) -> Option<&'static str> {
     (kind.key() == ("apps", "DaemonSet")).then_some(KEY)
 }
 
-/// Takes that annotation from metadata.
-pub fn drop_converted(kind: &Kind, metadata: &mut Value) {
-    let Some(key) = converted_annotation(kind) else { return };
+/// Takes an annotation from metadata.
+pub fn drop_annotation(metadata: &mut Value, key: &str) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
     annotations.remove(key);
     if annotations.is_empty() {

@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types bench counts soak fuzz clean rust-test py-test
+.PHONY: run test build fmt lint types bench counts soak e2e binaries fuzz clean rust-test py-test
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -54,8 +54,27 @@ bench: build ## Benchmarks of the native calls, and the load generator where it 
 	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable
 	bench/load
 
-soak: build ## A long mixed load (SECONDS, WATCHERS, RATE); every watcher must end with what a fresh list gives
-	$(PY) -m bench.soak
+soak: build ## A long mixed load (SECONDS, WATCHERS, RATE, ARGS=--chaos); every watcher must end with what a fresh list gives
+	$(PY) -m bench.soak $(ARGS)
+
+PROGRAMS := k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kube-scheduler
+E2E := tests/clients/e2e/go.mod tests/clients/e2e/go.sum
+STAMP := k8s.io/component-base/version
+
+binaries: .cache/bin/kube-controller-manager ## kube-controller-manager and kube-scheduler as they are released
+
+.cache/bin/kube-controller-manager: $(E2E)
+	@mkdir -p .cache/bin
+	cd tests/clients/e2e && go build -trimpath -o ../../../.cache/bin/ \
+	  -ldflags "-s -w -X $(STAMP).gitVersion=v1.36.1 -X $(STAMP).gitMajor=1 -X $(STAMP).gitMinor=36" $(PROGRAMS)
+
+.cache/bin/e2e.test: $(E2E) tests/clients/e2e/e2e_test.go
+	@mkdir -p .cache/bin
+	cd tests/clients/e2e && go build -trimpath -o ../../../.cache/bin/ github.com/onsi/ginkgo/v2/ginkgo
+	cd tests/clients/e2e && go test -c -trimpath -ldflags "-s -w" -o ../../../.cache/bin/e2e.test .
+
+e2e: build binaries .cache/bin/e2e.test ## Upstream's specs of the API machinery against a fresh server (FOCUS)
+	$(PY) -m tests.clients.e2e.run --focus '$(FOCUS)'
 
 fuzz: ## Each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
 	for target in $$(cargo +nightly fuzz list --fuzz-dir rust/fuzz); do \

@@ -67,14 +67,14 @@ def test_body(benchmark: Any, pods: engine.ResourceType, form: str) -> None:
 
 
 def test_get(benchmark: Any, pods: engine.ResourceType) -> None:
-    shard = engine.Store(1, 300.0, 1000, 1 << 30, None).shard(pods)
+    shard = engine.Store(1, 300.0, 1000, 1 << 30, None).shard("pods")
     shard.create(made(pods, "p"))
     stored = benchmark(shard.get, pods, "default", "p")
     assert stored.name == "p"
 
 
 def test_list_of_1000(benchmark: Any, pods: engine.ResourceType) -> None:
-    shard = engine.Store(1, 300.0, 10_000, 1 << 30, None).shard(pods)
+    shard = engine.Store(1, 300.0, 10_000, 1 << 30, None).shard("pods")
     for i in range(1000):
         shard.create(made(pods, f"p{i:04}"))
     everything = engine.Selector(pods, "", "", "")

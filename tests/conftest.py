@@ -17,6 +17,7 @@ from blockbuster import BlockBuster, blockbuster_ctx
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.turns import Turns, short_turns
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
@@ -41,6 +42,13 @@ def no_blocking() -> Iterator[BlockBuster]:
                     guard.functions[name].can_block_in(file, function)
         guard.functions["socket.socket.connect"].can_block_in("hydrofoil/server/bootstrap.py", "advertised")
         yield guard
+
+
+@pytest.fixture(autouse=True)
+def turns(no_blocking: BlockBuster) -> Iterator[Turns]:
+    """Fails any test in which a turn of the loop costs the server too much."""
+    with short_turns() as found:
+        yield found
 
 
 @pytest.fixture

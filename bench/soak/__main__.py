@@ -1,5 +1,8 @@
 """`make soak`: mixed writes, watchers, lists, slow readers and kills; then every watcher's view against a fresh list.
 
+With `--chaos` the server fails at random at every await and every call of the extension, and clients vanish, stall and
+flood as well; after the faults it must hold what it held before them.
+
 SECONDS (900), WATCHERS (2000) and RATE (1000 writes a second) come from the environment.
 """
 
@@ -18,7 +21,8 @@ from typing import IO
 
 import aiohttp
 import uvloop
-from bench.soak import readers
+from bench.soak import crowd, readers
+from bench.soak.chaos import Chaos
 from bench.soak.state import NAMESPACES, Soak, key, view
 from bench.soak.watchers import Watcher, following
 from bench.soak.writers import WORKERS, Writer
@@ -72,12 +76,20 @@ async def settled(soak: Soak, watchers: list[Watcher], writers: list[Writer]) ->
     soak.counts["objects"] = len(fresh)
 
 
-async def soaked(soak: Soak, pid: int, seconds: float, count: int, rate: float) -> list[int]:
+async def soaked(
+    soak: Soak, pid: int, seconds: float, count: int, rate: float, chaos: Chaos | None = None
+) -> list[int]:
     """The whole run; memory by the second."""
     for i in range(NAMESPACES):
-        async with soak.session.post("/api/v1/namespaces", json={"metadata": {"name": f"soak{i}"}}) as r:
-            r.raise_for_status()
-    objects = min(POPULATION, int(rate * seconds / 4))
+        name = {"metadata": {"name": f"soak{i}"}}
+        while True:
+            async with soak.session.post("/api/v1/namespaces", json=name) as r:
+                if r.status in (201, 409):
+                    break
+                if chaos is None:
+                    r.raise_for_status()
+    # Under chaos memory has to stand still from the first minute on.
+    objects = min(POPULATION, int(rate * (seconds / 4 if chaos is None else min(10, seconds / 4))))
     writers = [Writer(soak, i, objects // WORKERS) for i in range(WORKERS)]
     watchers = [Watcher(soak, i) for i in range(count)]
     memory: list[int] = []
@@ -88,6 +100,9 @@ async def soaked(soak: Soak, pid: int, seconds: float, count: int, rate: float) 
             readers.kills(soak, watchers),
             *(readers.slow_reader(soak, i) for i in range(SLOW_READERS)),
         ]
+        if chaos is not None:
+            beside += [crowd.vanishing(soak), crowd.stalling(soak), crowd.flooding(soak)]
+            beside += [crowd.asking(soak, chaos.latencies), crowd.coming_and_going(soak)]
         tasks = [asyncio.create_task(job) for job in beside]
         writing = [asyncio.create_task(w.run(rate / WORKERS)) for w in writers]
         stopped, _ = await asyncio.wait([*tasks, *writing], timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
@@ -98,6 +113,9 @@ async def soaked(soak: Soak, pid: int, seconds: float, count: int, rate: float) 
         for task in (*stopped, *writing):
             if not task.cancelled() and task.exception() is not None:
                 soak.fail(f"{task.get_coro()}: {task.exception()!r}")
+        if chaos is not None:
+            chaos.end()
+            await crowd.gone(soak, SETTLING)
         await settled(soak, watchers, writers)
     return memory
 
@@ -108,18 +126,24 @@ def flat(memory: list[int]) -> tuple[int, int]:
     return int(statistics.median(memory[-2 * quarter : -quarter])), int(statistics.median(memory[-quarter:]))
 
 
-async def run(url: str, server: subprocess.Popen[str], log: IO[str]) -> int:
+async def run(url: str, server: subprocess.Popen[str], log: IO[str], chaos: Chaos | None) -> int:
     """One soak; the exit code."""
     seconds, count, rate = (float(os.environ.get(name, default)) for name, default in PARAMETERS.items())
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=60)
     async with aiohttp.ClientSession(url, timeout=timeout, connector=aiohttp.TCPConnector(limit=0)) as session:
-        soak = Soak(url, session)
-        memory = await soaked(soak, server.pid, seconds, int(count), rate)
+        soak = Soak(url, session, chaos=chaos is not None)
+        memory = await soaked(soak, server.pid, seconds, int(count), rate, chaos)
     before, after = flat(memory)
-    if after > before * (1 + GROWTH) + NOISE:
+    if chaos is not None:
+        await chaos.rest(soak)
+        memory.append(resident(server.pid))
+    elif after > before * (1 + GROWTH) + NOISE:
         soak.fail(f"memory grew in the second half: {before >> 20} MiB, {after >> 20} MiB")
     log.seek(0)
-    if text := log.read():
+    text = log.read()
+    if chaos is not None:
+        chaos.check(soak, memory, text)
+    elif text:
         soak.fail(f"the log is not empty: {text[:2000]}")
     writes = sum(soak.counts[verb] for verb in ("post", "put", "patch", "delete"))
     report = {
@@ -131,6 +155,7 @@ async def run(url: str, server: subprocess.Popen[str], log: IO[str]) -> int:
         "CPU seconds of server and clients": [processor(server.pid), processor(os.getpid())],
         "memory of quarters 3 and 4 (MiB)": [before >> 20, after >> 20],
         "memory by tenths (MiB)": [memory[i * len(memory) // 10] >> 20 for i in range(10)],
+        **(chaos.report() if chaos is not None else {}),
         "failed": soak.failures,
     }
     sys.stdout.write(json.dumps(report, indent=1) + "\n")
@@ -143,7 +168,10 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     # The history is full well before the second half, in which memory must be flat.
     window = max(5, int(float(os.environ.get("SECONDS", PARAMETERS["SECONDS"])) / 4))
-    line = [sys.executable, "-m", "hydrofoil", "serve", "--port", "0", "--history-window", f"{min(window, 300)}s"]
+    faulty = "--chaos" in sys.argv[1:]
+    program = "bench.soak.faulty" if faulty else "hydrofoil"
+    window = min(window, 20 if faulty else 300)
+    line = [sys.executable, "-m", program, "serve", "--port", "0", "--history-window", f"{window}s"]
     with (
         tempfile.TemporaryFile("w+") as log,
         subprocess.Popen(line, stdout=subprocess.PIPE, stderr=log, text=True) as server,
@@ -151,7 +179,7 @@ def main() -> int:
         assert server.stdout is not None
         url = server.stdout.readline().split()[-1]
         try:
-            return uvloop.run(run(url, server, log))
+            return uvloop.run(run(url, server, log, Chaos(server) if faulty else None))
         finally:
             server.terminate()
 

@@ -8,6 +8,7 @@ import itertools
 import random
 from urllib.parse import urlsplit
 
+import aiohttp
 from bench.soak.state import SHARDS, Soak, view
 from bench.soak.watchers import METADATA, Watcher
 
@@ -28,27 +29,39 @@ FORMS: tuple[tuple[str, dict[str, str]], ...] = (
 async def lists(soak: Soak) -> None:
     """A list each second, each in another form; a walk in pages has no object twice."""
     for accept, params in itertools.cycle(FORMS):
-        walked = dict(params)
-        seen: set[tuple[str, str]] = set()
-        while True:
-            async with soak.session.get(PATH, params=walked, headers={"Accept": accept}) as r:
-                soak.counts["lists"] += 1
-                if r.status != 200:
-                    soak.fail(f"list {accept} {walked}: {r.status} {(await r.text())[:200]}")
-                    break
-                body = await r.read()
-                if accept != "application/json":
-                    break
-                answer = await r.json()
-            soak.counts["list bytes"] += len(body)
-            page = set(view(answer["items"]))
-            if seen & page:
-                soak.fail(f"list {walked}: {len(seen & page)} objects twice")
-            seen |= page
-            walked["continue"] = answer["metadata"].get("continue", "")
-            if not walked["continue"]:
-                break
+        try:
+            await _list(soak, accept, params)
+        except aiohttp.ClientError:
+            if not soak.chaos:
+                raise
+            soak.counts["lists that broke"] += 1
         await asyncio.sleep(1)
+
+
+async def _list(soak: Soak, accept: str, params: dict[str, str]) -> None:
+    walked = dict(params)
+    seen: set[tuple[str, str]] = set()
+    while True:
+        async with soak.session.get(PATH, params=walked, headers={"Accept": accept}) as r:
+            soak.counts["lists"] += 1
+            if soak.chaos and r.status == 500:
+                soak.counts["lists that failed"] += 1
+                break
+            if r.status != 200:
+                soak.fail(f"list {accept} {walked}: {r.status} {(await r.text())[:200]}")
+                break
+            body = await r.read()
+            if accept != "application/json":
+                break
+            answer = await r.json()
+        soak.counts["list bytes"] += len(body)
+        page = set(view(answer["items"]))
+        if seen & page:
+            soak.fail(f"list {walked}: {len(seen & page)} objects twice")
+        seen |= page
+        walked["continue"] = answer["metadata"].get("continue", "")
+        if not walked["continue"]:
+            break
 
 
 async def slow_reader(soak: Soak, number: int) -> None:
@@ -60,7 +73,7 @@ async def slow_reader(soak: Soak, number: int) -> None:
     while True:
         with contextlib.suppress(ConnectionError):
             reader, writer = await asyncio.open_connection(host.hostname, host.port, limit=4096)
-            writer.write(f"GET {PATH}{query} HTTP/1.1\r\nHost: soak\r\n\r\n".encode())
+            writer.write(f"GET {PATH}{query} HTTP/1.1\r\nHost: {soak.host}\r\n\r\n".encode())
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(chance.uniform(2, 20)):
                     while number % 4 < 2 and await reader.read(1024):

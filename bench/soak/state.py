@@ -27,6 +27,13 @@ class Soak:
     counts: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     ending: bool = False
+    chaos: bool = False
+    """Whether the server fails at random, so that a request may have to be made again."""
+
+    @property
+    def host(self) -> str:
+        """The server's address, as the Host header has it."""
+        return self.url.partition("://")[2]
 
     def fail(self, text: str) -> None:
         """Notes what must not happen; the first ones are enough."""

@@ -47,6 +47,8 @@ class Watcher:
                 await self.watch()
             except (aiohttp.ClientError, ConnectionError):
                 self.soak.counts["cut"] += 1
+                if self.soak.chaos:
+                    await asyncio.sleep(0.02)
 
     def kill(self) -> None:
         """Cuts its connection without a word."""
@@ -64,6 +66,8 @@ class Watcher:
         params = {"labelSelector": self.selector}
         headers = self.headers("PartialObjectMetadataList")
         async with self.soak.session.get(self.path, params=params, headers=headers) as r:
+            if self.soak.chaos:
+                r.raise_for_status()
             answer = orjson.loads(await r.read())
         # An empty list of metadata has null for its items.
         self.held = view(answer["items"] or [])
@@ -80,6 +84,8 @@ class Watcher:
             self.held = {}
         headers = self.headers("PartialObjectMetadata")
         async with self.soak.session.get(self.path, params=params, headers=headers) as r:
+            if self.soak.chaos:
+                r.raise_for_status()
             if r.status != 200:
                 self.soak.fail(f"watch: {r.status} {await r.text()}")
                 return
@@ -94,6 +100,10 @@ class Watcher:
         item = event["object"]
         kind = event["type"]
         self.soak.counts["events"] += 1
+        if kind == "ERROR" and self.soak.chaos and item.get("code") == 500:
+            # It goes on where it stands.
+            self.soak.counts["failed streams"] += 1
+            return
         if kind == "ERROR":
             self.version = ""
             self.soak.counts["expired"] += 1

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 from typing import Any
 
+import aiohttp
 from bench.soak.state import NAMESPACES, SHARDS, Key, Soak, View
 
 WORKERS = 16
@@ -55,6 +57,9 @@ class Writer:
         """One request; its answer becomes what is held."""
         space, name = key
         path = f"/api/v1/namespaces/{space}/configmaps" + ("" if method == "POST" else f"/{name}")
+        if self.soak.chaos:
+            await self.insist(method, key, path, body, media)
+            return
         async with self.soak.session.request(method, path, json=body, headers={"Content-Type": media}) as r:
             answer = await r.json()
             self.soak.counts[method.lower()] += 1
@@ -64,6 +69,31 @@ class Writer:
                 del self.held[key]
             else:
                 self.held[key] = answer["metadata"]["resourceVersion"]
+
+    async def insist(self, method: str, key: Key, path: str, body: dict[str, Any] | None, media: str) -> None:
+        """One request to a server that may fail; what became of it is looked up where its answer does not tell."""
+        found = f"/api/v1/namespaces/{key[0]}/configmaps/{key[1]}"
+        self.soak.counts[method.lower()] += 1
+        with contextlib.suppress(aiohttp.ClientError):
+            async with self.soak.session.request(method, path, json=body, headers={"Content-Type": media}) as r:
+                await r.read()
+                if 400 <= r.status < 500 and r.status not in (404, 409):
+                    self.soak.fail(f"{method} {path}: {r.status} {await r.text()}")
+        while True:
+            with contextlib.suppress(aiohttp.ClientError):
+                async with self.soak.session.get(found) as r:
+                    if r.status == 200:
+                        self.held[key] = (await r.json())["metadata"]["resourceVersion"]
+                        if key not in self.keys:
+                            self.keys.append(key)
+                        return
+                    if r.status == 404:
+                        self.held.pop(key, None)
+                        if key in self.keys:
+                            self.keys.remove(key)
+                        return
+            self.soak.counts["tried again"] += 1
+            await asyncio.sleep(0.01)
 
     async def create(self) -> None:
         """A new object."""

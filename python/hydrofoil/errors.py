@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hydrofoil import engine
+
+FAULTS: tuple[type[BaseException], ...] = (Exception, engine.PanicException)
+"""What ends the one request, stream or key that it comes from: a panic of the extension is no `Exception`."""
 Cause = tuple[str, str, str]
 """Reason, message, field."""
 
@@ -66,6 +70,12 @@ def _details(group: str, kind: str, name: str) -> dict[str, Any]:
         out["group"] = group
     out["kind"] = kind
     return out
+
+
+def internal(fault: BaseException) -> ApiError:
+    """500 of a fault of the server itself, which the log tells more of."""
+    name = type(fault).__name__
+    return ApiError(500, "InternalError", f"Internal error occurred: {name}", {"causes": [{"message": name}]})
 
 
 def bad_request(message: str) -> ApiError:
@@ -195,3 +205,8 @@ def too_large_version(asked: int, current: int) -> ApiError:
     text = f"Timeout: Too large resource version: {asked}, current: {current}"
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     return ApiError(504, "Timeout", text, {"causes": causes}, retry_after=1)
+
+
+def timed_out() -> ApiError:
+    """504 of a request that takes longer than it may."""
+    return ApiError(504, "Timeout", "Timeout: request did not complete within the allotted timeout", {})

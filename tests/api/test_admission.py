@@ -56,6 +56,26 @@ async def test_limits_of_claims_and_whole_pods(api: aiohttp.ClientSession) -> No
     assert refused["message"].endswith("maximum memory usage per Pod is 1Gi.  No limit is specified")
 
 
+async def test_quota_counts_devices_by_class(api: aiohttp.ClientSession) -> None:
+    """`claimEvaluator.Usage` (pkg/quota/v1/evaluator/core): of choices the largest, of all as many as there can be."""
+    gold, tin = (f"{name}.deviceclass.resource.k8s.io/devices" for name in ("gold", "tin"))
+    hard = {gold: "40", tin: "3", "count/resourceclaims.resource.k8s.io": "5"}
+    await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
+    await status(api, f"{CORE}/resourcequotas/q", {"hard": hard, "used": dict.fromkeys(hard, "0")})
+    claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+    everything = {"name": "a", "exactly": {"deviceClassName": "gold", "allocationMode": "All"}}
+    choices = [
+        {"name": f"s{n}", "deviceClassName": name, "count": n} for name, n in (("gold", 1), ("tin", 3), ("gold", 2))
+    ]
+    requests = [everything, {"name": "b", "firstAvailable": [*choices[:2], {**choices[2], "name": "s"}]}]
+    await post(api, claims, {"metadata": {"name": "c"}, "spec": {"devices": {"requests": requests}}})
+    used = (await get(api, f"{CORE}/resourcequotas/q"))["status"]["used"]
+    assert used == {gold: "34", tin: "3", "count/resourceclaims.resource.k8s.io": "1"}
+    one = [{"name": "a", "exactly": {"deviceClassName": "tin"}}]
+    refused = await post(api, claims, {"metadata": {"name": "d"}, "spec": {"devices": {"requests": one}}}, 403)
+    assert f"exceeded quota: q, requested: {tin}=1, used: {tin}=3, limited: {tin}=3" in refused["message"]
+
+
 async def test_quota_counts_until_it_is_full(api: aiohttp.ClientSession) -> None:
     hard = {"pods": "2", "requests.cpu": "1", "count/configmaps": "10"}
     await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +14,7 @@ import pytest
 from aiohttp import web
 
 from tests.api.services import Certificate, certificate, listening, reaching
-from tests.api.test_custom import CRDS, OPEN, THINGS, Object, call, definition, thing, version
+from tests.api.test_custom import CRDS, OPEN, THINGS, Object, call, definition, thing, until, version
 
 __all__ = ["certificate"]
 NEW = THINGS.replace("v1", "v2")
@@ -25,6 +28,7 @@ class Hook:
     reviews: list[str] = field(default_factory=list)
     mode: str = ""
     port: int = 0
+    go_on: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def handle(self, request: web.Request) -> web.Response:
         """Converts, or misbehaves as it is told."""
@@ -33,6 +37,8 @@ class Hook:
         self.reviews.append(review["apiVersion"])
         self.calls.append(asked)
         objects = [self._converted(o, asked["desiredAPIVersion"]) for o in asked["objects"]]
+        if self.mode == "slow":
+            await self.go_on.wait()
         result: Object = {"status": "Success"}
         match self.mode:
             case "fail":
@@ -177,3 +183,100 @@ async def test_none_changes_the_version_only(api: aiohttp.ClientSession) -> None
     _, old = await call(api, "POST", THINGS, thing("a", x={"deep": [1, None]}))
     _, new = await call(api, "GET", f"{NEW}/a")
     assert {**old, "apiVersion": "e.com/v2"} == new
+
+
+def at_hook(certificate: Certificate, hook: Hook) -> Object:
+    return hooked(certificate, url=f"https://127.0.0.1:{hook.port}/convert")
+
+
+async def test_a_write_is_converted_once_for_all_watches(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    """One call a version and form, which all who wait for it share."""
+    await call(client, "POST", CRDS, at_hook(certificate, hook))
+    async with AsyncExitStack() as stack:
+        streams = [await stack.enter_async_context(client.get(f"{NEW}?watch=1")) for _ in range(20)]
+        await call(client, "POST", THINGS, thing("t", spec={"hostPort": "h:80"}))
+        for stream in streams:
+            event = json.loads(await stream.content.readline())
+            assert (event["type"], event["object"]["spec"]) == ("ADDED", {"host": "h", "port": "80"})
+    assert [len(c["objects"]) for c in hook.calls] == [1]
+
+
+async def test_readers_share_a_call_and_its_failure(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    await call(client, "POST", CRDS, at_hook(certificate, hook))
+    await call(client, "POST", THINGS, thing("t", spec={"hostPort": "h:80"}))
+    hook.mode = "slow"
+    reads = [asyncio.create_task(call(client, "GET", f"{NEW}/t")) for _ in range(10)]
+
+    async def asked() -> bool:
+        return bool(hook.calls)
+
+    await until(asked)
+    for _ in range(20):
+        await asyncio.sleep(0)
+    hook.mode = "fail"
+    hook.go_on.set()
+    assert {status for status, _ in await asyncio.gather(*reads)} == {500}
+    assert len(hook.calls) < 10
+
+
+async def test_a_stream_whose_first_event_cannot_be_converted_is_one_answer(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    """The head goes out when the first event can be shown: no second answer stands in the body of the first."""
+    await call(client, "POST", CRDS, at_hook(certificate, hook))
+    await call(client, "POST", THINGS, thing("t", spec={"hostPort": "h:80"}))
+    hook.mode = "fail"
+    async with client.get(f"{NEW}?watch=1&timeoutSeconds=5") as stream:
+        text = await stream.text()
+    assert "HTTP/1.1" not in text
+    assert text.count("\n") == 1
+    found = json.loads(text)
+    assert found.get("type") == "ERROR" or found["kind"] == "Status"
+
+
+async def test_a_stream_that_cannot_go_on_tells_why_and_ends(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    await call(client, "POST", CRDS, at_hook(certificate, hook))
+    async with client.get(f"{NEW}?watch=1&timeoutSeconds=5") as stream:
+        hook.mode = "fail"
+        await call(client, "POST", THINGS, thing("t", spec={"hostPort": "h:80"}))
+        lines = [json.loads(line) async for line in stream.content]
+    assert [(e["type"], e["object"]["code"]) for e in lines] == [("ERROR", 500)]
+    assert "no port here" in lines[0]["object"]["message"]
+    hook.mode = ""
+    async with client.get(f"{NEW}?watch=1&timeoutSeconds=5") as stream:
+        assert json.loads(await stream.content.readline())["type"] == "ADDED"
+
+
+async def test_calls_in_flight_end_on_the_webhook_they_began_with(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    """CRD-27: a definition may be changed while objects are read in two versions."""
+    await call(client, "POST", CRDS, at_hook(certificate, hook))
+    await call(client, "POST", THINGS, thing("t", spec={"hostPort": "h:80"}))
+    hook.mode = "slow"
+    reading = asyncio.create_task(call(client, "GET", f"{NEW}/t"))
+
+    async def asked() -> bool:
+        return bool(hook.calls)
+
+    await until(asked)
+    _, found = await call(client, "GET", f"{CRDS}/things.e.com")
+    found["spec"]["conversion"]["webhook"]["clientConfig"]["url"] += "?second"
+    for one in found["spec"]["versions"]:
+        one["storage"] = one["name"] == "v2"
+    status, answer = await call(client, "PUT", f"{CRDS}/things.e.com", found)
+    assert status in (200, 422), answer
+    if status == 422:
+        found["spec"]["conversion"]["webhook"]["clientConfig"]["url"] = f"https://127.0.0.1:{hook.port}/convert"
+        found["spec"]["conversion"]["webhook"]["conversionReviewVersions"] = ["v1", "v1beta1"]
+        assert (await call(client, "PUT", f"{CRDS}/things.e.com", found))[0] == 200
+    hook.go_on.set()
+    status, shown = await reading
+    assert (status, shown["spec"]) == (200, {"host": "h", "port": "80"})
+    assert (await call(client, "GET", f"{NEW}/t"))[0] == 200

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import aiohttp
 import pytest
 
@@ -45,6 +47,17 @@ async def test_openapi_names_the_operations_that_kubectl_looks_for(api: aiohttp.
         document = await r.json()
     patch = document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"]
     assert "fieldValidation" in [p["name"] for p in patch["parameters"]]
+
+
+@pytest.mark.parametrize(("path", "section"), [("v2", "definitions"), ("v3/apis/apps/v1", "schemas")])
+async def test_openapi_says_what_fields_mean(api: aiohttp.ClientSession, path: str, section: str) -> None:
+    """`kubectl explain` shows it (test/e2e/apimachinery/crd_publish_openapi.go)."""
+    async with api.get(f"/openapi/{path}") as r:
+        document = await r.json()
+    schemas = document.get("components", document)[section]
+    meta = schemas["io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"]
+    assert meta["description"].startswith("ObjectMeta is metadata")
+    assert meta["properties"]["creationTimestamp"]["description"].startswith("CreationTimestamp is a timestamp")
 
 
 @pytest.mark.parametrize("spelling", ["spec.v{}@v1.0", "spec.v{}.v1.0"])
@@ -128,3 +141,22 @@ async def test_open_watches_are_counted(api: aiohttp.ClientSession) -> None:
     async with api.get("/api/v1/configmaps?watch=1&timeoutSeconds=1") as r:
         await r.read()
     assert int(await open_watches()) < 2
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+async def test_scales_are_listed_where_there_are_some(api: aiohttp.ClientSession, scaled: bool) -> None:
+    """The OpenAPI document of a definition refers to `Scale` only with a scale subresource."""
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"n": {"type": "integer"}}}}}
+    schema["properties"]["status"] = schema["properties"]["spec"]  # type: ignore[index]
+    made: dict[str, Any] = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    if scaled:
+        made["subresources"] = {"scale": {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}}
+    names = {"plural": "things", "kind": "Thing"}
+    spec = {"group": "e.com", "scope": "Namespaced", "names": names, "versions": [made]}
+    body = {"metadata": {"name": "things.e.com"}, "spec": spec}
+    async with api.post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", json=body) as r:
+        assert r.status == 201
+    async with api.get("/openapi/v3/apis/e.com/v1") as r:
+        schemas = (await r.json())["components"]["schemas"]
+    assert ("io.k8s.api.autoscaling.v1.Scale" in schemas) is scaled
+    assert any(name.startswith("io.k8s.api.autoscaling.v1.Scale") for name in schemas) is scaled

@@ -67,3 +67,27 @@ async def test_selectors_that_cannot_be_read_are_told(
     assert status["allowed"] is True
     told = f"spec.resourceAttributes.{expected} due to parse error" if expected else None
     assert status.get("evaluationError") == told
+
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "t"}}),
+        ("/apis/authentication.k8s.io/v1/selfsubjectreviews", {}),
+        (f"{AUTHORIZATION}/subjectaccessreviews", {"spec": {"user": "u", "nonResourceAttributes": {"path": "/"}}}),
+        (f"{AUTHORIZATION}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}),
+        ("/api/v1/namespaces/default/serviceaccounts/default/token", {"spec": {}}),
+    ],
+)
+async def test_nothing_prints_a_review(api: aiohttp.ClientSession, path: str, body: dict[str, Any]) -> None:
+    """MT-08: upstream's storage of them has no printer, so that a Table is none of what they produce."""
+    async with api.post(path, json=body, headers={"Accept": TABLE}) as r:
+        assert r.status == 406
+        types = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+        assert (await r.json())["message"] == f"only the following media types are accepted: {types}"
+    async with api.post(path, json=body, headers={"Accept": f"{TABLE},application/json"}) as r:
+        assert r.status != 406
+        assert (await r.json())["kind"] != "Table"

@@ -43,6 +43,6 @@ def test_a_missing_certificate_is_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         command("serve", "--port", "0", "--tls-cert-file", missing), capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert done.stderr.startswith("hydrofoil: cannot use the TLS certificate: ")
     assert done.stderr.count("\n") == 1

@@ -293,3 +293,12 @@ async def test_a_collection_is_deleted_as_it_was(api: aiohttp.ClientSession) -> 
     async with api.delete(f"{CORE}/configmaps?{query}") as r:
         assert [item["metadata"]["name"] for item in (await r.json())["items"]] == ["first"]
     assert (await get(api, f"{CORE}/configmaps/second"))["metadata"]["name"] == "second"
+
+
+async def test_a_name_that_is_no_text_is_none(api: aiohttp.ClientSession) -> None:
+    """`y` is a boolean in YAML 1.1: the message names an object without a name (`objectGVKNN`)."""
+    body = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y}\n"
+    path = "/api/v1/namespaces/default/configmaps/y?fieldManager=a"
+    async with api.patch(path, data=body, headers={"Content-Type": APPLY}) as r:
+        answer = await r.json()
+    assert "(/; /v1, Kind=ConfigMap)" in answer["message"]

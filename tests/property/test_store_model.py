@@ -36,7 +36,7 @@ class StoreMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.store = engine.Store(START, 300.0, 1_000_000, 1 << 30, None)
-        self.shard = self.store.shard(CONFIGMAPS)
+        self.shard = self.store.shard("configmaps")
         self.model = Model(START)
         self.everything = engine.Selector(CONFIGMAPS, "", "", "")
         self.watchers: list[tuple[engine.Watcher, int, list[tuple[int, str, str]]]] = []

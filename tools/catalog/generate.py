@@ -9,6 +9,7 @@ from . import openapi
 from .bootstrap import Bootstrap
 from .compact import compact
 from .facts import read_facts
+from .gates import read_gates
 from .internal import InternalTypes
 from .model import minified
 from .modules import Modules
@@ -35,6 +36,7 @@ def generate(cache: Path, out: Path, facts_directory: Path | None = None) -> Non
     objects = Bootstrap(facts.types, catalog, priorities).objects(modules.kubernetes)
     (out / "bootstrap.json").write_bytes(minified(objects))
     (out / "registered.json").write_bytes(minified(registered(modules)))
+    (out / "gates.json").write_bytes(minified(read_gates(modules)))
     lines = InternalTypes(modules).lines()
     INTERNAL.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     openapi.pack(modules.openapi_spec, facts, catalog["resources"], out / "openapi")

@@ -22,6 +22,10 @@ class Modules:
     apimachinery: Path
     apiextensions: Path
     aggregator: Path
+    apiserver: Path
+    client: Path
+    component: Path
+    manager: Path
 
     @classmethod
     def fetch(cls, cache: Path) -> Modules:
@@ -36,6 +40,10 @@ class Modules:
             apimachinery=library("apimachinery"),
             apiextensions=library("apiextensions-apiserver"),
             aggregator=library("kube-aggregator"),
+            apiserver=library("apiserver"),
+            client=library("client-go"),
+            component=library("component-base"),
+            manager=library("controller-manager"),
         )
 
     @property

@@ -40,14 +40,9 @@ def file_name(path: str) -> str:
 
 
 def trimmed(value: Any) -> Any:
-    """The value without description texts and without CBOR content types."""
+    """The value without CBOR content types."""
     if isinstance(value, dict):
-        return {
-            key: trimmed(item)
-            for key, item in value.items()
-            # A property may be called description too; only texts go.
-            if not (key == "description" and isinstance(item, str)) and not is_cbor(key)
-        }
+        return {key: trimmed(item) for key, item in value.items() if not is_cbor(key)}
     if isinstance(value, list):
         return [trimmed(item) for item in value if not is_cbor(item)]
     return value

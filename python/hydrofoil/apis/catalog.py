@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.apis.enablement import enablement
+from hydrofoil.apis.gates import Gates
 
 
 @dataclass(slots=True, frozen=True)
@@ -21,6 +23,16 @@ class Subresource:
     kind: str
     type_name: str
     verbs: frozenset[str]
+
+
+class Converter(Protocol):
+    """What converts the objects of a custom resource between its versions."""
+
+    async def show(self, stored: list[engine.Stored], api_version: str) -> None:
+        """Convert versions that are to be shown in a version."""
+
+    async def store(self, draft: engine.Draft, api_version: str) -> None:
+        """Convert a draft to the version that is stored."""
 
 
 @dataclass(slots=True, eq=False)
@@ -48,8 +60,8 @@ class Resource:
     """Whether a custom resource definition brought it."""
     terminating: bool = False
     """Whether its definition is being deleted, so that nothing new may be stored."""
-    webhook: bool = False
-    """Whether its versions are converted by a webhook."""
+    webhook: Converter | None = None
+    """The webhook that converts its versions; requests in flight keep the one that they began with."""
     traits: tuple[bool, bool, bool, bool] | None = None
     """What its type says of the generic flows, once somebody asked."""
 
@@ -71,16 +83,24 @@ class Resource:
 
     @property
     def storage(self) -> tuple[str, str]:
-        """What names its shard: events of both groups share one."""
-        if self.plural == "events":
-            return ("", "events")
-        return (self.group, self.plural)
+        """What names its collection: events of both groups share one, custom resources never one of the server's."""
+        if self.custom:
+            return (self.group, f"{self.plural}.{self.group}")
+        return (self.storage_group, self.plural)
+
+    @property
+    def storage_group(self) -> str:
+        """The group of the type that is stored, as errors of validation name it."""
+        return "" if self.group == "events.k8s.io" and not self.custom else self.group
 
 
 class Catalog:
-    """All resources by group, version and plural, and the types behind them."""
+    """All resources by group, version and plural, and the types behind them.
 
-    def __init__(self, runtime_config: dict[str, bool] | None = None) -> None:
+    Raises EnablementError when `runtime_config` names what is not there.
+    """
+
+    def __init__(self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None) -> None:
         data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
         raw = orjson.loads(data)
         self.native = engine.Catalog(data)
@@ -92,9 +112,17 @@ class Catalog:
         self.groups: dict[str, dict[str, dict[str, Resource]]] = {name: {} for name in raw["groups"]}
         self.by_kind: dict[tuple[str, str, str], Resource] = {}
         config = runtime_config or {}
+        if config:
+            config = enablement(config, {_group_version(entry) for entry in raw["resources"]})
+        self.off: set[tuple[str, str, str]] = set()
+        """Group, version and plural of what is served by default and not by this server."""
         for entry in raw["resources"]:
-            if _enabled(entry, config):
+            if _enabled(entry, config) and (gates is None or gates.serves(entry["group"], entry["plural"])):
                 self._add(entry)
+            elif entry.get("served"):
+                self.off.add((entry["group"], entry["version"], entry["plural"]))
+        self.builtin = frozenset((r.group, r.version, r.plural) for r in self.resources())
+        """Group, version and plural of what no definition brings."""
         self.groups = {g: versions for g, versions in self.groups.items() if versions}
         self._builtin = set(self.groups)
         self._custom: dict[str, list[Resource]] = {}
@@ -102,24 +130,36 @@ class Catalog:
         """Grows whenever resources come or go: what was made of the catalog before is stale then."""
 
     def replace(self, definition: str, resources: list[Resource]) -> None:
-        """Puts the resources of a custom resource definition in the place of those it had; none takes them out."""
+        """Put the resources of a custom resource definition in the place of those it had; none takes them out.
+
+        The maps are replaced, not changed: who reads them in another thread sees the state before or after.
+        """
+        groups, fresh = dict(self.groups), set[tuple[str, str]]()
+
+        def served(r: Resource) -> dict[str, Resource]:
+            if (r.group, "") not in fresh:
+                groups[r.group] = dict(groups.get(r.group, {}))
+            versions = groups[r.group]
+            if (r.group, r.version) not in fresh:
+                versions[r.version] = dict(versions.get(r.version, {}))
+            fresh.update(((r.group, ""), (r.group, r.version)))
+            return versions[r.version]
+
         for old in self._custom.pop(definition, ()):
-            versions = self.groups.get(old.group, {})
-            served = versions.get(old.version, {})
-            if served.get(old.plural) is old:
-                del served[old.plural]
+            if served(old).get(old.plural) is old:
+                del served(old)[old.plural]
             if self.by_kind.get((old.group, old.version, old.kind)) is old:
                 del self.by_kind[old.group, old.version, old.kind]
-            if not served:
-                versions.pop(old.version, None)
-            if not versions:
-                self.groups.pop(old.group, None)
         for new in resources:
-            served = self.groups.setdefault(new.group, {}).setdefault(new.version, {})
             # What the server itself serves is not taken over.
-            if new.plural not in served or served[new.plural].custom:
-                served[new.plural] = new
+            found = served(new)
+            if new.plural not in found or found[new.plural].custom:
+                found[new.plural] = new
                 self.by_kind[new.group, new.version, new.kind] = new
+        for group, version in fresh:
+            if version and not groups[group][version]:
+                del groups[group][version]
+        self.groups = {group: versions for group, versions in groups.items() if versions}
         if resources:
             self._custom[definition] = resources
         self.changes += 1
@@ -158,7 +198,7 @@ class Catalog:
             storage_version=tuple(entry["storage"]) if entry.get("storage") else None,
             native=self.native.resource(group, version, plural),
             subresources={s["name"]: _subresource(s) for s in entry.get("subresources", ())},
-            deprecation=_deprecation(entry),
+            deprecation=_deprecation(entry, self.release),
             raw=entry,
         )
         self.groups.setdefault(group, {}).setdefault(version, {})[plural] = resource
@@ -203,12 +243,16 @@ def _subresource(raw: dict[str, Any]) -> Subresource:
     )
 
 
+def _group_version(entry: dict[str, Any]) -> str:
+    return f"{entry['group']}/{entry['version']}" if entry["group"] else entry["version"]
+
+
 def _enabled(entry: dict[str, Any], config: dict[str, bool]) -> bool:
     """Whether a resource is served: the most specific key of --runtime-config decides (GR-03, GR-04).
 
     What upstream has taken out of its servers is served only where its version is named.
     """
-    version = f"{entry['group']}/{entry['version']}" if entry["group"] else entry["version"]
+    version = _group_version(entry)
     level = "alpha" if "alpha" in entry["version"] else "beta" if "beta" in entry["version"] else "ga"
     named = f"{version}/{entry['plural']}", version
     for key in named if entry.get("retired") else (*named, f"api/{level}", "api/all"):
@@ -235,14 +279,18 @@ DEPRECATED = {
 """Kinds of a current version that warn nevertheless (their registries' `DeprecatedSince`)."""
 
 
-def _deprecation(entry: dict[str, Any]) -> str:
-    """Upstream's warning on a deprecated kind (apiserver `pkg/endpoints/deprecation`)."""
+def _minor(release: str) -> int:
+    return int(release.split(".")[1])
+
+
+def _deprecation(entry: dict[str, Any], release: str) -> str:
+    """Upstream's warning on a kind that is deprecated in a release (apiserver `pkg/endpoints/deprecation`)."""
     if text := DEPRECATED.get((entry["group"], entry["plural"])):
         return text
     life = entry.get("lifecycle", {})
-    if not life.get("deprecated"):
+    if not life.get("deprecated") or _minor(life["deprecated"]) > _minor(release):
         return ""
-    version = f"{entry['group']}/{entry['version']}" if entry["group"] else entry["version"]
+    version = _group_version(entry)
     text = f"{version} {entry['kind']} is deprecated in v{life['deprecated']}+"
     if life.get("removed"):
         text += f", unavailable in v{life['removed']}+"

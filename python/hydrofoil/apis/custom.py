@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.apis.catalog import Resource, Subresource
+from hydrofoil.apis.catalog import Converter, Resource, Subresource
 from hydrofoil.apis.version import version_key
 
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -28,20 +28,27 @@ def holds(definition: dict[str, Any], kind: str) -> bool:
     return found is not None and found["status"] == "True"
 
 
-def resources(definition: dict[str, Any], natives: dict[str, engine.ResourceType]) -> list[Resource]:
+def resources(
+    definition: dict[str, Any], natives: dict[str, engine.ResourceType], webhook: Converter | None
+) -> list[Resource]:
     """One resource for each served version of a definition; none before its names are accepted."""
     if not (holds(definition, "NamesAccepted") or holds(definition, "Established")):
         return []
-    return [_resource(definition, v, natives[v["name"]]) for v in definition["spec"]["versions"] if v["served"]]
+    served = (v for v in definition["spec"]["versions"] if v["served"])
+    return [_resource(definition, v, natives[v["name"]], webhook) for v in served]
 
 
-def stored_resource(definition: dict[str, Any], natives: dict[str, engine.ResourceType]) -> Resource:
+def stored_resource(
+    definition: dict[str, Any], natives: dict[str, engine.ResourceType], webhook: Converter | None
+) -> Resource:
     """The resource of the version that is stored, served or not."""
     storage = next(v for v in definition["spec"]["versions"] if v["storage"])
-    return _resource(definition, storage, natives[storage["name"]])
+    return _resource(definition, storage, natives[storage["name"]], webhook)
 
 
-def _resource(definition: dict[str, Any], version: dict[str, Any], native: engine.ResourceType) -> Resource:
+def _resource(
+    definition: dict[str, Any], version: dict[str, Any], native: engine.ResourceType, webhook: Converter | None
+) -> Resource:
     spec, names = definition["spec"], definition["status"]["acceptedNames"]
     group, kind = spec["group"], names["kind"]
     storage = next(v["name"] for v in spec["versions"] if v["storage"])
@@ -76,7 +83,7 @@ def _resource(definition: dict[str, Any], version: dict[str, Any], native: engin
         raw={"scale": given.get("scale"), "definition": definition["metadata"]["name"], "digest": digest},
         custom=True,
         terminating=terminating,
-        webhook=spec.get("conversion", {}).get("strategy") == "Webhook",
+        webhook=webhook,
     )
 
 

@@ -24,8 +24,9 @@ def storage_hash(resource: Resource) -> str:
 class Discovery:
     """Documents over a catalog, made once each."""
 
-    def __init__(self, catalog: Catalog, registrations: Registrations) -> None:
+    def __init__(self, catalog: Catalog, registrations: Registrations, *, hashes: bool = True) -> None:
         self._catalog = catalog
+        self._hashes = hashes
         self._registrations = registrations
         self._made = (-1, -1)
         self._aggregates = lru_cache(maxsize=8)(self._aggregated)
@@ -108,7 +109,7 @@ class Discovery:
             entry["shortNames"] = r.short_names
         if r.categories:
             entry["categories"] = r.categories
-        if r.storage_version is not None:
+        if r.storage_version is not None and (self._hashes or r.custom):
             entry["storageVersionHash"] = storage_hash(r)
         return [entry, *(self._sub_entry(r, s) for s in r.subresources.values())]
 

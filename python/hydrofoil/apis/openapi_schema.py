@@ -135,3 +135,13 @@ def _plain(out: Schema) -> None:
         out["required"] = [key for key in out["required"] if key not in nullable]
         if not out["required"]:
             del out["required"]
+
+
+def references(schema: Any) -> list[str]:
+    """The names that a schema refers to."""
+    if isinstance(schema, list):
+        return [name for item in schema for name in references(item)]
+    if not isinstance(schema, dict):
+        return []
+    own = [schema["$ref"].rpartition("/")[2]] if isinstance(schema.get("$ref"), str) else []
+    return own + [name for value in schema.values() for name in references(value)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Iterable
+from functools import partial
 
 import aiohttp
 
@@ -12,6 +13,7 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.registration import Registration, Service
 from hydrofoil.controllers.base import Controller
 from hydrofoil.registry.backends import SERVICE_NAME, Backends, Unreachable, identity, port_number, ready, reason
+from hydrofoil.registry.pool import lasting
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy, Available
 from hydrofoil.watch.hub import Hub
@@ -59,7 +61,9 @@ class AvailabilityController(Controller):
             return
         if name not in self._checks:
             self._changed[name] = asyncio.Event()
-            self._checks[name] = asyncio.create_task(self._check_on(name, self._changed[name]))
+            self._checks[name] = asyncio.create_task(
+                lasting(partial(self._check_on, name, self._changed[name]), f"the check of {name}")
+            )
             self.discover()
         self._wake_check(name)
 

@@ -5,22 +5,33 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from time import perf_counter
 
 import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.errors import FAULTS
+from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
 from hydrofoil.registry.store import Registry
 from hydrofoil.storage.backend import Expired
-from hydrofoil.watch.hub import Hub
-from hydrofoil.watch.stream import LAPPED, NOTHING, WatchStream
+from hydrofoil.watch.hub import SLICE_SECONDS, Hub
+from hydrofoil.watch.stream import INITIAL_END, LAPPED, NOTHING, WatchStream
 
 LOG = logging.getLogger("hydrofoil")
-RETRY_SECONDS = 0.5
+PIECE = 16 << 10
+"""How many bytes of events are read at a time."""
+Metadata = dict[str, object]
 
 
 class EventSource(WatchStream):
-    """A watch whose events are put into a controller's hands instead of on a wire."""
+    """A watch whose events are put into a controller's hands instead of on a wire.
+
+    The first thing it gives is the present state; what the controller knew before and is no longer there is told as
+    deleted, so that nothing is kept that went while nobody looked.
+    """
+
+    urgent = False
 
     def __init__(self, controller: Controller, resource: Resource, hub: Hub) -> None:
         self._controller = controller
@@ -32,33 +43,52 @@ class EventSource(WatchStream):
             watcher = collection.watch(resource.native, everything, "json:bare", None, token, False)
         except Expired:  # pragma: no cover - a watch of the present state is never too old
             raise RuntimeError("the present state is always within reach") from None
-        super().__init__(hub, token, watcher, _Nowhere(), lambda: b"", bookmarks=False)
+        super().__init__(hub, token, watcher, _Nowhere(), lambda _: b"", bookmarks=False)
         self.subject = resource.storage if resource.custom else None
+        self._present: set[str] | None = set() if controller.watched_before(resource) else None
 
-    def pump(self) -> None:
-        """Hands over what waits."""
+    def _pump(self) -> None:
+        """Hand over what waits, for as long as nobody else is due."""
+        due = perf_counter() + SLICE_SECONDS
         while not self.ended.done():
-            data, left = self._watcher.drain(1 << 20)
+            data, left = self._watcher.drain(PIECE)
             for line in (data or b"").splitlines():
                 event = orjson.loads(line)
-                self._controller.event(self.resource, event["type"], event["object"]["metadata"])
-            if left == LAPPED:
-                self.cut()
-            if left in (NOTHING, LAPPED):
+                metadata = event["object"]["metadata"]
+                if self._present is not None:
+                    self._present.add(str(metadata["uid"]))
+                self._controller.event(self.resource, event["type"], metadata)
+            if left == INITIAL_END and self._present is not None:
+                self._controller.replace(self.resource, self._present)
+                self._present = None
+            elif left == LAPPED:
+                self._controller.again(self)
+            elif left == NOTHING:
+                if self._ending:
+                    self._controller.ended(self)
+                return
+            if perf_counter() > due:
+                self._hub.again(self._token)
                 return
 
+    def fail(self, fault: BaseException) -> None:
+        """Begin anew after a while with the present state."""
+        LOG.error("%s failed on events of %s", type(self._controller).__name__, self.resource.plural, exc_info=fault)
+        if not self.ended.done():
+            self.end()
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._controller.again, self)
+
     def cut(self) -> None:
-        """Begins anew with the present state, unless nobody serves the resource any more."""
-        self._hub.remove(self._token)
-        self.ended.set_result(None)
-        self._controller.ended(self)
-        if self._controller.registry.catalog.serves(self.resource):
-            self._controller.restart(self._controller.registry.catalog.present(self.resource))
+        """End after the last events if nobody serves the resource any more; metadata has one form in all others."""
+        if not self._controller.registry.catalog.serves(self.resource):
+            super().cut()
 
 
 class _Nowhere:
+    begun = True
+
     def write(self, data: bytes) -> None:
-        """Nothing is written."""
+        """Write nothing."""
 
     def paused(self) -> bool:
         return False
@@ -72,71 +102,102 @@ class Controller:
         self._hub = hub
         self._queue: dict[tuple[str, ...], None] = {}
         self._wake = asyncio.Event()
-        self._sources: list[EventSource] = []
-        self._watched: set[tuple[str, str]] = set()
+        self._sources: dict[tuple[str, str], EventSource] = {}
+        self._met: set[tuple[str, str]] = set()
         self._task: asyncio.Task[None] | None = None
+        self._stopped = False
 
     def resources(self) -> Iterable[Resource]:
         """What to watch."""
         raise NotImplementedError
 
-    def event(self, resource: Resource, kind: str, metadata: dict[str, object]) -> None:
-        """Takes in an event; puts keys into the queue."""
+    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
+        """Take in an event; put keys into the queue."""
         raise NotImplementedError
+
+    def known(self, resource: Resource) -> Iterable[Metadata]:
+        """The metadata, at least uid, namespace and name, of what is remembered of a resource."""
+        return ()
 
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Works on a key. False to come back to it after a while."""
+        """Work on a key. False to come back to it after a while."""
         raise NotImplementedError
 
+    def watched_before(self, resource: Resource) -> bool:
+        """Whether something of a resource may be remembered; it is from now on."""
+        before = resource.storage in self._met
+        self._met.add(resource.storage)
+        return before
+
+    def replace(self, resource: Resource, present: set[str]) -> None:
+        """Tell what is remembered of a resource and is not among the uids that are present as deleted."""
+        for metadata in [m for m in self.known(resource) if m["uid"] not in present]:
+            self.event(resource, "DELETED", metadata)
+
     def put(self, *key: str) -> None:
-        """Queues a key, once."""
+        """Queue a key, once."""
         self._queue[key] = None
         self._wake.set()
 
     def start(self) -> None:
-        """Begins."""
+        """Begin."""
         self.discover()
-        self._task = asyncio.create_task(self._run())
+        self._task = asyncio.create_task(lasting(self._run, type(self).__name__))
 
     def discover(self) -> None:
-        """Watches what is not watched yet."""
+        """Watch what is not watched yet."""
+        if self._stopped:
+            return
         for resource in list(self.resources()):
-            if resource.storage not in self._watched:
-                self.restart(resource)
+            if resource.storage not in self._sources:
+                self._watch(resource)
 
     def ended(self, source: EventSource) -> None:
-        """Forgets a source that has come to its end."""
-        self._sources.remove(source)
-        self._watched.discard(source.resource.storage)
+        """Forget a source that has come to its end."""
+        source.end()
+        if self._sources.get(source.resource.storage) is source:
+            del self._sources[source.resource.storage]
 
-    def restart(self, resource: Resource) -> None:
-        """Watches a resource from its present state on."""
-        source = EventSource(self, resource, self._hub)
-        self._sources.append(source)
-        self._watched.add(resource.storage)
-        source.pump()
+    def again(self, source: EventSource) -> None:
+        """Put a new source in the place of one that has lost its events, unless nobody serves the resource any more."""
+        self.ended(source)
+        if not self._stopped and self.registry.catalog.serves(source.resource):
+            self._watch(self.registry.catalog.present(source.resource))
+
+    def _watch(self, resource: Resource) -> None:
+        """Watch a resource from its present state on."""
+        try:
+            source = self._sources[resource.storage] = EventSource(self, resource, self._hub)
+            source.pump()
+        except FAULTS:
+            LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self.discover)
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
+        pace = Pace()
         while True:
             if not self._queue:
                 self._wake.clear()
                 await self._wake.wait()
+                # Requests come first.
+                await asyncio.sleep(0)
             key = next(iter(self._queue))
             del self._queue[key]
+            done = False
             try:
                 done = await self.work(key)
-            except Exception:
+            except FAULTS:
                 LOG.exception("%s failed on %s", type(self).__name__, key)
-                done = False
-            if not done:
-                loop.call_later(RETRY_SECONDS, self.put, *key)
-            # One key a turn: requests come first.
-            await asyncio.sleep(0)
+            finally:
+                if not done:
+                    loop.call_later(RETRY_SECONDS, self.put, *key)
+            await pace.rest()
 
     async def stop(self) -> None:
-        """Ends."""
-        for source in self._sources:
+        """End."""
+        self._stopped = True
+        for source in list(self._sources.values()):
             source.end()
         if self._task is not None:
             self._task.cancel()

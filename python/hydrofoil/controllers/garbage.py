@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 import orjson
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.controllers.graph import Node, invalid_owner
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.store import DeleteOptions
 from hydrofoil.registry.strategies.base import FOREGROUND, ORPHAN
 
+LOG = logging.getLogger("hydrofoil")
+Found = Literal["solid", "waiting", "dangling"]
+"""What an owner is to a dependent: there, there but waiting for its dependents, or not there."""
 
-@dataclass(slots=True)
-class Node:
-    """One object of the graph."""
 
-    resource: Resource
-    namespace: str
-    name: str
-    owners: list[dict[str, Any]] = field(default_factory=list)
-    finalizers: list[str] = field(default_factory=list)
-    deleting: bool = False
+class UnknownKind(Exception):
+    """An owner of a kind that nobody serves: it may be there, and cannot be asked for."""
+
+
+class InvalidOwner(Exception):
+    """A cluster-scoped object that names an owner in a namespace."""
 
 
 class GarbageCollector(Controller):
@@ -36,17 +38,36 @@ class GarbageCollector(Controller):
         super().__init__(registry, hub)
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
+        self._absent: dict[str, str] = {}
+        """The namespaces of owners that were seen to go, until the last of their dependents has gone too."""
+        self._unknown: dict[str, None] = {}
+        """Objects that name an owner of a kind that nobody serves."""
 
     def resources(self) -> Iterable[Resource]:
         seen: set[tuple[str, str]] = set()
         for resource in self.registry.catalog.resources():
             if "watch" in resource.verbs and "delete" in resource.verbs and resource.storage not in seen:
-                if resource.plural == "events":
+                if resource.storage == ("", "events"):
                     continue
                 seen.add(resource.storage)
                 yield resource
 
-    def event(self, resource: Resource, kind: str, metadata: dict[str, object]) -> None:
+    def discover(self) -> None:
+        """Watch what is not watched yet, and look again at what names an owner of a kind that was not known."""
+        super().discover()
+        unknown, self._unknown = self._unknown, {}
+        for uid in unknown:
+            self.put("item", uid)
+
+    def known(self, resource: Resource) -> Iterable[Metadata]:
+        storage = resource.storage
+        return (
+            {"uid": uid, "namespace": node.namespace, "name": node.name}
+            for uid, node in self._nodes.items()
+            if node.resource.storage == storage
+        )
+
+    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
         uid = str(metadata["uid"])
         if kind == "DELETED":
             self._gone(uid)
@@ -58,31 +79,29 @@ class GarbageCollector(Controller):
         if old is not None and (old.owners, old.finalizers, old.deleting) == (owners, finalizers, deleting):
             # Most writes change nothing of the graph.
             return
-        node = Node(
-            resource,
-            str(metadata.get("namespace", "")),
-            str(metadata["name"]),
-            owners,
-            finalizers,
-            deleting,
-        )
+        node = Node(resource, str(metadata.get("namespace", "")), str(metadata["name"]), owners, finalizers, deleting)
         self._nodes[uid] = node
+        present = {owner["uid"] for owner in owners}
         for owner in old.owners if old else ():
-            if owner["uid"] not in {o["uid"] for o in owners}:
+            if owner["uid"] not in present:
                 self._disown(owner["uid"], uid)
-        for owner in owners:
-            self._dependents[owner["uid"]].add(uid)
+        for owner in present:
+            self._dependents[owner].add(uid)
+            self._look_at_owner(owner)
         if owners:
             self.put("item", uid)
-            for owner in owners:
-                self._look_at_owner(owner["uid"])
         if node.deleting and (ORPHAN in finalizers or FOREGROUND in finalizers):
             self.put("owner", uid)
+        if old is None and uid in self._dependents:
+            # What named it before it was seen may have named it where it is not.
+            for dependent in self._dependents[uid]:
+                self.put("item", dependent)
 
     def _disown(self, owner: str, uid: str) -> None:
         self._dependents[owner].discard(uid)
         if not self._dependents[owner]:
             del self._dependents[owner]
+            self._absent.pop(owner, None)
         self._look_at_owner(owner)
 
     def _look_at_owner(self, owner: str) -> None:
@@ -92,51 +111,113 @@ class GarbageCollector(Controller):
 
     def _gone(self, uid: str) -> None:
         node = self._nodes.pop(uid, None)
-        for owner in node.owners if node else ():
-            self._disown(owner["uid"], uid)
-        for dependent in self._dependents.get(uid, ()):
-            self.put("item", dependent)
+        self._unknown.pop(uid, None)
+        for owner in {o["uid"] for o in node.owners} if node else ():
+            self._disown(owner, uid)
+        if uid in self._dependents:
+            self._absent[uid] = node.namespace if node else ""
+            for dependent in self._dependents[uid]:
+                self.put("item", dependent)
 
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Works on an object as a dependent or as an owner that is being deleted."""
+        """Work on an object as a dependent or as an owner that is being deleted."""
         what, uid = key
         node = self._nodes.get(uid)
         if node is None:
             return True
         try:
             return await (self._as_dependent(uid, node) if what == "item" else self._as_owner(uid, node))
+        except UnknownKind:
+            self._unknown[uid] = None
+            return True
+        except InvalidOwner:
+            # As upstream: it stays, and is looked at again when it changes.
+            return True
         except ApiError as e:
             # What has gone or changed meanwhile comes back with its own event.
             return e.code in (404, 409)
 
-    def _alive(self, node: Node, owner: dict[str, Any]) -> Node | None:
-        """The owner of a reference, if it exists with that uid where a dependent may have it."""
-        found = self._nodes.get(owner["uid"])
-        if found is None:
-            return None
-        reachable = found.namespace in ("", node.namespace)
-        return found if reachable and found.name == owner["name"] else None
+    async def _owner(self, node: Node, owner: dict[str, Any]) -> Found:
+        """What the owner of a reference is (`attemptToDeleteItem`, `isDangling`): the store is asked, not memory.
+
+        Raises UnknownKind and InvalidOwner.
+        """
+        uid = owner["uid"]
+        known = self._nodes.get(uid)
+        if known is not None and known.namespace and known.namespace != node.namespace:
+            await self._tell_invalid(node, owner)
+        if self._absent.get(uid) in ("", node.namespace):
+            return "dangling"
+        group, _, version = owner["apiVersion"].rpartition("/")
+        resource = self.registry.catalog.by_kind.get((group, version, owner["kind"]))
+        if resource is None:
+            raise UnknownKind
+        if resource.namespaced and not node.namespace:
+            raise InvalidOwner
+        place = node.namespace if resource.namespaced else ""
+        stored = self.registry.collection(resource).get(resource.native, place, owner["name"])
+        if stored is None:
+            return "dangling"
+        if known is not None and (known.resource.kind, known.namespace, known.name) == (
+            resource.kind,
+            place,
+            owner["name"],
+        ):
+            return "waiting" if known.deleting and FOREGROUND in known.finalizers else "solid"
+        if stored.uid != uid:
+            return "dangling"
+        _, deleted, _, finalizers = stored.thaw().lifecycle()
+        return "waiting" if deleted and FOREGROUND in finalizers else "solid"
+
+    def _present(self, node: Node, owners: list[dict[str, Any]]) -> bool:
+        """Whether an object still has the owners that are known: a change may not have been told yet."""
+        resource = self._served(node)
+        stored = self.registry.collection(resource).get(resource.native, node.namespace, node.name)
+        if stored is None:
+            return False
+        found = stored.thaw().get(["metadata", "ownerReferences"])
+        return {o["uid"] for o in orjson.loads(found or b"[]")} == {o["uid"] for o in owners}
+
+    async def _tell_invalid(self, node: Node, owner: dict[str, Any]) -> None:
+        """Report, once, that an owner is not where a dependent may have it (`reportInvalidNamespaceOwnerRef`)."""
+        if owner["uid"] in node.reported:
+            return
+        node.reported.add(owner["uid"])
+        uid = next((u for u in self._dependents[owner["uid"]] if self._nodes.get(u) is node), "")
+        events = self.registry.catalog.find("", "v1", "events")
+        if events is None:
+            return
+        body = invalid_owner(node, uid, owner)
+        draft, _ = events.native.decode(orjson.dumps(body), "json")
+        try:
+            await self.registry.create(
+                events, body["metadata"]["namespace"], draft, manager="kube-controller-manager", warnings=[]
+            )
+        except ApiError as e:
+            LOG.info("no event for %s: %s", node.name, e.message)
 
     async def _as_dependent(self, uid: str, node: Node) -> bool:
         if node.deleting or not node.owners:
             return True
-        solid, waiting, dangling = [], [], []
+        pace = Pace()
+        found: dict[Found, list[str]] = {"solid": [], "waiting": [], "dangling": []}
         for owner in node.owners:
-            found = self._alive(node, owner)
-            if found is None:
-                dangling.append(owner["uid"])
-            elif found.deleting and FOREGROUND in found.finalizers:
-                waiting.append(owner["uid"])
-            else:
-                solid.append(owner["uid"])
+            found[await self._owner(node, owner)].append(owner["uid"])
+            await pace.rest()
+        solid, waiting, dangling = found["solid"], found["waiting"], found["dangling"]
         if solid:
             if dangling or waiting:
                 await self._drop_owners(node, {*dangling, *waiting})
             return True
+        if not self._present(node, node.owners):
+            return True
         policy = "Background"
-        if waiting and self._dependents.get(uid):
+        if waiting and (dependents := self._dependents.get(uid)):
             # The owner waits in the foreground, so the dependents of this one go first too.
             policy = "Foreground"
+            if any(d.deleting and FOREGROUND in d.finalizers for u in dependents if (d := self._nodes.get(u))):
+                # They may own each other in a circle, in which each would wait for the next.
+                await self._unblock(node)
         elif ORPHAN in node.finalizers:
             policy = "Orphan"
         elif FOREGROUND in node.finalizers:
@@ -147,16 +228,19 @@ class GarbageCollector(Controller):
     async def _as_owner(self, uid: str, node: Node) -> bool:
         if not node.deleting:
             return True
+        pace = Pace()
         if ORPHAN in node.finalizers:
             for dependent in list(self._dependents.get(uid, ())):
                 if found := self._nodes.get(dependent):
-                    await self._drop_owners(found, {uid})
+                    await self._orphan(found, uid)
+                await pace.rest()
             await self._drop_finalizer(node, ORPHAN)
             return True
         if FOREGROUND not in node.finalizers:
             return True
         blocking = False
         for dependent in list(self._dependents.get(uid, ())):
+            await pace.rest()
             found = self._nodes.get(dependent)
             if found is None:
                 continue
@@ -171,12 +255,27 @@ class GarbageCollector(Controller):
     def _served(self, node: Node) -> Resource:
         return self.registry.catalog.present(node.resource)
 
+    async def _orphan(self, node: Node, uid: str) -> None:
+        """Take an owner off a dependent, which may have gone meanwhile."""
+        try:
+            await self._drop_owners(node, {uid})
+        except ApiError as e:
+            if e.code != 404:
+                raise
+
     async def _drop_owners(self, node: Node, uids: set[str]) -> None:
+        await self._change_owners(node, lambda owners: [o for o in owners if o["uid"] not in uids])
+
+    async def _unblock(self, node: Node) -> None:
+        """Let no owner wait for an object (`unblockOwnerReferencesStrategicMergePatch`)."""
+        if any(o.get("blockOwnerDeletion") for o in node.owners):
+            await self._change_owners(node, lambda owners: [{**o, "blockOwnerDeletion": False} for o in owners])
+
+    async def _change_owners(self, node: Node, make: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
         def change(old: Stored) -> Draft:
             draft = old.thaw()
-            owners = orjson.loads(draft.get(["metadata", "ownerReferences"]) or b"[]")
-            kept = [o for o in owners if o["uid"] not in uids]
-            draft.set(["metadata", "ownerReferences"], orjson.dumps(kept) if kept else None)
+            made = make(orjson.loads(draft.get(["metadata", "ownerReferences"]) or b"[]"))
+            draft.set(["metadata", "ownerReferences"], orjson.dumps(made) if made else None)
             return draft
 
         await self.registry.update(self._served(node), node.namespace, node.name, change, warnings=[])

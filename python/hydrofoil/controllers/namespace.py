@@ -11,6 +11,7 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.controllers.base import Controller
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.store import DeleteOptions
 from hydrofoil.registry.strategies.base import now
 
@@ -60,19 +61,21 @@ class NamespaceController(Controller):
         """Deletes the content; gives what stays: resource -> count and finalizers."""
         remaining: dict[str, tuple[int, list[str]]] = {}
         seen: set[tuple[str, str]] = set()
+        pace = Pace()
         for resource in self.registry.catalog.resources():
+            await pace.rest()
             if not resource.namespaced or "list" not in resource.verbs or resource.storage in seen:
                 continue
             seen.add(resource.storage)
-            for old in self.registry.all(resource, namespace):
+            async for old in self.registry.walk(resource, namespace, pace):
                 try:
                     await self.registry.delete(resource, namespace, old.name, DeleteOptions(policy="Background"))
                 except ApiError as e:
                     if e.code != 404:
                         raise
-            left = self.registry.all(resource, namespace)
+            left = [old.thaw().lifecycle()[3] async for old in self.registry.walk(resource, namespace, pace)]
             if left:
-                finalizers = [f for old in left for f in old.thaw().lifecycle()[3]]
+                finalizers = [f for found in left for f in found]
                 remaining[errors.qualified(resource.group, resource.plural)] = (len(left), finalizers)
         return remaining
 

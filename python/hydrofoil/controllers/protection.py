@@ -6,14 +6,15 @@ it off when the object is being deleted and nothing uses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller
+from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.controllers.base import Controller, Metadata
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 
@@ -29,7 +30,13 @@ class ProtectionController(Controller):
 
     def __init__(self, registry: Any, hub: Any) -> None:
         super().__init__(registry, hub)
-        self._waiting: set[tuple[str, str]] = set()
+        self._waiting: dict[str, dict[str, str]] = defaultdict(dict)
+        """What is being deleted: namespace -> name -> uid."""
+
+    @classmethod
+    def served(cls, catalog: Catalog) -> bool:
+        """Whether everything that it looks at is served."""
+        return all(catalog.find(group, "v1", plural) for group, plural in (cls.target, *cls.users))
 
     def resource(self, group: str, plural: str) -> Resource:
         """A resource of version v1."""
@@ -41,20 +48,29 @@ class ProtectionController(Controller):
     def resources(self) -> Iterable[Resource]:
         return [self.resource(*key) for key in (self.target, *self.users)]
 
-    def event(self, resource: Resource, kind: str, metadata: dict[str, object]) -> None:
+    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
         namespace = str(metadata.get("namespace", ""))
         if resource.storage != self.target:
             # What used an object may do so no more.
-            for key in self._waiting:
-                if namespace in ("", key[0]) or not key[0]:
-                    self.put(*key)
+            for place in {namespace, ""} if namespace else list(self._waiting):
+                for name in self._waiting.get(place, ()):
+                    self.put(place, name)
             return
-        key = (namespace, str(metadata["name"]))
+        name = str(metadata["name"])
         if kind == "DELETED":
-            self._waiting.discard(key)
+            self._waiting[namespace].pop(name, None)
+            if not self._waiting[namespace]:
+                del self._waiting[namespace]
         elif metadata.get("deletionTimestamp"):
-            self._waiting.add(key)
-            self.put(*key)
+            self._waiting[namespace][name] = str(metadata["uid"])
+            self.put(namespace, name)
+
+    def known(self, resource: Resource) -> Iterable[Metadata]:
+        if resource.storage != self.target:
+            return
+        for namespace, names in self._waiting.items():
+            for name, uid in names.items():
+                yield {"uid": uid, "namespace": namespace, "name": name}
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Takes the finalizer off an object that nothing uses; one in use waits for the next event."""
@@ -64,7 +80,9 @@ class ProtectionController(Controller):
         if stored is None:
             return True
         _, deleted, _, finalizers = stored.thaw().lifecycle()
-        if not deleted or self.finalizer not in finalizers or self.used(namespace, name, orjson.loads(stored.json)):
+        if not deleted or self.finalizer not in finalizers:
+            return True
+        if await self.used(namespace, name, orjson.loads(stored.json)):
             return True
 
         def change(old: Stored) -> Draft:
@@ -80,13 +98,13 @@ class ProtectionController(Controller):
                 raise
         return True
 
-    def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
+    async def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
         """Whether something uses the object."""
         raise NotImplementedError
 
-    def everything(self, group: str, plural: str, namespace: str = "") -> Iterable[dict[str, Any]]:
+    async def everything(self, group: str, plural: str, namespace: str = "") -> AsyncIterator[dict[str, Any]]:
         """All objects of a resource as JSON values."""
-        for stored in self.registry.all(self.resource(group, plural), namespace):
+        async for stored in self.registry.walk(self.resource(group, plural), namespace):
             yield orjson.loads(stored.json)
 
 
@@ -97,8 +115,11 @@ class ClaimProtection(ProtectionController):
     users = (("", "pods"),)
     finalizer = "kubernetes.io/pvc-protection"
 
-    def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
-        return any(_mounts(pod, name, value) for pod in self.everything("", "pods", namespace))
+    async def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
+        async for pod in self.everything("", "pods", namespace):
+            if _mounts(pod, name, value):
+                return True
+        return False
 
 
 def _mounts(pod: dict[str, Any], name: str, claim: dict[str, Any]) -> bool:
@@ -123,7 +144,7 @@ class VolumeProtection(ProtectionController):
     target = ("", "persistentvolumes")
     finalizer = "kubernetes.io/pv-protection"
 
-    def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
+    async def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
         phase: str = value.get("status", {}).get("phase", "")
         return phase == "Bound"
 
@@ -135,9 +156,9 @@ class AttributesClassProtection(ProtectionController):
     users = (("", "persistentvolumeclaims"), ("", "persistentvolumes"))
     finalizer = "kubernetes.io/vac-protection"
 
-    def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
+    async def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
         for plural in ("persistentvolumes", "persistentvolumeclaims"):
-            for user in self.everything("", plural):
+            async for user in self.everything("", plural):
                 status = user.get("status", {})
                 target = status.get("modifyVolumeStatus", {}).get("targetVolumeAttributesClassName")
                 named = (user["spec"].get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"))

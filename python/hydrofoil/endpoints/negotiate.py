@@ -105,9 +105,11 @@ def negotiate(
     custom: bool = False,
     cbor: bool = False,
     untransformed: bool = False,
+    tabled: bool = True,
     routed: bool = True,
 ) -> Accepted:
-    """The form of an answer; custom resources have none in protobuf, and errors and documents no transform.
+    """The form of an answer; custom resources have none in protobuf, errors and documents no transform, and what is
+    answered and never kept is not `tabled`: nothing prints it.
 
     What is `routed` has a route that tells what it produces, which looks at the clauses first.
 
@@ -128,7 +130,7 @@ def negotiate(
             if not _met(media, served):
                 continue
             transform = params.get("as", "")
-            if served in (PROTOBUF, CBOR) and transform == "Table":
+            if transform == "Table" and (served in (PROTOBUF, CBOR) or not tabled):
                 continue
             if served == PROTOBUF and custom and not transform:
                 continue

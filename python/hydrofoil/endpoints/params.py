@@ -71,9 +71,13 @@ class ListOptions:
 
 
 def list_options(
-    params: Params, *, watch: bool, selectors: Callable[[ListOptions], object] | None = None
+    params: Params,
+    *,
+    watch: bool,
+    selectors: Callable[[ListOptions], object] | None = None,
+    streams: bool = True,
 ) -> ListOptions:
-    """Reads and checks ListOptions (RV-15 to RV-26, WA-21, WA-24).
+    """Reads and checks ListOptions (RV-15 to RV-26, WA-21, WA-24); `streams`: watches may begin with the state.
 
     What cannot be read at all is told first: `selectors` reads the selectors, and raises 400.
     """
@@ -91,7 +95,7 @@ def list_options(
         timeout=timeout,
     )
     version = params.get("resourceVersion", "")
-    causes = _watch_causes(options) if watch else _list_causes(options, version)
+    causes = _watch_causes(options, streams=streams) if watch else _list_causes(options, version)
     if selectors is not None and (causes or (version and not version.isdigit())):
         selectors(options)
     if causes:
@@ -142,12 +146,15 @@ def _list_causes(options: ListOptions, version: str) -> list[Cause]:
     return causes
 
 
-def _watch_causes(options: ListOptions) -> list[Cause]:
+def _watch_causes(options: ListOptions, *, streams: bool) -> list[Cause]:
     causes: list[Cause] = []
     match = options.match
     if options.initial_events is not None and match != "NotOlderThan":
         why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
         causes.append(_forbidden(_MATCH, why))
+    if options.initial_events is not None and not streams:
+        why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
+        causes.append(_forbidden("sendInitialEvents", why))
     if options.token and not match:
         causes.append(_forbidden(_MATCH, "resourceVersionMatch is forbidden when continue is provided"))
     if match:

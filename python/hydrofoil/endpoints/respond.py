@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import logging
+import socket
+import struct
 import time
 import zlib
 from email.utils import formatdate
@@ -14,11 +19,16 @@ from aiohttp.abc import AbstractStreamWriter
 from hydrofoil import engine
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.params import parse
-from hydrofoil.errors import ApiError
+from hydrofoil.errors import FAULTS, ApiError
 
+LOG = logging.getLogger("hydrofoil")
 GZIP_ABOVE = 131_072
 """Bodies above this many bytes are compressed for who accepts gzip (CP-01)."""
 GZIPPED = b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
+RESET = struct.pack("ii", 1, 0)
+"""`SO_LINGER` of a connection that is reset when it is closed."""
+PLAIN_ONLY = web.RequestKey("plain", bool)
+"""Stands in a request whose answer is not compressed, whatever its client accepts (CP-02)."""
 PIECE = 128 * 1024
 """Large bodies are written in pieces of about this size, each after the last was taken."""
 
@@ -47,6 +57,35 @@ def closes(request: web.BaseRequest) -> bool:
     """Whether the connection ends with this answer: as asked for, or by default in HTTP/1.0."""
     word = request.headers.get("Connection", "").lower()
     return word == "close" or (request.version < (1, 1) and word != "keep-alive")
+
+
+def patience(request: web.BaseRequest) -> float:
+    """How long a client may take to read an answer, in seconds."""
+    found: float = getattr(request.protocol, "answer_timeout", 60.0)
+    return found
+
+
+def cut(transport: asyncio.Transport) -> None:
+    """Ends a connection at once, and lets go of what its client has not read, here and in the kernel."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None:
+        # It may be closed already.
+        with contextlib.suppress(OSError, ValueError):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    transport.abort()
+
+
+async def taken(request: web.BaseRequest) -> bool:
+    """Waits until a client has read most of what was written; one that takes too long is cut off. Whether it did."""
+    protocol, transport = request.protocol, request.transport
+    try:
+        async with asyncio.timeout(patience(request)):
+            await protocol._drain_helper()
+    except TimeoutError:
+        if transport is not None:
+            cut(transport)
+        return False
+    return True
 
 
 class Answer(web.StreamResponse):
@@ -79,14 +118,24 @@ class Answer(web.StreamResponse):
             extra,
             len(self.payload),
         )
-        if len(body) <= PIECE:
-            transport.write(head + body)
-            return None
-        transport.write(head)
-        view = memoryview(body)
-        for at in range(0, len(body), PIECE):
-            transport.write(view[at : at + PIECE])
-            await request.protocol._drain_helper()
+        try:
+            if len(body) <= PIECE:
+                transport.write(head + body)
+                if request.protocol.writing_paused and not await taken(request):
+                    self._closes = True
+                return None
+            transport.write(head)
+            view = memoryview(body)
+            async with asyncio.timeout(patience(request)):
+                for at in range(0, len(body), PIECE):
+                    transport.write(view[at : at + PIECE])
+                    await request.protocol._drain_helper()
+        except FAULTS as e:
+            # The head has gone out: only a broken connection can tell.
+            if not isinstance(e, TimeoutError | ConnectionError):
+                LOG.exception("an answer broke off")
+            cut(transport)
+            self._closes = True
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -105,7 +154,9 @@ class Streamed(web.StreamResponse):
         return not self._closes
 
     async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Nothing is left to write."""
+        """Nothing is left to write; the last pieces may have yet to be read."""
+        if request.transport is not None and request.protocol.writing_paused and not await taken(request):
+            self._closes = True
         return None
 
     async def write_eof(self, data: bytes = b"") -> None:
@@ -151,7 +202,7 @@ def read_by_people(request: web.BaseRequest, given: str | None, accepted: Accept
 def wants_gzip(request: web.BaseRequest) -> bool:
     """Whether the client accepts gzip, as upstream reads the header: the bare token."""
     value = request.headers.get("Accept-Encoding")
-    return value is not None and "gzip" in [t.strip() for t in value.split(",")]
+    return value is not None and "gzip" in [t.strip() for t in value.split(",")] and PLAIN_ONLY not in request
 
 
 def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from hydrofoil.endpoints.negotiate import Accepted
 from hydrofoil.endpoints.params import Params
 from hydrofoil.endpoints.request_info import RequestInfo
 from hydrofoil.errors import ApiError, bad_request
+from hydrofoil.registry.pool import LARGE, run
 from hydrofoil.storage.backend import Collection
 
 if TYPE_CHECKING:
@@ -45,7 +47,11 @@ class Scope:
     """How long the answer may take, in seconds."""
     patch: str = ""
     """The kind of a patch, as `patch_kind` tells it."""
+    unsafe: bool = False
+    """Whether a deletion may ask for what cannot be read to go; then, whether it does."""
     warnings: list[str] = field(default_factory=list)
+    sent: int = 0
+    """How many bytes the body has, once it was read."""
 
     @property
     def collection(self) -> Collection:
@@ -89,6 +95,16 @@ class Scope:
         body = stored.body(self.form())
         return self.finished(body, status) if self.accepted.binary else self.json_answer(body, status)
 
+    async def shown(self, stored: Stored, status: int = 200) -> respond.Answer:
+        """The same; a large object leaves the loop to be put into its form."""
+        if stored.size <= LARGE:
+            return self.object_answer(stored, status)
+        return await run(self.object_answer, stored, status, pooled=True)
+
+    async def rewritten(self, parts: Sequence[bytes]) -> respond.Answer:
+        """An answer of JSON text in parts, in the negotiated media type; a large one leaves the loop for it."""
+        return await run(lambda: self.json_answer(b"".join(parts)), pooled=sum(map(len, parts)) > LARGE)
+
     def json_answer(self, body: bytes, status: int = 200) -> respond.Answer:
         """An answer of JSON text, in the negotiated media type."""
         if self.accepted.protobuf:
@@ -109,18 +125,21 @@ class Scope:
 
     async def body(self) -> bytes:
         """The request body. Raises 413."""
+        content = self.request.content
+        # A small body is in aiohttp's buffer by now.
+        data = content.read_nowait() if content.is_eof() else await self._arriving()
+        if len(data) > MAX_BODY:
+            raise too_large()
+        self.sent = len(data)
+        return data
+
+    async def _arriving(self) -> bytes:
+        """A body that is still to come. Raises 413 as soon as it is too large."""
         length = self.request.content_length
         if length is not None and length > MAX_BODY:
             raise too_large()
-        content = self.request.content
-        if content.is_eof():
-            # A small body is in aiohttp's buffer by now.
-            whole = content.read_nowait()
-            if len(whole) > MAX_BODY:
-                raise too_large()
-            return whole
         data = bytearray()
-        async for piece in content.iter_any():
+        async for piece in self.request.content.iter_any():
             data += piece
             if len(data) > MAX_BODY:
                 raise too_large()

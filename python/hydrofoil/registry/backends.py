@@ -127,7 +127,11 @@ class Backends:
         await client.ready()
         found = self._sessions.get(service)
         if found is None:
-            connector = aiohttp.TCPConnector(ssl=self.context(service), limit=0)
+            # The roots of the system take 20 ms to read.
+            context = await asyncio.to_thread(self.context, service)
+            found = self._sessions.get(service)
+        if found is None:
+            connector = aiohttp.TCPConnector(ssl=context, limit=0)
             found = aiohttp.ClientSession(
                 connector=connector,
                 auto_decompress=False,

@@ -8,6 +8,7 @@ import binascii
 import re
 import ssl
 import uuid
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -18,12 +19,15 @@ import orjson
 from hydrofoil import client
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry import bounded
 
 SECONDS = 30
 """How long a webhook may take."""
 GROUP = "apiextensions.k8s.io"
 SUPPORTED = ("v1", "v1beta1")
 Object = dict[str, Any]
+Key = tuple[int, str]
+"""Which version of an object, and the API version in which it is asked for."""
 
 
 class ConversionFailed(ApiError):
@@ -87,34 +91,92 @@ def bundle_problem(bundle: bytes) -> str:
 CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 
+class Call:
+    """One call of a webhook, which all who need the same objects in the same version wait for."""
+
+    __slots__ = ("keys", "task")
+
+    def __init__(self, keys: set[Key], work: Coroutine[Any, Any, None]) -> None:
+        self.keys = keys
+        self.task = asyncio.create_task(work)
+
+    async def outcome(self) -> ConversionFailed | None:
+        """Wait for the end, which no waiter that goes away changes; why it failed, if it did."""
+        try:
+            await asyncio.shield(self.task)
+        except ConversionFailed as e:
+            # Each waiter tells of it in an answer of its own.
+            return ConversionFailed(e.message)
+        return None
+
+
 class Webhook:
     """The conversion webhook of one definition."""
 
     def __init__(self, conversion: Object, services: dict[str, str]) -> None:
         webhook = conversion["webhook"]
+        self.conversion = conversion
         self._client: Object = webhook["clientConfig"]
         self._services = services
         self._review = next((v for v in webhook["conversionReviewVersions"] if v in SUPPORTED), "")
         self._session: aiohttp.ClientSession | None = None
+        self._calls: dict[Key, Call] = {}
+        self._busy = 0
+        self._retired = False
 
     async def show(self, stored: list[Stored], api_version: str) -> None:
-        """Has versions converted that are to be shown in a version. Raises ConversionFailed."""
-        sources = [(s, source) for s in stored if (source := s.source()) is not None]
-        made = await self._convert([source for _, source in sources], api_version)
-        for (version, _), converted in zip(sources, made, strict=True):
-            version.keep(converted)
+        """Convert versions that are to be shown in a version, each once for all who ask. Raises ConversionFailed."""
+        pending = {(s.identity, api_version): s for s in stored if s.source() is not None}
+        asked = set(pending)
+        while pending:
+            calls = {id(call): call for key in pending if (call := self._calls.get(key)) is not None}
+            if own := {key: s for key, s in pending.items() if key not in self._calls}:
+                call = Call(set(own), self._keep(own, api_version))
+                self._calls.update(dict.fromkeys(own, call))
+                call.task.add_done_callback(heard)
+                calls[id(call)] = call
+            for call in calls.values():
+                why = await call.outcome()
+                if why is not None and call.keys <= asked:
+                    raise why
+                # What failed for the sake of objects that others asked for is asked for again without them.
+                for key in call.keys if why is None else ():
+                    pending.pop(key, None)
+
+    async def _keep(self, asked: dict[Key, Stored], api_version: str) -> None:
+        """Ask the webhook for versions, and keep what it makes of them beside them."""
+        try:
+            sources = [(s, source) for s in asked.values() if (source := s.source()) is not None]
+            made = await self._convert([source for _, source in sources], api_version)
+            for (version, _), converted in zip(sources, made, strict=True):
+                version.keep(converted)
+        finally:
+            for key in asked:
+                del self._calls[key]
 
     async def store(self, draft: Draft, api_version: str) -> None:
-        """Has a draft converted to the version that is stored. Raises ConversionFailed."""
+        """Convert a draft to the version that is stored. Raises ConversionFailed."""
         source = draft.source()
         if source is not None:
             (converted,) = await self._convert([source], api_version)
             draft.store_as(converted)
 
+    def retire(self) -> None:
+        """Let the connections go when the calls in flight have ended: requests that began with it finish on it."""
+        self._retired = True
+        if not self._busy and self._session is not None:
+            later(self._session)
+            self._session = None
+
     async def close(self) -> None:
-        """Lets the connections go."""
+        """End the calls in flight and let the connections go."""
+        tasks = {call.task for call in self._calls.values()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self._session is not None:
             await self._session.close()
+            self._session = None
 
     async def _convert(self, sources: list[bytes], api_version: str) -> list[bytes]:
         if not sources:
@@ -141,7 +203,7 @@ class Webhook:
         uid = str(uuid.uuid4())
         request = {"uid": uid, "desiredAPIVersion": api_version, "objects": objects}
         review = {"kind": "ConversionReview", "apiVersion": f"{GROUP}/{self._review}", "request": request}
-        answer = await self._post(orjson.dumps(review))
+        answer = await self._post(orjson.dumps(review), len(objects))
         found = f"{answer.get('apiVersion', '')}, Kind={answer.get('kind', '')}"
         wanted = f"{GROUP}/v1, Kind=ConversionReview"
         if self._review == "v1" and found != wanted:
@@ -159,39 +221,54 @@ class Webhook:
         converted = response.get("convertedObjects")
         return [o for o in converted if isinstance(o, dict)] if isinstance(converted, list) else []
 
-    async def _post(self, body: bytes) -> Object:
+    async def _post(self, body: bytes, objects: int) -> Object:
+        self._busy += 1
+        try:
+            return await self._posted(body, objects)
+        finally:
+            self._busy -= 1
+            if self._retired:
+                self.retire()
+
+    async def _posted(self, body: bytes, objects: int) -> Object:
         where = endpoint(self._client, self._services)
         await client.ready()
         if self._session is None:
             try:
-                context = trust(self._client)
+                # The roots of the system take 20 ms to read.
+                context = await asyncio.to_thread(trust, self._client)
             except (ssl.SSLError, ValueError, binascii.Error) as e:
                 raise ConversionFailed(f'Post "{where.url}": unable to load root certificates: {e}') from None
-            connector = aiohttp.TCPConnector(ssl=context)
-            self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=SECONDS))
+            if self._session is None:
+                connector = aiohttp.TCPConnector(ssl=context)
+                self._session = aiohttp.ClientSession(connector=connector, timeout=aiohttp.ClientTimeout(total=SECONDS))
         headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
         try:
             async with self._session.post(
                 where.connect, data=body, headers=headers, server_hostname=where.name, allow_redirects=False
             ) as answer:
-                status, data = answer.status, await answer.read()
+                bound = bounded.review_bound(objects, len(body))
+                status, data = answer.status, await bounded.read(answer, bound)
+        except bounded.TooLarge as e:
+            raise ConversionFailed(f'Post "{where.url}": {e}') from None
         except TimeoutError:
             why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
             raise ConversionFailed(f'Post "{where.url}": {why}') from None
         except (aiohttp.ClientError, OSError) as e:
             raise ConversionFailed(f'Post "{where.url}": {e}') from None
+        problem = "the answer is no object"
         try:
-            found = orjson.loads(data)
+            # In Go `null` fills nothing in.
+            found = {} if data.strip() == b"null" else await bounded.decoded(data)
         except orjson.JSONDecodeError as e:
-            found = None
-            problem = f"couldn't get version/kind; json parse error: {e}"
+            found, problem = None, f"couldn't get version/kind; json parse error: {e}"
         if not 200 <= status < 300:
             message = found.get("message") if isinstance(found, dict) and found.get("kind") == "Status" else None
             shown = data[:2048].decode(errors="replace").strip() or "unknown"
             text = f'an error on the server ("{shown}") has prevented the request from succeeding'
             raise ConversionFailed(str(message or text))
         if not isinstance(found, dict):
-            raise ConversionFailed(problem if found is None else "the answer is no object")
+            raise ConversionFailed(problem)
         return found
 
 
@@ -232,9 +309,15 @@ def restored(original: Object, answer: Object, kind: str) -> Object:
     return {**answer, "metadata": metadata}
 
 
-def later(webhook: Webhook) -> None:
-    """Closes a webhook that is no longer asked."""
-    task = asyncio.ensure_future(webhook.close())
+def heard(task: asyncio.Task[None]) -> None:
+    """Take note of how a call ended: those who asked may all have gone."""
+    if not task.cancelled():
+        task.exception()
+
+
+def later(session: aiohttp.ClientSession) -> None:
+    """Close the connections of a webhook that is no longer asked."""
+    task = asyncio.ensure_future(session.close())
     CLOSING.add(task)
     task.add_done_callback(CLOSING.discard)
 

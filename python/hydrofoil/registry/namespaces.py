@@ -19,13 +19,16 @@ class Namespaces:
         self._resource = registry.catalog.find("", "v1", "namespaces")
         self._seen: dict[str, tuple[int, bool]] = {}
 
+    def forget(self, namespace: str) -> None:
+        """Let go of what is remembered of a namespace that has gone."""
+        self._seen.pop(namespace, None)
+
     def check(self, resource: Resource, namespace: str, name: str) -> None:
         """Raises 404 for a missing namespace and 403 for one that is being terminated."""
         if self._resource is None:
             return
         stored = self._registry.collection(self._resource).get(self._resource.native, "", namespace)
         if stored is None:
-            self._seen.pop(namespace, None)
             raise errors.not_found("", "namespaces", namespace)
         seen = self._seen.get(namespace)
         if seen is None or seen[0] != stored.revision:

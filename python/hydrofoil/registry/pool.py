@@ -1,11 +1,16 @@
-"""Work on large objects, which must not keep the loop from other requests."""
+"""Work that must not keep the loop from other requests: large pieces leave it, many small ones make pauses."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+from collections.abc import Awaitable, Callable
+from time import perf_counter
 from typing import TypeVar, TypeVarTuple
 
+from hydrofoil.errors import FAULTS
+
+LOG = logging.getLogger("hydrofoil")
 Given = TypeVarTuple("Given")
 Made = TypeVar("Made")
 
@@ -15,9 +20,44 @@ LARGE = 64 << 10
 POOLED_TRIES = 4
 """How many tries leave the loop. In the meantime others may write the object again and again; on the loop none can."""
 
+RETRY_SECONDS = 0.5
+"""After what time work that failed is begun anew."""
+
+TURN_SECONDS = 0.002
+"""How long work in pieces keeps the loop before others have a turn."""
+
 
 async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> Made:
     """What native work makes, which off the loop runs without Python's lock."""
     if not pooled:
         return work(*given)
     return await asyncio.get_running_loop().run_in_executor(None, work, *given)
+
+
+async def lasting(work: Callable[[], Awaitable[None]], what: str) -> None:
+    """Do work to its end, anew after a while whenever a fault ends it before."""
+    pause = 0.0
+    while True:
+        try:
+            if pause:
+                await asyncio.sleep(pause)
+            await work()
+            return
+        except FAULTS:
+            LOG.exception("%s failed", what)
+            pause = RETRY_SECONDS
+
+
+class Pace:
+    """Gives the others a turn of the loop whenever work in pieces has kept it for long enough."""
+
+    __slots__ = ("_due",)
+
+    def __init__(self) -> None:
+        self._due = perf_counter() + TURN_SECONDS
+
+    async def rest(self) -> None:
+        """Make a pause if one is due; to be called between two pieces."""
+        if perf_counter() > self._due:
+            await asyncio.sleep(0)
+            self._due = perf_counter() + TURN_SECONDS

@@ -33,7 +33,7 @@ class Quotas:
             return
         head = draft.head()
         while quotas := self._registry.all(self._resource, head[4]) if head[4] else []:
-            group, plural = resource.storage
+            group, plural = resource.storage_group, resource.plural
             changed, refusal = quota_charge(draft, old, (group, plural, subresource), quotas)
             if refusal is not None:
                 raise errors.forbidden(group, plural, head[2], refusal)

@@ -6,17 +6,16 @@ import itertools
 import os
 import random
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.apis.registration import Registrations
-from hydrofoil.engine import Draft, Selector, Stored
-from hydrofoil.registry.conversion import Webhook
+from hydrofoil.engine import Draft, ListCursor, Selector, Stored
 from hydrofoil.registry.limits import Limits
 from hydrofoil.registry.namespaces import Namespaces
-from hydrofoil.registry.pool import LARGE, POOLED_TRIES, run
+from hydrofoil.registry.pool import LARGE, POOLED_TRIES, Pace, run
 from hydrofoil.registry.quotas import Quotas
 from hydrofoil.registry.security.admission import PodSecurity
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
@@ -24,6 +23,8 @@ from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Mis
 
 NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 NAME_TRIES = 8
+BATCH = 128
+"""How many objects a walk takes hold of at a time."""
 
 
 def generate_name(base: str) -> str:
@@ -70,8 +71,6 @@ class Registry:
         self.security = PodSecurity(self)
         self.limits = Limits(self)
         self.quotas = Quotas(self)
-        self.webhooks: dict[tuple[str, str], Webhook] = {}
-        """The webhooks that convert custom resources, by shard."""
 
     def collection(self, resource: Resource) -> Collection:
         """The objects of a resource."""
@@ -89,15 +88,51 @@ class Registry:
         return stored
 
     async def show(self, resource: Resource, stored: list[Stored]) -> None:
-        """Has objects converted that a webhook must convert before they are shown. Raises 500."""
-        if resource.webhook and stored:
-            await self.webhooks[resource.storage].show(stored, resource.api_version)
+        """Convert objects that a webhook must convert before they are shown. Raises 500."""
+        if resource.webhook is not None and stored:
+            await resource.webhook.show(stored, resource.api_version)
 
     async def _store(self, resource: Resource, draft: Draft) -> None:
-        """Has an object converted that a webhook must convert before it is stored. Raises 500."""
-        if resource.webhook and resource.storage_version is not None:
+        """Convert an object that a webhook must convert before it is stored. Raises 500."""
+        if resource.webhook is not None and resource.storage_version is not None:
             group, version, _ = resource.storage_version
-            await self.webhooks[resource.storage].store(draft, f"{group}/{version}")
+            await resource.webhook.store(draft, f"{group}/{version}")
+
+    async def _finish(self, resource: Resource, draft: Draft, *, pooled: bool) -> None:
+        """Put a draft into the form that is stored; a large one off the loop."""
+        await self._store(resource, draft)
+        if pooled:
+            await run(draft.seal, pooled=True)
+
+    async def _change(
+        self,
+        resource: Resource,
+        old: Stored,
+        change: Callable[[Stored], Awaitable[Draft] | Draft],
+        *,
+        subresource: str,
+        patch: bool,
+        manager: str,
+        pooled: bool,
+        warnings: list[str],
+    ) -> tuple[Draft, str]:
+        """What an update makes of the present version, with the server's metadata; and the version that it names."""
+        made = await run(change, old, pooled=pooled)
+        draft = made if isinstance(made, Draft) else await made
+        given = draft.head()[6]
+        self._check_version(resource, old.name, old, draft, patch=patch)
+        if twice := draft.dedup_owners():
+            warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        strategy = self.strategy(resource)
+        if pooled:
+            await run(draft.begin_update, old, subresource, manager, pooled=True)
+            strategy.admit_update(old, draft, subresource)
+            await run(draft.prepare_update, old, subresource, pooled=True)
+        else:
+            draft.begin_update(old, subresource, manager)
+            strategy.admit_update(old, draft, subresource)
+            draft.prepare_update(old, subresource)
+        return draft, given
 
     def traits(self, resource: Resource) -> tuple[bool, bool, bool, bool]:
         """Create on update, unconditional update, returns the deleted object, graceful deletion."""
@@ -111,9 +146,20 @@ class Registry:
 
     def all(self, resource: Resource, namespace: str = "") -> list[Stored]:
         """Every object, for loops inside the server."""
+        return self._cursor(resource, namespace).versions(2**31)
+
+    def _cursor(self, resource: Resource, namespace: str) -> ListCursor:
         everything = Selector(resource.native, namespace, "", "")
-        cursor = self.collection(resource).list(resource.native, everything, "json", 0, 0, "")
-        return cursor.versions(2**31)
+        return self.collection(resource).list(resource.native, everything, "json", 0, 0, "")
+
+    async def walk(self, resource: Resource, namespace: str = "", pace: Pace | None = None) -> AsyncIterator[Stored]:
+        """Every object of this moment, with pauses, for loops inside the server that may be long."""
+        pace = pace or Pace()
+        cursor = self._cursor(resource, namespace)
+        while batch := cursor.versions(BATCH):
+            for stored in batch:
+                await pace.rest()
+                yield stored
 
     async def create(
         self,
@@ -124,32 +170,35 @@ class Registry:
         dry_run: bool = False,
         manager: str = "",
         updated: bool = False,
+        sent: int = 0,
         warnings: list[str],
     ) -> Stored:
         """Stores a new object, or shows what would be stored; `updated`: an update or apply finds none there.
 
-        What an update makes may name a version, which only of new objects is refused.
+        What an update makes may name a version, which only of new objects is refused. `sent` is how many bytes the
+        draft was made of, 0 when work on it may not leave the loop.
         """
+        pooled = sent > LARGE
         _, _, name, base, _, _, version = draft.head()
-        if resource.namespaced:
-            self.namespaces.check(resource, namespace, name or base)
-        if resource.terminating:
-            why = "create not allowed while custom resource definition is terminating"
-            raise errors.forbidden(resource.group, resource.plural, name, why)
+        self._check_place(resource, namespace, name, base)
         if twice := draft.dedup_owners():
             warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
         digits = version.lstrip("0") if version.isascii() and version.isdigit() else ""
         strategy = self.strategy(resource)
         for attempt in range(NAME_TRIES):
             made = name or (base if not base or strategy.prefix_is_name else generate_name(base))
-            draft.begin_create(namespace, made, new_uid(), manager)
+            if pooled:
+                await run(draft.begin_create, namespace, made, new_uid(), manager, pooled=True)
+            else:
+                draft.begin_create(namespace, made, new_uid(), manager)
             undo = await strategy.before_create(resource, draft, dry_run=dry_run)
             try:
-                if causes := strategy.extra_causes(resource, namespace, draft) + draft.validate():
+                causes = strategy.extra_causes(resource, namespace, draft)
+                if causes := causes + (await run(draft.validate, pooled=True) if pooled else draft.validate()):
                     shown = made or draft.head()[2]
-                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), shown, causes)
+                    raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
                 strategy.admit_valid(resource, None, draft, "")
-                warnings += draft.warnings() + self.security.check(resource, draft, None, "")
+                warnings += draft.warnings() + await self.security.check(resource, draft, None, "")
                 if resource.namespaced:
                     await self.quotas.charge(resource, None, draft, "", dry_run=dry_run)
                 if dry_run:
@@ -159,9 +208,9 @@ class Registry:
                     return draft.preview(int(digits or 0))
                 if digits and not updated:
                     raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
-                await self._store(resource, draft)
+                if pooled or resource.webhook is not None:
+                    await self._finish(resource, draft, pooled=pooled)
                 stored = await self.collection(resource).create(draft)
-                await self.show(resource, [stored])
             except Exists:
                 undo()
                 if not base:
@@ -172,12 +221,23 @@ class Registry:
             except BaseException:
                 undo()
                 raise
+            # From here on what was allocated belongs to the object, whatever becomes of the request.
             await strategy.after_create(resource, stored)
+            if resource.webhook is not None:
+                await self.show(resource, [stored])
             return stored
         error = errors.already_exists(resource.group, resource.plural, made)
         error.message += ", the server was not able to generate a unique name for the object"
         error.retry_after = 1
         raise error
+
+    def _check_place(self, resource: Resource, namespace: str, name: str, base: str) -> None:
+        """Raises 403 and 404 where nothing new may be stored."""
+        if resource.namespaced:
+            self.namespaces.check(resource, namespace, name or base)
+        if resource.terminating:
+            why = "create not allowed while custom resource definition is terminating"
+            raise errors.forbidden(resource.group, resource.plural, name, why)
 
     def _exists(self, resource: Resource, namespace: str, name: str) -> errors.ApiError:
         old = self.collection(resource).get(resource.native, namespace, name)
@@ -209,38 +269,41 @@ class Registry:
         departures = itertools.repeat(True, POOLED_TRIES)
         while True:
             old = self.get(resource, namespace, name)
-            await self.show(resource, [old])
+            if resource.webhook is not None:
+                await self.show(resource, [old])
             pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
-            made = await run(change, old, pooled=pooled)
-            draft = made if isinstance(made, Draft) else await made
-            given = draft.head()[6]
-            self._check_version(resource, name, old, draft, patch=patch)
-            if twice := draft.dedup_owners():
-                warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-            await run(draft.begin_update, old, subresource, manager, pooled=pooled)
+            draft, given = await self._change(
+                resource,
+                old,
+                change,
+                subresource=subresource,
+                patch=patch,
+                manager=manager,
+                pooled=pooled,
+                warnings=warnings,
+            )
             strategy = self.strategy(resource)
-            strategy.admit_update(old, draft, subresource)
-            draft.prepare_update(old, subresource)
             undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
             try:
-                if validate and (causes := draft.validate(old, subresource)):
-                    raise errors.invalid(resource.storage[0], named_kind(resource, draft), name, causes)
+                if validate and (causes := await run(draft.validate, old, subresource, pooled=pooled)):
+                    raise errors.invalid(resource.storage_group, named_kind(resource, draft), name, causes)
                 strategy.admit_valid(resource, old, draft, subresource)
                 kind_warnings = draft.warnings(old, subresource)
-                kind_warnings += self.security.check(resource, draft, old, subresource)
+                kind_warnings += await self.security.check(resource, draft, old, subresource)
                 if resource.namespaced:
                     await self.quotas.charge(resource, old, draft, subresource, dry_run=dry_run)
                 if dry_run:
                     undo()
                     warnings += kind_warnings
                     return draft.preview(old.revision)
-                if strategy.gone(draft):
-                    deleted = await collection.delete(old)
-                    await strategy.after_delete(resource, old)
-                    return draft.preview(deleted.revision)
-                await self._store(resource, draft)
-                stored = await collection.update(old, draft)
-                await self.show(resource, [stored])
+                if gone := strategy.gone(draft):
+                    stored = await collection.delete(old)
+                    # What this update allocated no object holds.
+                    undo()
+                else:
+                    if pooled or resource.webhook is not None:
+                        await self._finish(resource, draft, pooled=pooled)
+                    stored = await collection.update(old, draft)
             except Conflict:
                 undo()
                 # A version that a patch brings is compared anew by the next try.
@@ -253,8 +316,13 @@ class Registry:
             except BaseException:
                 undo()
                 raise
+            if gone:
+                await strategy.after_delete(resource, old)
+                return draft.preview(stored.revision)
             warnings += kind_warnings
             await strategy.after_update(resource, old, stored)
+            if resource.webhook is not None:
+                await self.show(resource, [stored])
             return stored
 
     def _check_version(self, resource: Resource, name: str, old: Stored, draft: Draft, *, patch: bool) -> None:
@@ -291,7 +359,8 @@ class Registry:
         strategy = self.strategy(resource)
         while True:
             old = self.get(resource, namespace, name)
-            await self.show(resource, [old])
+            if resource.webhook is not None:
+                await self.show(resource, [old])
             draft = old.thaw()
             self._check_preconditions(resource, name, old, draft, options)
             strategy.before_delete(resource, old, draft)
@@ -316,8 +385,8 @@ class Registry:
                     return draft.preview(old.revision), False
                 await self._store(resource, draft)
                 stored = await collection.update(old, draft)
-                await self.show(resource, [stored])
                 await strategy.after_mark(resource, stored)
+                await self.show(resource, [stored])
                 return stored, False
             except Conflict:
                 continue

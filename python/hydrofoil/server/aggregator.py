@@ -6,14 +6,16 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import aiohttp
-import orjson
 from aiohttp import web
 
 from hydrofoil.apis.registration import Registration, Service
+from hydrofoil.registry import bounded
 from hydrofoil.registry.backends import Backends, Unreachable, identity
+from hydrofoil.registry.pool import lasting
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.proxy import proxy
 
@@ -98,7 +100,9 @@ class Aggregator:
             self._changed[name].set()
         else:
             self._changed[name] = asyncio.Event()
-            self._tasks[name] = asyncio.create_task(self._follow(name, self._changed[name]))
+            self._tasks[name] = asyncio.create_task(
+                lasting(partial(self._follow, name, self._changed[name]), f"discovery of {name}")
+            )
 
     async def _follow(self, name: str, changed: asyncio.Event) -> None:
         """Keeps what is known of a service fresh for as long as it is registered."""
@@ -141,7 +145,8 @@ class Aggregator:
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(total=FETCH_SECONDS),
         ) as answer:
-            return answer.status, answer.headers.get("Content-Type", ""), await answer.read()
+            body = await bounded.read(answer, bounded.DOCUMENT)
+            return answer.status, answer.headers.get("Content-Type", ""), body
 
     async def _discovery(self, registered: Registration, service: Service) -> Object:
         """What a service says of a group version (`fetchFreshDiscoveryForService`)."""
@@ -150,7 +155,7 @@ class Aggregator:
         if status == 503:
             raise Unreachable("service unavailable")
         if status == 200 and "as=APIGroupDiscoveryList" in media:
-            for group in orjson.loads(body).get("items", ()):
+            for group in (await bounded.decoded(body)).get("items", ()):
                 for version in group.get("versions", ()):
                     if (group["metadata"].get("name", ""), version["version"]) == (
                         registered.group,
@@ -161,14 +166,21 @@ class Aggregator:
         status, _, body = await self._get(service, registered.path, "application/json", user)
         if status != 200:
             raise Unreachable(f"failed to download legacy discovery for {registered.path}: {status}")
-        return {"version": registered.version, "resources": aggregated(orjson.loads(body).get("resources") or ())}
+        resources = (await bounded.decoded(body)).get("resources") or ()
+        return {"version": registered.version, "resources": aggregated(resources)}
 
     async def _documents(self, name: str, service: Service) -> None:
         user = "system:aggregator"
         status, _, body = await self._get(service, "/openapi/v3", "application/json", user)
-        paths: Object = orjson.loads(body).get("paths", {}) if status == 200 else {}
+        paths: Object = (await bounded.decoded(body)).get("paths", {}) if status == 200 else {}
         status, _, body = await self._get(service, "/openapi/v2", "application/json", user)
-        swagger: Object = orjson.loads(body) if status == 200 else {}
+        swagger: Object = await bounded.decoded(body) if status == 200 else {}
+        if (
+            not isinstance(paths, dict)
+            or not isinstance(swagger, dict)
+            or not isinstance(swagger.get("paths", {}), dict)
+        ):
+            raise TypeError("a document is no object")
         if (self.openapi.get(name, {}), self.swagger.get(name, {})) != (paths, swagger):
             self.openapi[name], self.swagger[name] = paths, swagger
             self.changes += 1

@@ -15,9 +15,10 @@ from aiohttp import web
 
 from hydrofoil import engine, errors
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.apis.gates import Gates
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.handlers import subresources, virtual
+from hydrofoil.endpoints.handlers import gated, subresources, virtual
 from hydrofoil.endpoints.handlers.create import create
 from hydrofoil.endpoints.handlers.delete import delete, delete_collection
 from hydrofoil.endpoints.handlers.get import get
@@ -32,8 +33,9 @@ from hydrofoil.errors import ApiError
 from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategies.cluster_ips import ClusterIPs
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
-from hydrofoil.registry.strategies.ranges import Addresses, Ports
+from hydrofoil.registry.strategies.ranges import Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.config import Config
@@ -83,7 +85,8 @@ class App:
 
     def __init__(self, config: Config, address: str) -> None:
         self.config = config
-        self.catalog = Catalog(config.runtime_config)
+        self.gates = Gates(config.feature_gates)
+        self.catalog = Catalog(config.runtime_config, self.gates)
         self.backend = MemoryBackend(
             window=config.history_window,
             events=config.history_events,
@@ -93,7 +96,7 @@ class App:
         self.registry = Registry(self.catalog, self.backend)
         services = self.registry.strategies["", "services"]
         assert isinstance(services, ServiceStrategy)
-        services.ips = Addresses(config.service_cluster_ip_range)
+        services.ips = ClusterIPs(config.service_cluster_ip_range)
         services.ports = Ports(*config.service_node_port_range)
         self.hub = Hub(self.backend)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
@@ -104,15 +107,21 @@ class App:
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
         self.backend.wake = self.hub.wake
-        self.health = Health(self.catalog.checks)
+        self.health = Health(self.catalog.checks, config.livez_grace_period)
         self.metrics = Metrics()
         self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
         self.metrics.watch_store(self.registry)
         self.metrics.watch_requests(self.inflight)
+        self.metrics.show_gates(self.gates)
+        if config.show_hidden_metrics_for_version:
+            self.metrics.show_hidden(self.registry, self.inflight)
         self.backends = Backends(self.registry, config.service_endpoints)
         self.aggregator = Aggregator(self.registry, self.backends)
-        self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address)
-        self.cbor = config.feature_gates.get("CBORServingAndStorage", False)
+        self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address, self.gates)
+        self.cbor = self.gates.enabled("CBORServingAndStorage")
+        self._streams = self.gates.enabled("WatchList")
+        self._compresses = self.gates.enabled("APIResponseCompression")
+        self._unsafe = self.gates.enabled("AllowUnsafeMalformedObjectDeletion")
         self.request_timeout = config.request_timeout
         self.pf_headers = b""
         self._audit = itertools.count()
@@ -126,8 +135,9 @@ class App:
         await self._definitions.close()
         await self.aggregator.close()
 
-    def _swapped(self, shard: tuple[str, str]) -> None:
-        self.hub.cut(shard)
+    def _swapped(self, collection: tuple[str, str] | None) -> None:
+        if collection is not None:
+            self.hub.cut(collection)
         for listener in self.listeners:
             listener()
 
@@ -150,33 +160,35 @@ class App:
         return b"Audit-Id: %s\r\nCache-Control: no-cache, private\r\n%s" % (audit.encode(), self.pf_headers)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answers one request; every failure becomes a Status."""
-        common = self.common(request)
+        """Answer one request; every failure becomes a Status."""
         self.open_requests += 1
         self.idle.clear()
+        common = b""
         try:
-            return await self._route(request, common)
-        except ApiError as e:
-            common += e.headers
-            accepted = accepted_or_plain(request.headers.get("Accept", ""), cbor=self.cbor and not e.foundation)
-            if accepted is not None and accepted.protobuf:
-                return self._protobuf_error(request, e, common)
-            return respond.error_answer(request, e, accepted, common)
-        except (ConnectionError, asyncio.CancelledError):
-            raise
-        except Exception as e:
+            common = self.common(request)
+            try:
+                return await self._route(request, common)
+            except ApiError as e:
+                return self._error(request, e, common + e.headers)
+        except errors.FAULTS as e:
+            if isinstance(e, ConnectionError) and (request.transport is None or request.transport.is_closing()):
+                raise
             LOG.exception("request failed: %s %s", request.method, request.path)
-            text = f"Internal error occurred: {type(e).__name__}"
-            error = ApiError(500, "InternalError", text, {"causes": [{"message": type(e).__name__}]})
-            return respond.error_answer(request, error, accepted_or_plain(""), common)
+            # Made of nothing that could fail as well.
+            body = respond.status_body(errors.internal(e)) + b"\n"
+            return respond.Answer(500, body, common + b"Content-Type: application/json\r\n")
         finally:
             self.open_requests -= 1
             if not self.open_requests:
                 self.idle.set()
 
-    def _protobuf_error(self, request: web.BaseRequest, error: ApiError, common: bytes) -> web.StreamResponse:
-        body = self.catalog.protobuf(respond.status_body(error))
-        return respond.answer(request, error.code, body, PROTOBUF, common + respond.error_headers(error))
+    def _error(self, request: web.BaseRequest, error: ApiError, common: bytes) -> web.StreamResponse:
+        """A failure in the form that the client accepts."""
+        accepted = accepted_or_plain(request.headers.get("Accept", ""), cbor=self.cbor and not error.foundation)
+        if accepted is not None and accepted.protobuf:
+            body = self.catalog.protobuf(respond.status_body(error))
+            return respond.answer(request, error.code, body, PROTOBUF, common + respond.error_headers(error))
+        return respond.error_answer(request, error, accepted, common)
 
     async def _route(self, request: web.BaseRequest, common: bytes) -> web.StreamResponse:
         path, _, raw_query = request.raw_path.partition("?")
@@ -189,14 +201,18 @@ class App:
                 return passed
         if "timeout=" in raw_query:
             check_timeout(raw_query, path)
+        if not self._compresses and not path.startswith("/openapi/"):
+            request[respond.PLAIN_ONLY] = True
         info = parse(path)
         if info is None or info.group not in self.catalog.groups:
-            return self._document(request, path, raw_query, common)
+            return await self._document(request, path, raw_query, common)
         if self.catalog.is_custom(info.group) and self._unserved(request.method, info):
             return self.documents.missing(request, common)
         resource = self._resource(info)
         params = query.parse(raw_query)
         verb, handler = self._handler(request.method, info, params, resource)
+        if verb == "watch" and not self._streams and "sendInitialEvents" in params:
+            handler = gated.unlisted
         base = len(common)
         if resource.deprecation:
             common += respond.header_lines({}, [resource.deprecation])
@@ -209,7 +225,11 @@ class App:
             kind = patch_kind(content_type, custom=resource.custom, cbor=self.cbor)
         try:
             accepted = negotiate(
-                request.headers.get("Accept", ""), watchable=verb in ("list", "watch"), custom=custom, cbor=self.cbor
+                request.headers.get("Accept", ""),
+                watchable=verb in ("list", "watch"),
+                custom=custom,
+                cbor=self.cbor,
+                tabled=verb != "create" or virtual.tabled(resource, info.subresource),
             )
         except ApiError as e:
             # A route that does not produce what is asked for is not taken, so that it does not warn either.
@@ -227,6 +247,7 @@ class App:
             self.cbor,
             self.request_timeout,
             kind,
+            self._unsafe,
         )
         return await self._execute(scope, verb, handler, common[base:])
 
@@ -263,11 +284,11 @@ class App:
             slots.taken -= 1
             self._observe(scope, verb, code, perf_counter() - started)
 
-    def _document(self, request: web.BaseRequest, path: str, raw_query: str, common: bytes) -> web.StreamResponse:
+    async def _document(self, request: web.BaseRequest, path: str, raw_query: str, common: bytes) -> web.StreamResponse:
         started = perf_counter()
         code = 500
         try:
-            answer = self.documents.answer(request, path, raw_query, common)
+            answer = await self.documents.answer(request, path, raw_query, common)
             code = answer.status
             return answer
         except ApiError as e:
@@ -291,8 +312,7 @@ class App:
             async with asyncio.timeout(seconds):
                 return await handler(scope)
         except TimeoutError:
-            text = "Timeout: request did not complete within the allotted timeout"
-            raise ApiError(504, "Timeout", text, {}) from None
+            raise errors.timed_out() from None
 
     def _unserved(self, method: str, info: RequestInfo) -> bool:
         """Whether no definition serves a path of its group: then the path is no path at all."""

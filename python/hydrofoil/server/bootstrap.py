@@ -8,11 +8,13 @@ import socket
 import uuid
 from functools import partial
 from importlib.resources import files
+from ipaddress import ip_network
 from typing import Any
 
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.apis.gates import Gates
 from hydrofoil.endpoints.request_info import parse
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
@@ -24,7 +26,9 @@ def fill(value: Any, places: dict[str, Any]) -> Any:
     if isinstance(value, dict):
         return {k: fill(v, places) for k, v in value.items()}
     if isinstance(value, list):
-        return [fill(v, places) for v in value]
+        # A place of several values stands alone in its list.
+        several = places.get(value[0]) if len(value) == 1 and isinstance(value[0], str) else None
+        return several if isinstance(several, list) else [fill(v, places) for v in value]
     if isinstance(value, str) and "<" in value:
         if value in places:
             return places[value]
@@ -33,23 +37,38 @@ def fill(value: Any, places: dict[str, Any]) -> Any:
     return value
 
 
-def advertised() -> str:
+REMOTE = {4: (socket.AF_INET, "10.255.255.255", "192.0.2.1"), 6: (socket.AF_INET6, "2001:4860::1", "2001:db8::1")}
+"""By version of IP: its family, an address that is not here, and a documentation address."""
+
+
+def advertised(version: int) -> str:
     """An address of this machine that is not the loopback one; a documentation address where there is none."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
+    family, remote, example = REMOTE[version]
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
             # Nothing is sent: connecting a datagram socket only chooses the source address.
-            probe.connect(("10.255.255.255", 1))
+            probe.connect((remote, 1))
             address: str = probe.getsockname()[0]
-        except OSError:
-            return "192.0.2.1"
-    return "192.0.2.1" if address.startswith("127.") else address
+    except OSError:
+        return example
+    return example if address.startswith("127.") or address == "::1" else address
 
 
-def places(port: int) -> dict[str, Any]:
-    """What the placeholders of the data stand for."""
+def places(port: int, ranges: str) -> dict[str, Any]:
+    """What the placeholders of the data stand for; `ranges` are those of cluster IPs.
+
+    The service of the API has its address from the first range, and this server one of the same family.
+    """
+    cidrs = ranges.split(",")
+    primary = ip_network(cidrs[0])
+    address = advertised(primary.version)
     now = datetime.datetime.now(datetime.UTC)
     return {
-        "<address>": advertised(),
+        "<address>": address,
+        "<peer>": f"[{address}]:{port}" if primary.version == 6 else f"{address}:{port}",
+        "<service-ip>": str(primary[1]),
+        "<service-cidrs>": cidrs,
+        "<family>": f"IPv{primary.version}",
         "<port>": port,
         "<date>": now.strftime("%Y-%m-%d"),
         # Six decimals do for both kinds of time: the coarser one drops them.
@@ -60,11 +79,11 @@ def places(port: int) -> dict[str, Any]:
     }
 
 
-async def load(registry: Registry, port: int) -> None:
+async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None:
     """Creates every object of the package data that the server has a resource for."""
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
-    filled = places(port)
+    filled = places(port, ranges)
     made = f"{filled['<time>'][:19]}Z"
     services = registry.strategies["apiregistration.k8s.io", "apiservices"]
     assert isinstance(services, ApiServiceStrategy)
@@ -75,6 +94,8 @@ async def load(registry: Registry, port: int) -> None:
         resource = info and registry.catalog.find(info.group, info.version, info.resource)
         if not info or not resource or info.resource == "apiservices":
             # The data has the API services of a server with the default group versions; these are its own.
+            continue
+        if info.resource == "leases" and not gates.enabled("APIServerIdentity"):
             continue
         for obj in objects[path]:
             body = fill(obj, filled)

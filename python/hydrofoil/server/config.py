@@ -24,6 +24,11 @@ class Config:
     max_mutating_requests_inflight: int = 200
     request_timeout: float = 60.0
     """How long a request may take that is no watch, in seconds."""
+    livez_grace_period: float = 0.0
+    """How long after the start hooks that have not ended do not fail `/livez`, in seconds."""
+    shutdown_delay_duration: float = 0.0
+    """How long a server that is not ready any more goes on answering, in seconds."""
+    show_hidden_metrics_for_version: str = ""
     header_timeout: float = 32.0
     """How long a new connection may take to its first request, in seconds (apiserver `secure_serving.go`)."""
     idle_timeout: float = 90.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 import platform
@@ -17,6 +18,7 @@ from aiohttp import web
 
 from hydrofoil import __version__
 from hydrofoil.apis.discovery import Discovery
+from hydrofoil.apis.gates import Gates
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate, negotiate_json
 from hydrofoil.endpoints.params import parse
@@ -27,6 +29,7 @@ from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.health import TEXT, Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
 from hydrofoil.server.published import Published
+from hydrofoil.server.trimmed import Trimmed
 
 OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
 PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
@@ -36,12 +39,22 @@ class Documents:
     """Answers by path."""
 
     def __init__(
-        self, registry: Registry, health: Health, metrics: Metrics, aggregator: Aggregator, address: str
+        self,
+        registry: Registry,
+        health: Health,
+        metrics: Metrics,
+        aggregator: Aggregator,
+        address: str,
+        gates: Gates,
     ) -> None:
         self._aggregator = aggregator
         self._catalog = registry.catalog
-        self._discovery = Discovery(registry.catalog, registry.registrations)
-        self._published = Published(registry, aggregator, openapi_document)
+        self._discovery = Discovery(
+            registry.catalog, registry.registrations, hashes=gates.enabled("StorageVersionHash")
+        )
+        self._making = asyncio.Lock()
+        self._packed = Trimmed(registry.catalog, openapi_document)
+        self._published = Published(registry, aggregator, self._packed.document, openapi_document)
         self._health = health
         self._metrics = metrics
         self.address = address
@@ -62,11 +75,14 @@ class Documents:
             "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
         }
 
-    def answer(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+    async def answer(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         """The answer to a path that names no resource. Raises 404 and 405."""
         head = path.split("/")[1] if path.startswith("/") else ""
         if "//" in path:
             return self.missing(request, common)
+        if path == "*" and request.method == "OPTIONS":
+            # About the server as a whole, which has nothing to say.
+            return respond.Answer(200, b"", b"")
         trimmed = path.rstrip("/") or "/"
         if trimmed == "/version" and request.method != "GET":
             raise method_not_allowed()
@@ -82,7 +98,9 @@ class Documents:
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
             return respond.answer(request, 200, body, "application/json", common)
         if trimmed.startswith("/openapi"):
-            return self._openapi(request, trimmed, query, common)
+            # Documents of megabytes are made, hashed and packed: one at a time, beside the loop.
+            async with self._making:
+                return await asyncio.to_thread(self._openapi, request, trimmed, query, common)
         if trimmed in ("/", "/index.html"):
             return respond.answer(request, 200, self._root(), "application/json", common)
         if head in ("api", "apis"):
@@ -161,13 +179,13 @@ class Documents:
 
     def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
         if path == "/openapi/v3":
-            return respond.answer(
-                request, 200, openapi_index(self._published.index(), self._aggregator.openapi_index()), TEXT, common
-            )
+            hashes = self._packed.hashes(openapi_hashes()) | self._published.index()
+            index = openapi_index(hashes, self._aggregator.openapi_index())
+            return respond.answer(request, 200, index, TEXT, common)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
         media = openapi_media(request.headers.get("Accept", ""), protobuf)
-        found = self._published.document(name) or openapi_document(name)
+        found = self._published.document(name) or self._packed.document(name)
         if found is None:
             return respond.Answer(404, b"", common)
         if not media:
@@ -252,10 +270,8 @@ def openapi_hashes() -> dict[str, str]:
     return {name: document[1] for name, document in found if document is not None}
 
 
-def openapi_index(custom: dict[str, str], remote: dict[str, Any]) -> bytes:
-    """`/openapi/v3`: the documents and the URL of each, which names its content; `custom` has those of definitions,
-    `remote` the entries of services."""
-    hashes = openapi_hashes() | custom
+def openapi_index(hashes: dict[str, str], remote: dict[str, Any]) -> bytes:
+    """`/openapi/v3`: the documents, and the URL of each, which names its content; `remote`: the entries of services."""
     paths = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in hashes.items()}
     return orjson.dumps({"paths": paths | remote})
 

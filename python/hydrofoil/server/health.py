@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from urllib.parse import parse_qsl
 
 TEXT = "text/plain; charset=utf-8"
+HOOK = "poststarthook/"
 
 
 class Health:
-    """The checks of the three endpoints; a server in this process passes them all until it shuts down."""
+    """The checks of the three endpoints. What serves in this process passes them all but what was said to fail.
 
-    def __init__(self, checks: dict[str, list[str]]) -> None:
+    `grace` is how long after the start `/livez` passes over hooks of the start that have not ended, in seconds (HE-11).
+    """
+
+    def __init__(
+        self, checks: dict[str, list[str]], grace: float = 0.0, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._checks = checks
+        self._clock = clock
+        self._lenient_until = clock() + grace
+        self._failing: dict[str, str] = {}
         self.shutting_down = False
+
+    def fail(self, name: str, why: str) -> None:
+        """Has a check fail until it recovers."""
+        self._failing[name] = why
+
+    def recover(self, name: str) -> None:
+        """Has a check pass again."""
+        self._failing.pop(name, None)
+
+    def _problem(self, endpoint: str, name: str) -> str | None:
+        """Why a check fails at an endpoint."""
+        if self.shutting_down and name == "shutdown":
+            return "process is shutting down"
+        if endpoint == "livez" and name.startswith(HOOK) and self._clock() < self._lenient_until:
+            return None
+        return self._failing.get(name)
 
     def check(self, endpoint: str, name: str | None, query: str) -> tuple[int, str] | None:
         """The status and text of an endpoint or of one check; None when there is no such check."""
@@ -20,8 +47,8 @@ class Health:
         if name is not None:
             if name not in checks:
                 return None
-            if name == "shutdown" and self.shutting_down:
-                return 500, "internal server error: process is shutting down\n"
+            if why := self._problem(endpoint, name):
+                return 500, f"internal server error: {why}\n"
             return 200, "ok"
         given = parse_qsl(query, keep_blank_values=True)
         excluded = [value for key, value in given if key == "exclude"]
@@ -30,7 +57,7 @@ class Health:
         for check in checks:
             if check in excluded:
                 lines.append(f"[+]{check} excluded: ok")
-            elif check == "shutdown" and self.shutting_down:
+            elif self._problem(endpoint, check):
                 failed = True
                 lines.append(f"[-]{check} failed: reason withheld")
             else:

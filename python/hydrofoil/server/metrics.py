@@ -11,8 +11,11 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from hydrofoil.server import deprecated
+
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
+    from hydrofoil.apis.gates import Gates
     from hydrofoil.endpoints.request_info import RequestInfo
     from hydrofoil.registry.store import Registry
     from hydrofoil.server.inflight import InFlight
@@ -90,6 +93,7 @@ class Metrics:
             registry=self.registry,
         )
         self._children: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
+        self._slo: Histogram | None = None
 
     def reset(self) -> None:
         """Begins to count anew."""
@@ -100,6 +104,13 @@ class Metrics:
     def watch_store(self, registry: Registry) -> None:
         """Shows the sizes of a store from now on."""
         self.registry.register(_StoreSizes(registry))
+        self.registry.register(deprecated.Objects(registry))
+
+    def show_hidden(self, registry: Registry, inflight: InFlight) -> None:
+        """Shows what upstream has hidden, too (DEP-29)."""
+        deprecated.warn()
+        self.registry.register(deprecated.Hidden(registry, inflight))
+        self._slo = deprecated.slo(self.registry)
 
     def watch_requests(self, inflight: InFlight) -> None:
         """Shows the requests being answered from now on."""
@@ -113,6 +124,10 @@ class Metrics:
         kinds.labels("readOnly").set_function(lambda: inflight.reading.taken)
         kinds.labels("mutating").set_function(lambda: inflight.writing.taken)
 
+    def show_gates(self, gates: Gates) -> None:
+        """Shows which features are on."""
+        self.registry.register(_Features(gates))
+
     def observe(self, labels: tuple[str, ...], seconds: float) -> None:
         """Counts one answered request."""
         found = self._children.get(labels)
@@ -120,6 +135,9 @@ class Metrics:
             found = self._children[labels] = (self.requests.labels(*labels), self.seconds.labels(*labels[:-1]))
         found[0].inc()
         found[1].observe(seconds)
+        if self._slo is not None:
+            # Verb and where, without dry run and code.
+            self._slo.labels(labels[0], *labels[2:-1]).observe(seconds)
 
     def watching(self, resource: Resource, info: RequestInfo) -> AbstractContextManager[None]:
         """Counts a watch while it is open."""
@@ -130,6 +148,21 @@ class Metrics:
         """The exposition."""
         # Whole numbers are written without a fraction, as Go writes them.
         return re.sub(rb"(?m)\.0$", b"", generate_latest(self.registry))
+
+
+class _Features(Collector):
+    def __init__(self, gates: Gates) -> None:
+        self._gates = gates
+
+    def collect(self) -> Iterable[Metric]:
+        features = GaugeMetricFamily(
+            "kubernetes_feature_enabled",
+            "[BETA] This metric records the data about the stage and enablement of a k8s feature.",
+            labels=("name", "stage"),
+        )
+        for name, stage, on in self._gates.states():
+            features.add_metric((name, stage), on)
+        yield features
 
 
 class _StoreSizes(Collector):
@@ -148,7 +181,7 @@ class _StoreSizes(Collector):
             labels=("group", "resource"),
         )
         for resource in self._registry.catalog.resources():
-            if "list" in resource.verbs and resource.storage == (resource.group, resource.plural):
+            if "list" in resource.verbs and resource.group == resource.storage_group:
                 count, held, _ = self._registry.collection(resource).size()
                 objects.add_metric((resource.group, resource.plural), count)
                 size.add_metric((resource.group, resource.plural), held)

@@ -12,9 +12,12 @@ from yarl import URL
 
 from hydrofoil.apis.registration import Registration, Service
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.params import parse, truth
+from hydrofoil.errors import timed_out
 from hydrofoil.registry.backends import Backends, Unreachable, identity, reason
 from hydrofoil.registry.strategies.base import USER
 from hydrofoil.server.health import TEXT
+from hydrofoil.server.inflight import LONG_RUNNING
 from hydrofoil.server.upgrade import upgraded
 
 DISCOVERY_SECONDS = 5.0
@@ -75,6 +78,12 @@ async def pieces(request: web.BaseRequest) -> AsyncIterator[bytes]:
         yield piece
 
 
+def lasting(request: web.BaseRequest) -> bool:
+    """Whether a request lasts as long as its client wants (`LongRunningFunc`)."""
+    path, _, query = request.raw_path.partition("?")
+    return truth(parse(query), "watch") or "/watch/" in path or path.rpartition("/")[2] in LONG_RUNNING
+
+
 async def proxy(
     request: web.BaseRequest, registered: Registration, service: Service, backends: Backends, common: bytes
 ) -> web.StreamResponse:
@@ -95,24 +104,33 @@ async def proxy(
     except Unreachable as e:
         return refusal(request, 500 if not upgrade else 503, str(e), common)
     discovery = len(request.raw_path.partition("?")[0].strip("/").split("/")) == 3
+    deadline = None if lasting(request) else asyncio.get_running_loop().time() + respond.patience(request)
     try:
-        answer = await session.request(
-            request.method,
-            url,
-            headers=headers,
-            data=pieces(request) if request.can_read_body else None,
-            server_hostname=service.host,
-            allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=DISCOVERY_SECONDS if discovery else None),
-        )
+        async with asyncio.timeout_at(deadline) as limit:
+            answer = await session.request(
+                request.method,
+                url,
+                headers=headers,
+                data=pieces(request) if request.can_read_body else None,
+                server_hostname=service.host,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=DISCOVERY_SECONDS if discovery else None),
+            )
     except (aiohttp.ClientError, OSError) as e:
+        if isinstance(e, TimeoutError) and limit.expired():
+            raise timed_out() from None
         return refusal(request, 503, f"error trying to reach service: {reason(e, where)}", common)
     async with answer:
-        return await _passed(request, answer, common)
+        return await _passed(request, answer, common, deadline)
 
 
-async def _passed(request: web.BaseRequest, answer: aiohttp.ClientResponse, common: bytes) -> web.StreamResponse:
-    """Passes an answer on, piece by piece as it arrives: a watch is one that does not end."""
+async def _passed(
+    request: web.BaseRequest, answer: aiohttp.ClientResponse, common: bytes, deadline: float | None
+) -> web.StreamResponse:
+    """Passes an answer on, piece by piece as it arrives, until a deadline; one without is a watch or the like.
+
+    A client that reads nothing for as long as another request may take is cut off in any case.
+    """
     named = {token.strip().lower() for value in answer.headers.getall("Connection", []) for token in value.split(",")}
     left_out = HOP_BY_HOP | CROSS_ORIGIN | named
     lines = [
@@ -133,12 +151,14 @@ async def _passed(request: web.BaseRequest, answer: aiohttp.ClientResponse, comm
     if whole:
         return respond.Streamed(answer.status, close=close)
     try:
-        async for piece in answer.content.iter_any():
-            transport.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
-            await request.protocol._drain_helper()
+        async with asyncio.timeout_at(deadline):
+            async for piece in answer.content.iter_any():
+                transport.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+                if request.protocol.writing_paused and not await respond.taken(request):
+                    return respond.Streamed(answer.status, close=True)
     except (aiohttp.ClientError, OSError, asyncio.IncompleteReadError):
         # The head has gone out: only a broken connection can tell.
-        transport.abort()
+        respond.cut(transport)
         return respond.Streamed(answer.status, close=True)
     if chunked:
         transport.write(b"0\r\n\r\n")

@@ -10,7 +10,7 @@ import orjson
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.openapi_paths import SCALE, Writer
-from hydrofoil.apis.openapi_schema import LIST_META, META, OBJECT_META, model_name, resource, resource_list
+from hydrofoil.apis.openapi_schema import LIST_META, META, OBJECT_META, model_name, references, resource, resource_list
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.aggregator import Aggregator
@@ -18,8 +18,8 @@ from hydrofoil.server.swagger import merged
 
 KEPT = 64
 """How many documents of group versions are kept."""
-COMMON = (OBJECT_META, LIST_META, f"{META}.Status", f"{META}.DeleteOptions", f"{META}.Patch", SCALE)
-"""Schemas that the operations of any custom resource refer to."""
+COMMON = (OBJECT_META, LIST_META, f"{META}.Status", f"{META}.DeleteOptions", f"{META}.Patch")
+"""Schemas that the operations of any custom resource refer to; those of one with a scale refer to `SCALE`, too."""
 INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 Packed = Callable[[str], tuple[bytes, str] | None]
 
@@ -29,16 +29,21 @@ def sha(data: bytes) -> str:
     return hashlib.sha512(data).hexdigest().upper()
 
 
-class Published:
-    """Documents over the definitions of a server; `packed` gives those of built-in kinds."""
+Spec = tuple[dict[str, Any], dict[str, dict[str, Any]]]
+"""The spec of a definition, and its versions by name."""
 
-    def __init__(self, registry: Registry, aggregator: Aggregator, packed: Packed) -> None:
+
+class Published:
+    """Documents over the definitions of a server; `packed` gives those of its built-in kinds, `whole` those of all."""
+
+    def __init__(self, registry: Registry, aggregator: Aggregator, packed: Packed, whole: Packed) -> None:
         self._registry = registry
         self._aggregator = aggregator
         self._packed = packed
+        self._whole = whole
         self._documents: dict[str, tuple[str, bytes]] = {}
         self._v2: tuple[tuple[int, int], bytes, str] | None = None
-        self._common: dict[str, Any] = {}
+        self._common: dict[bool, dict[str, Any]] = {}
 
     def index(self) -> dict[str, str]:
         """The documents that custom resources have, and the hash of each."""
@@ -73,14 +78,26 @@ class Published:
     def _hash(self, made: list[Resource]) -> str:
         return sha(b"".join(r.raw["digest"] for r in made))
 
-    def _schema(self, r: Resource, *, v2: bool) -> dict[str, Any]:
+    def _spec(self, name: str) -> Spec | None:
+        """What a definition says, and its versions by name; None when it has gone."""
         definitions = self._registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
         assert definitions is not None
         try:
-            spec = orjson.loads(self._registry.get(definitions, "", r.raw["definition"]).json)["spec"]
+            spec = orjson.loads(self._registry.get(definitions, "", name).json)["spec"]
         except ApiError:
+            return None
+        return spec, {v["name"]: v for v in spec["versions"]}
+
+    def _schema(self, r: Resource, known: dict[str, Spec | None], *, v2: bool) -> dict[str, Any]:
+        """The models of a resource; `known` keeps the definitions read so far, each of which may have many versions."""
+        name = r.raw["definition"]
+        if name not in known:
+            known[name] = self._spec(name)
+        found = known[name]
+        if found is None:
             return {}
-        version: dict[str, Any] = next((v for v in spec["versions"] if v["name"] == r.version), {})
+        spec, versions = found
+        version = versions.get(r.version, {})
         schema = version.get("schema", {}).get("openAPIV3Schema")
         preserve = spec.get("preserveUnknownFields", False)
         try:
@@ -99,10 +116,11 @@ class Published:
         }
 
     def _make(self, name: str, made: list[Resource]) -> bytes:
-        schemas = dict(self._shared())
+        schemas = dict(self._shared(any("scale" in r.subresources for r in made)))
         paths: dict[str, Any] = {}
+        known: dict[str, Spec | None] = {}
         for r in made:
-            schemas |= self._schema(r, v2=False)
+            schemas |= self._schema(r, known, v2=False)
             paths |= Writer(r, v2=False).paths()
         document = {"openapi": "3.0.0", "info": INFO, "paths": paths, "components": {"schemas": schemas}}
         base = self._packed(name)
@@ -114,18 +132,20 @@ class Published:
             document = own
         return orjson.dumps(document)
 
-    def _shared(self) -> dict[str, Any]:
+    def _shared(self, scaled: bool) -> dict[str, Any]:
         """The common schemas and all they refer to."""
-        if not self._common:
-            found = self._packed("apis/apps/v1")
+        if scaled not in self._common:
+            found = self._whole("apis/apps/v1")
             known = orjson.loads(found[0])["components"]["schemas"] if found else {}
-            wanted = list(COMMON)
+            common: dict[str, Any] = {}
+            wanted = [*COMMON, SCALE] if scaled else list(COMMON)
             while wanted:
                 name = wanted.pop()
-                if name in known and name not in self._common:
-                    self._common[name] = known[name]
+                if name in known and name not in common:
+                    common[name] = known[name]
                     wanted += references(known[name])
-        return self._common
+            self._common[scaled] = common
+        return self._common[scaled]
 
     def _swagger(self) -> tuple[bytes, str] | None:
         catalog = self._registry.catalog
@@ -139,8 +159,9 @@ class Published:
             return None
         definitions: dict[str, Any] = {}
         paths: dict[str, Any] = {}
+        specs: dict[str, Spec | None] = {}
         for r in made:
-            definitions |= self._schema(r, v2=True)
+            definitions |= self._schema(r, specs, v2=True)
             paths |= Writer(r, v2=True).paths()
         if remote:
             known = orjson.loads(base[0])["definitions"] | definitions
@@ -160,13 +181,3 @@ class Published:
 def members(value: dict[str, Any]) -> bytes:
     """The members of an object as they stand before others."""
     return orjson.dumps(value)[1:-1] + b"," if value else b""
-
-
-def references(schema: Any) -> list[str]:
-    """The names that a schema refers to."""
-    if isinstance(schema, list):
-        return [name for item in schema for name in references(item)]
-    if not isinstance(schema, dict):
-        return []
-    own = [schema["$ref"].rpartition("/")[2]] if isinstance(schema.get("$ref"), str) else []
-    return own + [name for value in schema.values() for name in references(value)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import gc
 import logging
 import os
@@ -15,8 +16,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from hydrofoil.apis.enablement import EnablementError
+from hydrofoil.apis.gates import GateError
 from hydrofoil.controllers.availability import AvailabilityController
 from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.definitions import DefinitionController
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
@@ -28,6 +32,12 @@ from hydrofoil.server.connection import Connections
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
 """How long open requests may take to finish after a signal."""
+MENDS = {
+    errno.EADDRINUSE: "; --port 0 takes any free one",
+    errno.EACCES: "; --port takes one from 1024 on",
+    errno.EADDRNOTAVAIL: "; --host takes an address of this machine",
+}
+"""What helps against a failure to listen."""
 MAX_HEADER = 64 * 1024
 
 
@@ -41,26 +51,42 @@ class Server:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.controllers: list[Controller] = []
+        self._listener: socket.socket | None = None
         self._server: asyncio.Server | None = None
         self._web: Connections | None = None
+        self._serving = False
 
     async def start(self) -> str:
-        """Binds, loads what is there from the start, serves. Gives the URL. Raises StartError."""
+        """Binds, loads what is there from the start, serves. Gives the URL.
+
+        Raises StartError; a start that fails leaves nothing behind.
+        """
+        try:
+            return await self._start()
+        except BaseException:
+            await self.stop()
+            raise
+
+    async def _start(self) -> str:
         config = self.config
         context = self._tls()
-        listener = self._bind()
+        listener = self._listener = self._bind()
         host, port = listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if context else 'http'}://{shown}:{port}"
-        self.app = App(config, f"{shown}:{port}")
+        try:
+            self.app = App(config, f"{shown}:{port}")
+        except (EnablementError, GateError) as e:
+            raise StartError(str(e)) from None
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
-        await bootstrap.load(self.app.registry, port)
+        await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
         self.app.flow_control()
         self._web = Connections(
             self.app.handle,
             access_log=None,
             keepalive_timeout=config.idle_timeout,
             header_timeout=config.header_timeout,
+            answer_timeout=config.request_timeout,
             max_line_size=MAX_HEADER,
             max_field_size=MAX_HEADER,
             auto_decompress=False,
@@ -74,18 +100,23 @@ class Server:
         )
         # Upstream's server runs this one itself.
         self.controllers.append(AvailabilityController(self.app.registry, self.app.hub, self.app.backends))
-        if config.controls("namespace"):
+        self.controllers.append(DefinitionController(self.app.registry, self.app.hub))
+        if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
         for name, protection in PROTECTIONS.items():
-            if config.controls(name):
+            if config.controls(name) and protection.served(self.app.catalog):
                 self.controllers.append(protection(self.app.registry, self.app.hub))
         for controller in self.controllers:
             controller.start()
             self.app.listeners.append(controller.discover)
         if config.kubeconfig:
-            write_kubeconfig(Path(config.kubeconfig), self.url, config.tls_cert_file)
+            try:
+                await asyncio.to_thread(write_kubeconfig, Path(config.kubeconfig), self.url, config.tls_cert_file)
+            except OSError as e:
+                raise StartError(f"cannot write the kubeconfig {config.kubeconfig}: {reason(e)}") from None
+        self._serving = True
         return self.url
 
     def _bind(self) -> socket.socket:
@@ -93,9 +124,13 @@ class Server:
         try:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
             listener = socket.create_server((host, port), family=family, backlog=4096)
-        except (OSError, OverflowError) as e:
-            reason = os.strerror(e.errno) if isinstance(e, OSError) and e.errno else str(e)
-            raise StartError(f"cannot listen on {host}:{port}: {reason}") from None
+        except socket.gaierror as e:
+            raise StartError(f"cannot listen on {host}:{port}: {e.strerror}; --host takes an address of here") from None
+        except OSError as e:
+            mend = MENDS.get(e.errno or 0, "")
+            raise StartError(f"cannot listen on {host}:{port}: {reason(e)}{mend}") from None
+        except (OverflowError, ValueError) as e:
+            raise StartError(f"cannot listen on {host}:{port}: {e}") from None
         listener.setblocking(False)
         return listener
 
@@ -107,27 +142,61 @@ class Server:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         # The client's order, as Go's server: its first choice on machines that have AES costs a sixth less than ours.
         context.options &= ~ssl.Options.OP_CIPHER_SERVER_PREFERENCE
+        if not cert:
+            raise StartError("cannot use the TLS certificate: --tls-private-key-file needs --tls-cert-file")
         try:
-            context.load_cert_chain(cert, key or None)
-        except (OSError, ssl.SSLError) as e:
-            raise StartError(f"cannot use the TLS certificate: {e}") from None
+            for file in filter(None, (cert, key)):
+                with Path(file).open("rb"):
+                    """Says which of the two cannot be read."""
+            # Without an answer of ours the library would ask the terminal for the word that opens a locked key.
+            context.load_cert_chain(cert, key or None, password=no_password)
+        except ssl.SSLError as e:
+            where = f"{cert} and {key}" if key else cert
+            why = e.reason or "no certificate with its key"
+            raise StartError(f"cannot use the TLS certificate: {where}: {why}") from None
+        except OSError as e:
+            raise StartError(f"cannot use the TLS certificate: {e.filename}: {reason(e)}") from None
         return context
 
     async def stop(self) -> None:
-        """Readiness fails, watches end, open requests finish, connections close."""
-        self.app.health.shutting_down = True
+        """Readiness fails, watches end, open requests finish, connections close.
+
+        What never started, or only in part, is taken back as far as it came.
+        """
+        app: App | None = getattr(self, "app", None)
+        if app is not None:
+            app.health.shutting_down = True
+            if self._serving and self.config.shutdown_delay_duration:
+                # Load balancers see that this server is not ready before it takes no more (HE-12).
+                await asyncio.sleep(self.config.shutdown_delay_duration)
+        self._serving = False
         for controller in self.controllers:
             await controller.stop()
-        await self.app.close()
+        self.controllers.clear()
+        if app is not None:
+            await app.close()
         if self._server is not None:
             self._server.close()
-        self.app.hub.close()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(DRAIN_SECONDS):
-                await self.app.idle.wait()
+        elif self._listener is not None:
+            self._listener.close()
+        if app is not None:
+            app.hub.close()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_SECONDS):
+                    await app.idle.wait()
         if self._web is not None:
             self._web.pre_shutdown()
             await self._web.shutdown(0.2)
+
+
+def no_password() -> str:
+    """Raises StartError: a locked key is asked for its password."""
+    raise StartError("cannot use the TLS certificate: the private key is encrypted, and only plain ones are taken")
+
+
+def reason(error: OSError) -> str:
+    """What the machine says of a failure."""
+    return os.strerror(error.errno) if error.errno else str(error)
 
 
 def write_kubeconfig(path: Path, url: str, ca_file: str) -> None:
@@ -145,23 +214,32 @@ def write_kubeconfig(path: Path, url: str, ca_file: str) -> None:
     path.chmod(0o600)
 
 
+def tell(text: str) -> None:
+    """Writes to the standard output, if anybody reads it."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        # What is left in its buffer goes nowhere at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 async def serve(config: Config) -> None:
     """Serves until a signal comes."""
     server = Server(config)
-    url = await server.start()
     loop = asyncio.get_running_loop()
     # What is encoded off the loop takes turns with it: two threads keep two cores busy.
     loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
+    url = await server.start()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     # What was made so far lives as long as the process: the collector need not look at it again.
     gc.freeze()
     gc.enable()
-    if config.kubeconfig:
-        sys.stdout.write(f"kubeconfig {config.kubeconfig}\n")
-    sys.stdout.write(f"serving on {url}\n")
-    sys.stdout.flush()
+    tell(f"kubeconfig {config.kubeconfig}\nserving on {url}\n" if config.kubeconfig else f"serving on {url}\n")
     await stopping.wait()
     await server.stop()
 
@@ -189,11 +267,12 @@ def run(config: Config) -> int:
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if config.kubeconfig:
-        config.kubeconfig = str(Path(config.kubeconfig).resolve())
+        with contextlib.suppress(OSError, RuntimeError):
+            config.kubeconfig = str(Path(config.kubeconfig).resolve())
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(config))
     except StartError as e:
         sys.stderr.write(f"hydrofoil: {e}\n")
-        return 2
+        return 1
     return 0

@@ -68,8 +68,11 @@ class Collection(Protocol):
     ) -> Watcher:
         """A cursor from after a revision, or the present state first when it is None. Raises Expired."""
 
-    def reindex(self, resource: ResourceType) -> None:
-        """Gives every object the values of the field selectors that its definition now has."""
+    async def reindex(self, resource: ResourceType) -> None:
+        """Give every object the values of the field selectors that its definition now has.
+
+        Takes effect at once, just before it returns.
+        """
 
     def size(self) -> tuple[int, int, int]:
         """How many objects, their bytes, and how many watchers there are."""

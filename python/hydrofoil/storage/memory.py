@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -10,14 +11,15 @@ from hydrofoil.engine import Draft, ListCursor, ResourceType, Selector, Stored, 
 from hydrofoil.storage.backend import Conflict, Exists, Expired, Future, Missing
 
 EPOCH = 1_767_225_600
-"""2026-01-01: revisions start at the seconds since then."""
-WRAP = 60_000_000
-"""Revisions of a new server stay below this, so that a client's absurdly large one is told from an old one."""
+"""2026-01-01: revisions start at the microseconds since then."""
 
 
 def first_revision() -> int:
-    """Where a new store starts to count, so that versions from before a restart have expired."""
-    return (int(time.time()) - EPOCH) % WRAP
+    """Where a new store starts to count, so that versions from before a restart have expired.
+
+    No run writes more than once a microsecond on average, so that no version is ever given out twice.
+    """
+    return time.time_ns() // 1000 - EPOCH * 1_000_000
 
 
 class MemoryBackend:
@@ -36,7 +38,7 @@ class MemoryBackend:
     def collection(self, resource: ResourceType, name: tuple[str, str]) -> MemoryCollection:
         found = self._collections.get(name)
         if found is None:
-            found = self._collections[name] = MemoryCollection(self, self._store.shard(resource))
+            found = self._collections[name] = MemoryCollection(self, self._store.shard("/".join(name)))
         return found
 
     @property
@@ -108,8 +110,10 @@ class MemoryCollection:
         except engine.ExpiredError as e:
             raise Expired(*e.args) from None
 
-    def reindex(self, resource: ResourceType) -> None:
-        self._shard.reindex(resource)
+    async def reindex(self, resource: ResourceType) -> None:
+        loop = asyncio.get_running_loop()
+        while not self._shard.adopt(resource, await loop.run_in_executor(None, self._shard.reindexed, resource)):
+            pass
 
     def size(self) -> tuple[int, int, int]:
         return self._shard.size()

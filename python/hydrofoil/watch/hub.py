@@ -1,73 +1,129 @@
-"""Brings woken watchers and their streams together, once a turn of the loop."""
+"""Brings woken watchers and their streams together."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections import deque
 from itertools import count
+from time import perf_counter
 from typing import TYPE_CHECKING
+
+from hydrofoil.errors import FAULTS
 
 if TYPE_CHECKING:
     from hydrofoil.storage.backend import Backend
     from hydrofoil.watch.stream import WatchStream
 
+LOG = logging.getLogger("hydrofoil")
 BOOKMARK_SECONDS = 60.0
+AT_ONCE = 32
+"""So few woken watchers are given a write before it is answered; more are given those of a turn together."""
+SLICE_SECONDS = 0.002
+"""How long streams are served before others have a turn of the loop."""
 
 
 class Hub:
-    """All open watches. Writes of one turn of the loop are delivered together at its end."""
+    """All open watches. A write reaches few of them at once and many at the end of the loop's turn."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._loop = asyncio.get_running_loop()
         self._streams: dict[int, WatchStream] = {}
         self._tokens = count(1)
+        self._waiting: deque[int] = deque()
+        """Tokens of watchers that have been woken and not served yet."""
         self._armed = False
         self._bookmarks: asyncio.TimerHandle | None = None
         self.closing = False
 
     def wake(self) -> None:
-        """Has the woken watchers drained soon."""
+        """Serve the woken watchers: at once when they are few, else soon."""
+        tokens = self._backend.take_woken()
+        if len(tokens) > AT_ONCE:
+            self._waiting += tokens
+        else:
+            for token in tokens:
+                stream = self._streams.get(token)
+                if stream is None:
+                    continue
+                if stream.urgent:
+                    self._serve(stream)
+                else:
+                    self._waiting.append(token)
+        if self._waiting:
+            self._arm()
+
+    def again(self, token: int) -> None:
+        """Serve a watcher once more in a later turn."""
+        self._waiting.append(token)
+        self._arm()
+
+    def _arm(self) -> None:
         if not self._armed:
             self._armed = True
             self._loop.call_soon(self._drain)
 
     def _drain(self) -> None:
         self._armed = False
-        streams = self._streams
-        for token in self._backend.take_woken():
-            stream = streams.get(token)
-            if stream is not None:
-                stream.pump()
+        waiting = self._waiting
+        due = perf_counter() + SLICE_SECONDS
+        # Who comes to wait meanwhile has a later turn.
+        for _ in range(len(waiting)):
+            stream = self._streams.get(waiting.popleft())
+            if stream is None:
+                continue
+            self._serve(stream)
+            if perf_counter() > due:
+                break
+        if waiting:
+            self._arm()
+
+    @staticmethod
+    def _serve(stream: WatchStream) -> None:
+        """Serve one stream; a fault that it cannot end with itself stays its own."""
+        try:
+            stream.pump()
+        except FAULTS:
+            LOG.exception("a watch failed")
 
     def token(self) -> int:
-        """A new name for a watcher."""
+        """Make a new name for a watcher."""
         return next(self._tokens)
 
     def cut(self, subject: tuple[str, str]) -> None:
-        """Ends the streams of a subject: what they show is no longer what the server serves."""
+        """End the streams of a subject after their last events: what they show is no longer what the server serves."""
         for stream in [s for s in self._streams.values() if s.subject == subject]:
             stream.cut()
 
     def add(self, token: int, stream: WatchStream) -> None:
-        """Takes a stream in."""
+        """Take a stream in."""
         self._streams[token] = stream
         if self._bookmarks is None:
             self._bookmarks = self._loop.call_later(BOOKMARK_SECONDS, self._mark)
 
     def remove(self, token: int) -> None:
-        """Lets a stream go."""
+        """Let a stream go."""
         self._streams.pop(token, None)
 
     def _mark(self) -> None:
+        """Tell every reader how far it is, in slices."""
         self._bookmarks = self._loop.call_later(BOOKMARK_SECONDS, self._mark) if self._streams else None
-        for stream in list(self._streams.values()):
-            stream.bookmark()
+        self._mark_some(deque(self._streams))
+
+    def _mark_some(self, tokens: deque[int]) -> None:
+        due = perf_counter() + SLICE_SECONDS
+        while tokens and perf_counter() < due:
+            if (stream := self._streams.get(tokens.popleft())) is not None:
+                stream.bookmark()
+        if tokens:
+            self._loop.call_soon(self._mark_some, tokens)
 
     def __len__(self) -> int:
         return len(self._streams)
 
     def close(self) -> None:
-        """Ends every stream cleanly."""
+        """End every stream cleanly."""
         self.closing = True
         if self._bookmarks is not None:
             self._bookmarks.cancel()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 from hydrofoil import engine
+from hydrofoil.errors import FAULTS, ApiError, gone, internal
+from hydrofoil.watch.hub import SLICE_SECONDS
 
 if TYPE_CHECKING:
     from hydrofoil.watch.hub import Hub
 
+LOG = logging.getLogger("hydrofoil")
 PIECE = 64 * 1024
 CONVERTED = 500
 """How many events are looked at for objects that a webhook has to convert."""
@@ -20,8 +25,12 @@ NOTHING, MORE, INITIAL_END, LAPPED = range(4)
 class Sink(Protocol):
     """Where frames go: a transport, or a WebSocket."""
 
+    @property
+    def begun(self) -> bool:
+        """Whether the answer has begun, so that no other can be given."""
+
     def write(self, data: bytes) -> None:
-        """Writes a piece of the stream."""
+        """Write a piece of the stream."""
 
     def paused(self) -> bool:
         """Whether the reader is behind, so that nothing more should be written now."""
@@ -30,13 +39,16 @@ class Sink(Protocol):
 class WatchStream:
     """Drains a watcher while its reader keeps up; the cursor stands still while it does not."""
 
+    urgent = True
+    """Whether events are given before the write that made them is answered."""
+
     def __init__(
         self,
         hub: Hub,
         token: int,
         watcher: engine.Watcher,
         sink: Sink,
-        lapped: Callable[[], bytes],
+        error: Callable[[ApiError], bytes],
         *,
         bookmarks: bool,
         piece: int = PIECE,
@@ -47,12 +59,13 @@ class WatchStream:
         self._sink = sink
         self._bookmarks = bookmarks
         self._piece = piece
-        self._lapped = lapped
+        self._error = error
         self.subject: tuple[str, str] | None = None
-        """The shard whose objects it shows, where these may change their form."""
-        self.convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]] | None = None
-        """Has objects converted before they are shown; gives the event to end with where that fails."""
+        """The collection whose objects it shows, where these may change their form."""
+        self.convert: Callable[[list[engine.Stored]], Awaitable[None]] | None = None
+        """Converts objects before they are shown. Raises ApiError."""
         self._converting: asyncio.Task[None] | None = None
+        self._ending = False
         self.initial_mark = False
         self.behind = False
         """Whether the last pump stopped because of the reader."""
@@ -62,10 +75,20 @@ class WatchStream:
         hub.add(token, self)
 
     def pump(self) -> None:
-        """Writes what waits, until nothing does or the reader is behind."""
+        """Write what waits, until nothing does, the reader is behind or others are due; a fault ends this stream."""
+        try:
+            self._pump()
+        except FAULTS as e:
+            if not self._sink.begun:
+                # The handler can still answer with a Status.
+                raise
+            self.fail(e)
+
+    def _pump(self) -> None:
         if self.ended.done():
             return
         self.behind = False
+        due = perf_counter() + SLICE_SECONDS
         while True:
             if self._sink.paused():
                 self.behind = True
@@ -77,15 +100,37 @@ class WatchStream:
             if data is not None:
                 self._sink.write(data)
             if left == NOTHING:
+                if self._ending:
+                    self.end()
                 return
             if left == INITIAL_END and self.initial_mark:
-                self.bookmark(initial=True)
+                self._mark(initial=True)
             elif left == LAPPED:
-                self._sink.write(self._lapped())
+                self._sink.write(self._error(gone("too old resource version")))
                 self.end()
                 return
+            if perf_counter() > due:
+                self._hub.again(self._token)
+                return
 
-    def _prepare(self, convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]]) -> bool:
+    def fail(self, fault: BaseException) -> None:
+        """End the stream with an ERROR event that tells of a fault."""
+        if self.ended.done():
+            return
+        if isinstance(fault, ApiError):
+            error = fault
+        elif isinstance(fault, engine.ConversionError):
+            error = ApiError(500, "", str(fault.args[1]))
+        else:
+            LOG.error("a watch failed", exc_info=fault)
+            error = internal(fault)
+        try:
+            self._sink.write(self._error(error))
+        except FAULTS:
+            LOG.exception("a watch ended without telling why")
+        self.end()
+
+    def _prepare(self, convert: Callable[[list[engine.Stored]], Awaitable[None]]) -> bool:
         """Whether waiting events have to be converted first; the stream goes on by itself then."""
         if self._converting is not None:
             return True
@@ -95,28 +140,44 @@ class WatchStream:
         return bool(pending)
 
     async def _convert(
-        self, convert: Callable[[list[engine.Stored]], Awaitable[bytes | None]], pending: list[engine.Stored]
+        self, convert: Callable[[list[engine.Stored]], Awaitable[None]], pending: list[engine.Stored]
     ) -> None:
-        last = await convert(pending)
-        self._converting = None
-        if last is not None and not self.ended.done():
-            self._sink.write(last)
-            self.end()
-        self.pump()
+        try:
+            await convert(pending)
+        except FAULTS as e:
+            self.fail(e)
+        finally:
+            self._converting = None
+        try:
+            self.pump()
+        except FAULTS as e:
+            self.fail(e)
 
-    def bookmark(self, *, initial: bool = False) -> None:
-        """Tells the reader how far it is; the end of the initial state is told to the slowest reader too."""
-        if self._bookmarks and not self.ended.done() and (initial or not self._sink.paused()):
+    def bookmark(self) -> None:
+        """Tell the reader how far it is; one that is behind is not told."""
+        try:
+            if not self.ended.done() and not self._sink.paused():
+                self._mark(initial=False)
+        except FAULTS as e:
+            self.fail(e)
+
+    def _mark(self, *, initial: bool) -> None:
+        """Write a bookmark; the end of the initial state is told to the slowest reader too."""
+        if self._bookmarks:
             mark = self._watcher.bookmark(initial)
             if mark is not None:
                 self._sink.write(mark)
 
     def cut(self) -> None:
-        """Ends the stream because its objects have another form now; its reader has to begin anew."""
-        self.end()
+        """End after the last events: the objects have another form from now on, and the reader has to begin anew."""
+        self._ending = True
+        try:
+            self.pump()
+        except FAULTS as e:
+            self.fail(e)
 
     def end(self) -> None:
-        """Ends the stream; its handler writes the end of the body."""
+        """End the stream; its handler writes the end of the body."""
         self._hub.remove(self._token)
         if not self.ended.done():
             self.ended.set_result(None)

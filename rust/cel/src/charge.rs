@@ -1,5 +1,10 @@
 //! What running a call costs (cel-go `interpreter/runtimecost.go`, `ext`; apiserver `pkg/cel/library/cost.go`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+
 use crate::size::{LIST, PATTERN, TEXT, scaled};
 use crate::value::Val;
 

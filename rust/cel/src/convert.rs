@@ -1,5 +1,10 @@
 //! Conversions and parts of times (cel-go `common/types`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+
 use hydrofoil_types::Timestamp;
 
 use crate::library::{Native, no_overload};

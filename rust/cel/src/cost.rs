@@ -1,6 +1,12 @@
 //! What an expression can cost at most (cel-go `checker/cost.go`, `ext/lists.go`, `ext/sets.go`; apiserver
 //! `pkg/cel/library/cost.go`). Which rules may be written depends on every number here.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

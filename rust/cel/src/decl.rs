@@ -1,8 +1,11 @@
 //! What expressions see of a structural schema (apiserver `pkg/cel/common/schemas.go`, `pkg/cel/types.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "sizes are sums of the lengths of names")]
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Seen, Value};
 use smol_str::{SmolStr, format_smolstr};
 
 use crate::escape::{escape, is_reserved};
@@ -42,7 +45,64 @@ pub(crate) enum Shape {
     Time,
     List(Arc<Decl>, Order),
     Map(Arc<Decl>),
-    Object(Box<[Field]>),
+    Object(Fields),
+}
+
+/// The members of an object; a large one finds them by an index.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    list: Box<[Field]>,
+    index: Option<Box<Index>>,
+}
+
+/// Where members stand, by both of their names.
+#[derive(Debug, Default)]
+struct Index {
+    names: HashMap<SmolStr, usize>,
+    escaped: HashMap<SmolStr, usize>,
+}
+
+/// From how many members on they are found by an index.
+const MANY: usize = 16;
+
+impl From<Vec<Field>> for Fields {
+    fn from(list: Vec<Field>) -> Self {
+        let index = (list.len() > MANY).then(|| {
+            let mut index = Index::default();
+            for (at, field) in list.iter().enumerate() {
+                index.names.entry(field.name.clone()).or_insert(at);
+                if let Some(name) = &field.escaped {
+                    index.escaped.entry(name.clone()).or_insert(at);
+                }
+            }
+            Box::new(index)
+        });
+        Self { list: list.into(), index }
+    }
+}
+
+impl std::ops::Deref for Fields {
+    type Target = [Field];
+
+    fn deref(&self) -> &[Field] {
+        &self.list
+    }
+}
+
+impl Fields {
+    pub fn named(&self, name: &str) -> Option<&Field> {
+        if let Some(index) = &self.index {
+            return index.names.get(name).and_then(|at| self.list.get(*at));
+        }
+        self.list.iter().find(|f| f.name == name)
+    }
+
+    fn escaped(&self, name: &str) -> Option<&Field> {
+        if let Some(index) = &self.index {
+            return index.escaped.get(name).and_then(|at| self.list.get(*at));
+        }
+        self.list.iter().find(|f| f.escaped.as_deref() == Some(name))
+    }
 }
 
 /// Whether the order of a list counts when lists are compared.
@@ -162,7 +222,8 @@ impl Decl {
                         escaped: f.escaped.clone(),
                         decl: f.decl.renamed(&format!("{name}.{}", f.escaped.as_deref().unwrap_or(""))),
                     })
-                    .collect(),
+                    .collect::<Vec<_>>()
+                    .into(),
             ),
         };
         Arc::new(Self { name: SmolStr::new(name), shape, ..*self })
@@ -179,7 +240,7 @@ impl Decl {
     /// The declaration of a member by its name in the object.
     pub fn member(&self, name: &str) -> Option<&Arc<Self>> {
         match &self.shape {
-            Shape::Object(fields) => fields.iter().find(|f| f.name == name).map(|f| &f.decl),
+            Shape::Object(fields) => fields.named(name).map(|f| &f.decl),
             _ => None,
         }
     }
@@ -189,8 +250,7 @@ impl Decl {
     pub(crate) fn field(&self, escaped: &str) -> Option<&Field> {
         match &self.shape {
             Shape::Object(fields) => {
-                let named = fields.iter().find(|f| f.escaped.as_deref() == Some(escaped));
-                named.or_else(|| fields.iter().find(|f| f.name == escaped && is_reserved(escaped)))
+                fields.escaped(escaped).or_else(|| fields.named(escaped).filter(|_| is_reserved(escaped)))
             }
             _ => None,
         }
@@ -210,11 +270,12 @@ fn flag(props: &Value, key: &str) -> bool {
 fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
     let mut out = Vec::new();
     let mut min_size = 2;
-    let required = props.list_at(&["required"]);
+    let required: Seen<&str> = props.list_at(&["required"]).iter().filter_map(Value::as_str).collect();
+    let mut seen = Seen::default();
     let own = props.get("properties").and_then(Value::as_object);
     let meta = if root { root_fields(own) } else { Vec::new() };
     for (key, prop) in meta.iter().chain(own.into_iter().flatten()) {
-        if out.iter().any(|f: &Field| f.name == *key) {
+        if seen.contains(&key.as_str()) {
             continue;
         }
         let embedded = flag(prop, "x-kubernetes-embedded-resource");
@@ -223,7 +284,8 @@ fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
         else {
             continue;
         };
-        if required.iter().any(|r| r.as_str() == Some(key)) && prop.get("default").is_none() {
+        seen.insert(key.as_str());
+        if required.contains(&key.as_str()) && prop.get("default").is_none() {
             min_size += key.len() as i64 + decl.min_size + 4;
         }
         out.push(Field { name: key.clone(), escaped, decl });

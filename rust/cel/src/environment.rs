@@ -1,5 +1,6 @@
 //! What expressions of admission and of device selectors may be about. They are checked, not run.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::parser;
 use crate::plan;
 use crate::program::{Refusal, constants};
 use crate::source;
-use crate::types::{Record, Type};
+use crate::types::{Fields, Record, Type};
 
 /// The declared name of an attribute of a device.
 pub(crate) const ATTRIBUTE: &str = "kubernetes.DRADevice.attribute";
@@ -27,6 +28,26 @@ pub struct Environment {
     patches: bool,
     /// How large the parts of the device are.
     device: Option<Arc<Decl>>,
+}
+
+/// The variables of a policy, as far as they are known (`pkg/admission/plugin/cel/composition.go`).
+#[derive(Clone, Debug)]
+pub struct Named(Rc<Record>);
+
+impl Default for Named {
+    fn default() -> Self {
+        Self(Rc::new(Record { name: "kubernetes.variables".into(), fields: Fields::Given(HashMap::new()) }))
+    }
+}
+
+impl Named {
+    /// Adds a variable, of any type where what it gives is not known; the last of a name counts.
+    pub fn set(&mut self, name: &str, found: Option<Output>) {
+        let of = found.map_or(Type::Dyn, |output| stored(&output.of));
+        if let Fields::Given(fields) = &mut Rc::make_mut(&mut self.0).fields {
+            fields.insert(name.into(), of);
+        }
+    }
 }
 
 /// What an expression gives.
@@ -81,17 +102,10 @@ impl Environment {
         self
     }
 
-    /// With `variables`, as far as they are known (`pkg/admission/plugin/cel/composition.go`); none is of any type.
+    /// With `variables`.
     #[must_use]
-    pub fn with_variables(mut self, named: &[(&str, Option<Output>)]) -> Self {
-        let fields = named.iter().map(|(name, found)| {
-            let of = found.as_ref().map_or(Type::Dyn, |output| stored(&output.of));
-            (SmolStr::new(name), of)
-        });
-        // The last of a name counts.
-        let fields = fields.rev().collect();
-        let record = Record { name: "kubernetes.variables".into(), fields: Some(fields) };
-        self.variables.push((VARIABLES, Type::Record(Rc::new(record))));
+    pub fn with_variables(mut self, named: &Named) -> Self {
+        self.variables.push((VARIABLES, Type::Record(Rc::clone(&named.0))));
         self
     }
 
@@ -153,7 +167,7 @@ fn stored(of: &Type) -> Type {
 
 fn record(name: &str, fields: &[(&str, Type)]) -> Type {
     let fields = fields.iter().map(|(name, of)| (SmolStr::new(name), of.clone())).collect();
-    Type::Record(Rc::new(Record { name: name.into(), fields: Some(fields) }))
+    Type::Record(Rc::new(Record { name: name.into(), fields: Fields::Known(fields) }))
 }
 
 fn texts(names: &[&'static str]) -> Vec<(&'static str, Type)> {
@@ -221,5 +235,5 @@ fn device_sizes() -> Arc<Decl> {
         field("attributes", maps(of(ATTRIBUTE, Shape::Dyn, 64))),
         field("capacity", maps(of("", Shape::Dyn, 0))),
     ];
-    of("kubernetes.DRADevice", Shape::Object(fields.into()), 0)
+    of("kubernetes.DRADevice", Shape::Object(Vec::from(fields).into()), 0)
 }

@@ -1,5 +1,7 @@
 //! Names of fields as expressions have to write them (apiserver `pkg/cel/escaping.go`).
 
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 use smol_str::{SmolStr, format_smolstr};
 
 const RESERVED: [&str; 21] = [

@@ -1,5 +1,11 @@
 //! Running a program (cel-go `interpreter/interpretable.go`), with its cost counted on the way.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 use std::rc::Rc;
 
 use smallvec::SmallVec;

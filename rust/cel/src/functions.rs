@@ -1,6 +1,12 @@
 //! Declarations of functions (cel-go `common/stdlib`, `ext`; apiserver `pkg/cel/library`, as `pkg/cel/environment`
 //! enables them for version 1.35). Which overloads a call may mean decides its type and its cost.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -3,6 +3,9 @@
 //! An expression is compiled against the declaration that a structural schema gives ([`Decl`]) and run on values of
 //! an object where they stand. Messages are cel-go's.
 
+// What comes from outside must not make the server panic: each place that could has been looked at.
+#![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod ast;
 mod charge;
 mod checker;
@@ -38,6 +41,6 @@ mod url;
 mod value;
 
 pub use decl::Decl;
-pub use environment::{Environment, Output};
+pub use environment::{Environment, Named, Output};
 pub use escape::escape;
 pub use program::{Failure, Kind, Program, Refusal, Variables};

@@ -1,5 +1,7 @@
 //! Functions of lists and sets (apiserver `pkg/cel/library/lists.go`, cel-go `ext/lists.go`, `ext/sets.go`).
 
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 use std::cmp::Ordering;
 
 use crate::library::{Native, no_overload};

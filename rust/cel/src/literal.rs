@@ -1,5 +1,11 @@
 //! What literals mean (cel-go `parser/unescape.go`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 /// The text of a string literal with its quotes, or why there is none.
 pub(crate) fn string(text: &str) -> Result<String, &'static str> {
     let mut out = String::new();

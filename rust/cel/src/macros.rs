@@ -1,5 +1,7 @@
 //! Macros (cel-go `parser/macro.go`, `ext/comprehensions.go`, `cel/library.go`, `ext/lists.go`).
 
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 use smol_str::SmolStr;
 
 use crate::ast::{Call, Expr, Fold, Kind, Step};

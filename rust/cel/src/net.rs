@@ -1,5 +1,7 @@
 //! Addresses and networks (apiserver `pkg/cel/library/ip.go`, `cidr.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "a prefix has no more bits than its address")]
+
 use std::fmt;
 use std::net::IpAddr;
 

@@ -1,5 +1,10 @@
 //! Operators and optionals (cel-go `common/stdlib`, `cel/library.go`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "what could overflow is calculated in 128 bits or with checks; divisors are looked at before"
+)]
+
 use std::cmp::Ordering;
 use std::rc::Rc;
 

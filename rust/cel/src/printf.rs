@@ -1,5 +1,11 @@
 //! `format` of texts (cel-go `ext/formatting.go`), when it is checked and when it is run.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 use std::fmt::Write as _;
 
 use crate::convert;

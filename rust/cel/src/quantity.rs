@@ -1,5 +1,7 @@
 //! Quantities (apiserver `pkg/cel/library/quantity.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "amounts are far below 128 bits")]
+
 use std::cmp::Ordering;
 
 use hydrofoil_types::Quantity;

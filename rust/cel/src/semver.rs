@@ -1,5 +1,8 @@
 //! Semantic versions (apiserver `pkg/cel/library/semverlib.go`; blang `semver`).
 
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 use std::cmp::Ordering;
 use std::rc::Rc;
 

@@ -1,5 +1,10 @@
 //! The text of an expression, and what is wrong with it as cel-go prints it (cel-go `common/error.go`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+
 use std::fmt::Write as _;
 
 /// One thing that is wrong, at a place in characters from the beginning.

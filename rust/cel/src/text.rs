@@ -1,6 +1,13 @@
 //! Functions of texts (cel-go `common/stdlib`, `ext/strings.go`; apiserver `pkg/cel/library/regex.go`). Places are
 //! counted in characters.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 use regex::{Regex, RegexBuilder};
 
 use crate::library::{Native, no_overload};

@@ -1,5 +1,11 @@
 //! Durations and moments: Go's texts for them, and calendars.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "moments lie within years 1 to 9999 and offsets within a day; durations are summed with checks"
+)]
+#![allow(clippy::string_slice, reason = "a sign has one byte")]
+
 use hydrofoil_types::Timestamp;
 
 const SECOND: i128 = 1_000_000_000;
@@ -63,11 +69,11 @@ fn parse(text: &str, unit: impl Fn(&str) -> Option<i128>) -> Option<i64> {
             return None;
         }
         let scale = unit(name)?;
-        total += whole.parse::<i128>().unwrap_or(0).checked_mul(scale)?;
+        total = total.checked_add(whole.parse::<i128>().unwrap_or(0).checked_mul(scale)?)?;
         let mut step = scale;
         for digit in fraction.bytes() {
             step /= 10;
-            total += i128::from(digit - b'0') * step;
+            total = total.checked_add(i128::from(digit - b'0') * step)?;
         }
         rest = after;
     }
@@ -156,5 +162,6 @@ pub(crate) fn offset(zone: &str) -> Option<i64> {
     };
     let (hours, minutes) = rest.split_once(':')?;
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    (hours <= 24 && minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
+    let known = (-24..=24).contains(&hours) && (-59..60).contains(&minutes);
+    known.then(|| sign * (hours * 3600 + minutes * 60))
 }

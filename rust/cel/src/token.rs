@@ -1,5 +1,12 @@
 //! Words of an expression (cel-go `parser/gen/CEL.g4`, the lexer rules).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 use crate::source::Issue;
 
 /// What a word is.

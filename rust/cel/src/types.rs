@@ -1,5 +1,11 @@
 //! Types and when one may stand for another (cel-go `checker/types.go`, `common/types/types.go`).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -42,16 +48,27 @@ pub(crate) enum Type {
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub name: SmolStr,
-    /// None when every name is a field of any type.
-    pub fields: Option<Vec<(SmolStr, Type)>>,
+    pub fields: Fields,
+}
+
+/// What fields there are.
+#[derive(Clone, Debug)]
+pub(crate) enum Fields {
+    /// Every name is a field of any type.
+    Any,
+    /// A few that the server knows.
+    Known(Vec<(SmolStr, Type)>),
+    /// Those that a client names, as many as it likes.
+    Given(HashMap<SmolStr, Type>),
 }
 
 impl Record {
     /// The type of a field.
     pub fn field(&self, name: &str) -> Option<Type> {
         match &self.fields {
-            None => Some(Type::Dyn),
-            Some(fields) => fields.iter().find(|(n, _)| n == name).map(|(_, t)| t.clone()),
+            Fields::Any => Some(Type::Dyn),
+            Fields::Known(fields) => fields.iter().find(|(n, _)| n == name).map(|(_, t)| t.clone()),
+            Fields::Given(fields) => fields.get(name).cloned(),
         }
     }
 
@@ -59,9 +76,9 @@ impl Record {
     pub fn of_patches(name: &str) -> Option<Self> {
         let fields = if name == "JSONPatch" {
             let text = |name: &str| (SmolStr::new(name), Type::String);
-            Some(vec![text("op"), text("path"), text("from"), ("value".into(), Type::Dyn)])
+            Fields::Known(vec![text("op"), text("path"), text("from"), ("value".into(), Type::Dyn)])
         } else if name == "Object" || name.starts_with("Object.") {
-            None
+            Fields::Any
         } else {
             return None;
         };

@@ -1,5 +1,11 @@
 //! URLs (apiserver `pkg/cel/library/urls.go`; Go `net/url`, as far as requests have them).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
+
 use std::fmt::Write as _;
 use std::rc::Rc;
 

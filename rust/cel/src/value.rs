@@ -441,7 +441,7 @@ impl<'a> Table<'a> {
                 .iter()
                 .filter_map(|(key, _)| match &decl.shape {
                     Shape::Object(fields) => {
-                        let found: &'a _ = fields.iter().find(|f| f.name == *key)?;
+                        let found: &'a _ = fields.named(key)?;
                         Some(Val::Str(Text::Ref(found.escaped.as_deref()?)))
                     }
                     _ => Some(Val::Str(Text::Ref(key))),

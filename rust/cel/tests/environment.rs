@@ -1,6 +1,6 @@
 //! Expressions of admission and of device selectors (VAL-*): what may be written, and the words of refusals.
 
-use hydrofoil_cel::{Environment, Refusal};
+use hydrofoil_cel::{Environment, Named, Refusal};
 
 fn refused(environment: &Environment, text: &str) -> String {
     match environment.check(text) {
@@ -32,7 +32,11 @@ fn admission_sees_the_request() {
 fn variables_have_the_types_of_their_expressions() {
     let env = Environment::admission(true, false);
     let count = env.check("size(object.items)").expect("compiles");
-    let env = env.with_variables(&[("count", Some(count)), ("broken", None)]);
+    let mut variables = Named::default();
+    variables.set("count", None);
+    variables.set("count", Some(count));
+    variables.set("broken", None);
+    let env = env.with_variables(&variables);
     assert_eq!(gives(&env, "variables.count + 1"), "int");
     assert_eq!(gives(&env, "variables.broken"), "dyn");
     assert!(refused(&env, "variables.other").contains("undefined field 'other'"));

@@ -2,6 +2,9 @@
 //!
 //! Each block ends on a byte boundary and refers to nothing before it; blocks in a row are one deflate stream.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use crc32fast::Hasher;
 use flate2::{Compress, Compression, FlushCompress};
 

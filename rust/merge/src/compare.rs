@@ -1,5 +1,7 @@
 //! What changed between two objects, as sets of paths.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+
 use std::collections::BTreeMap;
 
 use hydrofoil_types::{Map, SmolStr, Value, notation};

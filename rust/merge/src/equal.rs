@@ -1,5 +1,7 @@
 //! Equality of values in linear time, however deep they are.
 
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use hydrofoil_types::{Map, Value};
 
 /// Whether two values are equal, whatever the order of members.

@@ -1,5 +1,8 @@
 //! Patches of API objects, and who owns their fields.
 
+// What comes from outside must not make the server panic: each place that could has been looked at.
+#![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod apply;
 mod canonical;
 mod compare;

@@ -1,5 +1,8 @@
 //! The entries of `metadata.managedFields`.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use hydrofoil_types::{Map, SmolStr, Value};
 
 use crate::fieldset::{FieldSet, PathElement, first_fields};

@@ -1,5 +1,8 @@
 //! The members of an object while a patch is laid over them.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::collections::HashMap;
 
 use hydrofoil_types::{Map, SmolStr, Value};

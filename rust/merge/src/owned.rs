@@ -1,5 +1,7 @@
 //! The paths that an object sets.
 
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 

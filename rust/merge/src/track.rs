@@ -1,5 +1,7 @@
 //! Who owns what after an update.
 
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use hydrofoil_types::{Schema, SmolStr, Value};
 
 use crate::compare::Comparison;

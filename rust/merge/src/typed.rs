@@ -37,10 +37,9 @@ fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<Stri
     Some(format!("{}: {text}", object_name(object)))
 }
 
-/// `(namespace/name; GroupVersionKind)`, as `objectGVKNN` names an object.
+/// `(namespace/name; GroupVersionKind)`, as `objectGVKNN` names an object; a name that is no text is none.
 pub fn object_name(object: &Value) -> String {
-    let named = |text: &str| if text.is_empty() { "<unknown>".to_owned() } else { text.to_owned() };
-    let (namespace, name) = (object.str_at(&["metadata", "namespace"]), named(object.str_at(&["metadata", "name"])));
+    let (namespace, name) = (object.str_at(&["metadata", "namespace"]), object.str_at(&["metadata", "name"]));
     format!("({namespace}/{name}; {})", type_name(object))
 }
 

@@ -13,6 +13,9 @@ use rustc_hash::FxHasher;
 use crate::render::{Form, render};
 use crate::typed::Typed;
 
+/// How much more it costs to pack than to encode.
+const PACKING: usize = 4;
+
 /// A piece of a list in its form, packed or not.
 pub(crate) struct Piece {
     /// What is written.
@@ -68,12 +71,32 @@ impl Maker {
     }
 
     /// Whether the piece of a part can be had without encoding or packing.
-    pub(crate) fn is_cheap(&self, part: &Part) -> bool {
+    fn is_kept(&self, part: &Part) -> bool {
         let has = |key| held(part.leaf(), key).is_some();
         if part.is_whole() {
             return has(self.key);
         }
         (part.is_complete() && has(self.selected)) || (!self.gzip && has(self.plain))
+    }
+
+    /// How many bytes of stored JSON have to be read, or as much packed, for the piece of a part.
+    pub(crate) fn cost(&self, part: &Part) -> usize {
+        if self.is_kept(part) {
+            return 0;
+        }
+        let length = |version: &Arc<Version>| version.json().len();
+        let bytes: usize = if self.takes_whole(part) {
+            part.leaf().versions().iter().map(length).sum()
+        } else {
+            part.versions().map(length).sum()
+        };
+        bytes * if self.gzip { PACKING } else { 1 }
+    }
+
+    /// Whether a part is made out of its whole leaf. A good part of one is worth to encode all of it: the next page takes
+    /// up where this one ends. But of what a webhook converts only what was asked for is known.
+    fn takes_whole(&self, part: &Part) -> bool {
+        part.is_whole() || (part.len() * 4 >= part.leaf().versions().len() && !self.typed.is_converted())
     }
 
     /// The piece of a part. Those of whole leaves are kept; parts of them are cut out of these.
@@ -91,9 +114,7 @@ impl Maker {
             return Ok(piece);
         }
         let mut plain = held(leaf, self.plain);
-        // A good part of a leaf is worth to encode all of it: the next page takes up where this one ends. But of what a
-        // webhook converts only what was asked for is known.
-        if plain.is_none() && part.len() * 4 >= leaf.versions().len() && !self.typed.is_converted() {
+        if plain.is_none() && self.takes_whole(part) {
             plain = Some(self.whole(py, leaf, self.plain, false)?);
         }
         let encoded = match plain {

@@ -10,6 +10,7 @@ use hydrofoil_types as types;
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::apart::apart;
 use crate::draft::Draft;
 use crate::error::{apply_error, decode_error};
 use crate::stored::Stored;
@@ -52,51 +53,65 @@ impl Catalog {
             columns: Vec::new(),
             field_selectors: Vec::new(),
         };
-        Ok(ResourceType::new(Arc::new(resource), schema, None, None))
+        Ok(ResourceType::new(Arc::new(resource), schema, None, Vec::new()))
     }
 
     /// The types that a custom resource definition brings, one a version, with the version's name.
-    fn custom(&self, definition: &Stored) -> PyResult<Vec<(String, ResourceType)>> {
-        let object = definition.value(&definition.typed)?;
-        let made = crate::custom::types(&object, self.inner.arena());
+    fn custom(&self, py: Python<'_>, definition: &Stored) -> PyResult<Vec<(String, ResourceType)>> {
+        let made = apart(py, definition.version.json().len(), || {
+            let object = definition.value(&definition.typed)?;
+            Ok::<_, PyErr>(crate::custom::types(&object, self.inner.arena()))
+        })?;
         Ok(made.into_iter().map(|(name, typed)| (name, ResourceType { typed: Arc::new(typed) })).collect())
     }
 
     /// Why schemas of a definition are not structural, as the reason and message of a condition.
     #[staticmethod]
-    fn nonstructural(definition: &Stored) -> PyResult<Option<(&'static str, String)>> {
-        Ok(hydrofoil_schema::validate::nonstructural(&*definition.value(&definition.typed)?))
+    fn nonstructural(py: Python<'_>, definition: &Stored) -> PyResult<Option<(&'static str, String)>> {
+        apart(py, definition.version.json().len(), || {
+            Ok(hydrofoil_schema::validate::nonstructural(&*definition.value(&definition.typed)?))
+        })
     }
 }
 
 impl Catalog {
     /// The type in which a resource is stored, when that is another one than its own.
     fn storage(&self, resource: &types::Resource) -> Option<Arc<Typed>> {
-        let (group, version, plural) = match (&*resource.group, &*resource.version, &*resource.plural) {
-            ("events.k8s.io", _, "events") => ("", "v1", "events"),
-            ("autoscaling", "v1", "horizontalpodautoscalers") => ("autoscaling", "v2", "horizontalpodautoscalers"),
-            ("apiextensions.k8s.io", "v1beta1", plural) => ("apiextensions.k8s.io", "v1", plural),
-            _ => return None,
+        let (group, version, plural) = (&*resource.group, &*resource.version, &*resource.plural);
+        let stored = if (group, plural) == ("events.k8s.io", "events") {
+            self.inner.resource("", "v1", plural)?
+        } else {
+            let (.., stored) = OTHERS.iter().find(|(g, v, _)| (*g, *v) == (group, version))?;
+            self.inner.resource(group, stored, plural)?
         };
-        let stored = self.inner.resource(group, version, plural)?;
         let schema = self.inner.schema(&stored.type_name)?;
-        Some(ResourceType::new(Arc::clone(stored), schema, None, None).typed)
+        Some(ResourceType::new(Arc::clone(stored), schema, None, Vec::new()).typed)
+    }
+
+    /// The other versions in which a stored resource is served.
+    fn served(&self, resource: &types::Resource) -> Vec<(Kind, types::Schema)> {
+        let (group, version, plural) = (&*resource.group, &*resource.version, &*resource.plural);
+        let events = ((group, plural) == ("", "events")).then_some(("events.k8s.io", "v1"));
+        let others = OTHERS.iter().filter(|(g, _, stored)| (*g, *stored) == (group, version)).map(|(g, v, _)| (*g, *v));
+        let found = others.chain(events).filter_map(|(g, v)| self.inner.resource(g, v, plural));
+        found.filter_map(|served| Some((kind_of(served), self.inner.schema(&served.type_name)?))).collect()
     }
 }
 
-impl Catalog {
-    /// The other version in which a stored resource is served.
-    fn served(&self, resource: &types::Resource) -> Option<(Kind, types::Schema)> {
-        let (group, version, plural) = match (&*resource.group, &*resource.version, &*resource.plural) {
-            ("", "v1", "events") => ("events.k8s.io", "v1", "events"),
-            ("autoscaling", "v2", "horizontalpodautoscalers") => ("autoscaling", "v1", "horizontalpodautoscalers"),
-            ("apiextensions.k8s.io", "v1", plural) => ("apiextensions.k8s.io", "v1beta1", plural),
-            _ => return None,
-        };
-        let served = self.inner.resource(group, version, plural)?;
-        Some((kind_of(served), self.inner.schema(&served.type_name)?))
-    }
-}
+/// Groups and versions whose kinds are stored in another version, where that has them.
+const OTHERS: [(&str, &str, &str); 11] = [
+    ("admissionregistration.k8s.io", "v1alpha1", "v1"),
+    ("admissionregistration.k8s.io", "v1beta1", "v1"),
+    ("apiextensions.k8s.io", "v1beta1", "v1"),
+    ("autoscaling", "v1", "v2"),
+    ("certificates.k8s.io", "v1alpha1", "v1beta1"),
+    ("coordination.k8s.io", "v1alpha2", "v1beta1"),
+    ("networking.k8s.io", "v1beta1", "v1"),
+    ("resource.k8s.io", "v1alpha3", "v1beta2"),
+    ("resource.k8s.io", "v1beta1", "v1"),
+    ("resource.k8s.io", "v1beta2", "v1"),
+    ("storage.k8s.io", "v1beta1", "v1"),
+];
 
 fn kind_of(resource: &types::Resource) -> Kind {
     Kind {
@@ -119,7 +134,7 @@ impl ResourceType {
         resource: Arc<types::Resource>,
         schema: types::Schema,
         storage: Option<Arc<Typed>>,
-        served: Option<(Kind, types::Schema)>,
+        served: Vec<(Kind, types::Schema)>,
     ) -> Self {
         let kind = kind_of(&resource);
         Self { typed: Arc::new(Typed::new(kind, resource, schema, storage, served)) }
@@ -129,9 +144,9 @@ impl ResourceType {
 #[pymethods]
 impl ResourceType {
     /// Decodes a body; `media` is `json`, `yaml` or `protobuf`. Gives the draft and what a strict reader objects to.
-    fn decode(&self, body: &[u8], media: &str) -> PyResult<(Draft, Vec<String>)> {
-        let (value, strict) = self.typed.decode(body, media)?;
-        Ok((Draft::new(Arc::clone(&self.typed), value), strict))
+    fn decode(&self, py: Python<'_>, body: &[u8], media: &str) -> PyResult<(Draft, Vec<String>)> {
+        let (value, strict) = apart(py, body.len(), || self.typed.decode(body, media))?;
+        Ok((Draft::new(Arc::clone(&self.typed), value, body.len()), strict))
     }
 
     /// What server-side apply of a configuration makes of the live object, or of nothing.
@@ -145,13 +160,14 @@ impl ResourceType {
         subresource: &str,
         force: bool,
     ) -> PyResult<(Draft, Vec<String>)> {
-        let (value, strict) = py.detach(|| self.applied(live, config, manager, subresource, force))?;
-        Ok((Draft::new(Arc::clone(&self.typed), value), strict))
+        let size = config.len() + live.map_or(0, |live| live.version.json().len());
+        let (value, strict) = apart(py, size, || self.applied(live, config, manager, subresource, force))?;
+        Ok((Draft::new(Arc::clone(&self.typed), value, size), strict))
     }
 
     /// An empty object of this type.
     fn empty(&self) -> Draft {
-        Draft::new(Arc::clone(&self.typed), types::Value::object())
+        Draft::new(Arc::clone(&self.typed), types::Value::object(), 0)
     }
 
     #[getter]

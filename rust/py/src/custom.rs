@@ -59,7 +59,7 @@ pub(crate) fn types(object: &Value, builtin: &Arc<Arena>) -> Vec<(String, Typed)
             // Items of lists keep their kind and version, as unstructured ones do.
             head: 1,
             storage: None,
-            served: None,
+            served: Vec::new(),
             custom: Some(custom),
             raw: OnceLock::new(),
         };

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use hydrofoil_codec::{json, proto};
 use hydrofoil_merge::{ManagedRequest, track_update};
 use hydrofoil_schema::{Request, custom, default, prepare, validate, warn};
-use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
+use hydrofoil_types::{Again, Causes, MetaView, Timestamp, Value, Whole};
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::apart::apart;
 use crate::custom::Custom;
 use crate::error::decode_error;
 use crate::stored::Stored;
@@ -22,27 +23,41 @@ use crate::typed::{Cell, Typed};
 pub(crate) struct Draft {
     pub(crate) typed: Arc<Typed>,
     pub(crate) value: Cell,
+    /// About how many bytes it is written in: what working on it costs.
+    size: usize,
     /// The object as a webhook converted it for the store.
     converted: Mutex<Option<Value>>,
     /// What validation let pass with a warning.
     passed: Mutex<Vec<String>>,
     /// Whether a new object came without labels.
     unlabelled: AtomicBool,
+    /// The object as the store takes it, made ahead of the commit.
+    sealed: Mutex<Option<hydrofoil_store::Draft>>,
 }
 
 impl Draft {
-    pub(crate) fn new(typed: Arc<Typed>, value: Value) -> Self {
+    /// An object that came in so many bytes.
+    pub(crate) fn new(typed: Arc<Typed>, value: Value, size: usize) -> Self {
         Self {
             typed,
             value: Cell::new(value),
+            size,
             converted: Mutex::default(),
             passed: Mutex::default(),
             unlabelled: AtomicBool::new(false),
+            sealed: Mutex::default(),
         }
     }
 
     /// The object as the store takes it.
     pub(crate) fn stored(&self) -> hydrofoil_store::Draft {
+        if let Some(sealed) = self.sealed.lock().take() {
+            return sealed;
+        }
+        self.encoded()
+    }
+
+    fn encoded(&self) -> hydrofoil_store::Draft {
         match &*self.converted.lock() {
             Some(converted) => self.typed.stored_draft(converted),
             None => self.typed.stored_draft(&self.value.lock()),
@@ -103,85 +118,9 @@ impl Draft {
     fn old_value<'a>(&self, old: Option<&'a Stored>) -> PyResult<Option<Cow<'a, Value>>> {
         old.map(|o| o.value(&self.typed)).transpose()
     }
-}
 
-/// `apiVersion`, `kind`, name, generateName, namespace, uid, resourceVersion.
-type Head = (String, String, String, String, String, String, String);
-/// Reason, message, field.
-type CauseTuple = (&'static str, String, String);
-
-fn tuples(causes: &Causes) -> Vec<CauseTuple> {
-    causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect()
-}
-
-#[pymethods]
-impl Draft {
-    /// The members that decide where the object belongs.
-    fn head(&self) -> Head {
-        let value = self.value.lock();
-        let m = MetaView::of(&value);
-        (
-            value.str_at(&["apiVersion"]).to_owned(),
-            value.str_at(&["kind"]).to_owned(),
-            m.name().to_owned(),
-            m.generate_name().to_owned(),
-            m.namespace().to_owned(),
-            m.uid().to_owned(),
-            m.resource_version().to_owned(),
-        )
-    }
-
-    /// Generation, deletionTimestamp, deletionGracePeriodSeconds, finalizers.
-    fn lifecycle(&self) -> (i64, String, Option<i64>, Vec<String>) {
-        let value = self.value.lock();
-        let m = MetaView::of(&value);
-        (
-            m.generation(),
-            m.deletion_timestamp().to_owned(),
-            m.get("deletionGracePeriodSeconds").and_then(Value::as_int),
-            m.finalizers().map(str::to_owned).collect(),
-        )
-    }
-
-    /// The same object, to be written on its own: each try of an update begins from the body as it was sent.
-    fn fork(&self) -> Self {
-        Self::new(Arc::clone(&self.typed), self.value.lock().clone())
-    }
-
-    /// The value at a path of member names as JSON, `None` when absent.
-    fn get<'py>(&self, py: Python<'py>, path: Vec<String>) -> Option<Bound<'py, PyBytes>> {
-        let value = self.value.lock();
-        let path: Vec<&str> = path.iter().map(String::as_str).collect();
-        value.at(&path).filter(|v| !matches!(v, Value::Null)).map(|v| PyBytes::new(py, &json::encode_any(v)))
-    }
-
-    /// Sets the value at a path from JSON; `None` takes it out.
-    fn set(&self, path: Vec<String>, data: Option<&[u8]>) -> PyResult<()> {
-        let parsed = data.map(json::parse).transpose().map_err(|e| decode_error(&e))?;
-        let Some((last, parents)) = path.split_last() else { return Ok(()) };
-        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
-        let mut value = self.value.lock();
-        if parsed.is_none() && value.at(&parents).is_none() {
-            return Ok(());
-        }
-        let map = value.object_at_mut(&parents);
-        match parsed {
-            Some(parsed) => map.set(last.as_str(), parsed.value),
-            None => drop(map.remove(last)),
-        }
-        Ok(())
-    }
-
-    /// Sets `kind` and `apiVersion` to those of the type.
-    fn set_type(&self) {
-        self.typed.set_type(&mut self.value.lock());
-    }
-
-    /// Fills system metadata, defaults and what the strategy prepares, for a create.
-    ///
-    /// `manager` comes to own what the body says; empty: nobody does.
-    #[pyo3(signature = (namespace, name, uid, manager=""))]
-    fn begin_create(&self, namespace: &str, name: &str, uid: &str, manager: &str) {
+    /// What `begin_create` does.
+    fn make(&self, namespace: &str, name: &str, uid: &str, manager: &str) {
         // A custom resource has to say itself what it is.
         if self.typed.custom.is_none() {
             self.set_type();
@@ -222,57 +161,30 @@ impl Draft {
         self.unlabelled.store(unlabelled, Ordering::Relaxed);
     }
 
-    /// Makes `manager` the owner of what the body of an object that is not stored says.
-    #[pyo3(signature = (manager, subresource=""))]
-    fn own(&self, manager: &str, subresource: &str) {
-        let mut value = self.value.lock();
-        default::apply(&self.typed.kind, &mut value);
-        self.track(None, &mut value, manager, subresource);
-    }
-
-    /// Takes over what an update may not change.
-    ///
-    /// `manager` comes to own what the body changes; empty: nobody does.
-    #[pyo3(signature = (old, subresource, manager=""))]
-    fn begin_update(&self, py: Python<'_>, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
-        py.detach(|| self.take_over(old, subresource, manager))
-    }
-
-    /// What the strategy makes of an update, after admission.
-    fn prepare_update(&self, old: &Stored, subresource: &str) -> PyResult<()> {
-        if self.typed.custom.is_none() {
-            let old = old.value(&self.typed)?;
-            let request = Request { kind: &self.typed.kind, subresource, old: Some(&old) };
-            prepare::update(&request, &mut self.value.lock());
-        }
-        Ok(())
-    }
-
-    /// Drops owners named twice; gives the uids that were.
-    fn dedup_owners(&self) -> Vec<String> {
+    /// What `dedup_owners` does.
+    fn without_twins(&self) -> Vec<String> {
         let mut value = self.value.lock();
         let Some(owners) =
             value.get_mut("metadata").and_then(|m| m.get_mut("ownerReferences")).and_then(Value::as_array_mut)
         else {
             return Vec::new();
         };
-        let mut seen: Vec<Value> = Vec::new();
+        let again = Again::of(owners, Whole);
+        let again: Vec<bool> = (0..owners.len()).map(|at| again.at(at)).collect();
         let mut twice = Vec::new();
+        let mut places = again.iter();
         owners.retain(|owner| {
-            let again = seen.contains(owner);
+            let again = *places.next().unwrap_or(&false);
             if again {
                 twice.push(owner.str_at(&["uid"]).to_owned());
-            } else {
-                seen.push(owner.clone());
             }
             !again
         });
         twice
     }
 
-    /// The causes for which the object is refused; a new object without any is completed.
-    #[pyo3(signature = (old=None, subresource=""))]
-    fn validate(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
+    /// What `validate` does.
+    fn causes(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
         let old = self.old_value(old)?;
         let mut value = self.value.lock();
         let request = Request { kind: &self.typed.kind, subresource, old: old.as_deref() };
@@ -296,16 +208,8 @@ impl Draft {
         Ok(tuples(&causes))
     }
 
-    /// What is wrong with the addresses of a service, before any are allocated.
-    #[pyo3(signature = (old=None))]
-    fn cluster_ip_causes(&self, old: Option<&Stored>) -> PyResult<Vec<CauseTuple>> {
-        let old = self.old_value(old)?;
-        Ok(tuples(&validate::cluster_ips(&self.value.lock(), old.as_deref())))
-    }
-
-    /// What the kind warns about.
-    #[pyo3(signature = (old=None, subresource=""))]
-    fn warnings(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
+    /// What `warnings` does.
+    fn told(&self, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
         let old = self.old_value(old)?;
         let value = self.value.lock();
         if self.typed.custom.is_some() {
@@ -320,6 +224,150 @@ impl Draft {
             Some(_) => warn::update(&request, &value),
             None => warn::create(&request, &value),
         })
+    }
+}
+
+/// `apiVersion`, `kind`, name, generateName, namespace, uid, resourceVersion.
+type Head = (String, String, String, String, String, String, String);
+/// Reason, message, field.
+type CauseTuple = (&'static str, String, String);
+
+fn tuples(causes: &Causes) -> Vec<CauseTuple> {
+    causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect()
+}
+
+#[pymethods]
+impl Draft {
+    /// Encode the object for the store off the loop, as the last step before its commit.
+    fn seal(&self, py: Python<'_>) {
+        py.detach(|| *self.sealed.lock() = Some(self.encoded()));
+    }
+
+    /// The members that decide where the object belongs.
+    fn head(&self) -> Head {
+        let value = self.value.lock();
+        let m = MetaView::of(&value);
+        (
+            value.str_at(&["apiVersion"]).to_owned(),
+            value.str_at(&["kind"]).to_owned(),
+            m.name().to_owned(),
+            m.generate_name().to_owned(),
+            m.namespace().to_owned(),
+            m.uid().to_owned(),
+            m.resource_version().to_owned(),
+        )
+    }
+
+    /// Generation, deletionTimestamp, deletionGracePeriodSeconds, finalizers.
+    fn lifecycle(&self) -> (i64, String, Option<i64>, Vec<String>) {
+        let value = self.value.lock();
+        let m = MetaView::of(&value);
+        (
+            m.generation(),
+            m.deletion_timestamp().to_owned(),
+            m.get("deletionGracePeriodSeconds").and_then(Value::as_int),
+            m.finalizers().map(str::to_owned).collect(),
+        )
+    }
+
+    /// The same object, to be written on its own: each try of an update begins from the body as it was sent.
+    fn fork(&self, py: Python<'_>) -> Self {
+        let value = apart(py, self.size, || self.value.lock().clone());
+        Self::new(Arc::clone(&self.typed), value, self.size)
+    }
+
+    /// The value at a path of member names as JSON, `None` when absent.
+    fn get<'py>(&self, py: Python<'py>, path: Vec<String>) -> Option<Bound<'py, PyBytes>> {
+        let value = self.value.lock();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        value.at(&path).filter(|v| !matches!(v, Value::Null)).map(|v| PyBytes::new(py, &json::encode_any(v)))
+    }
+
+    /// Sets the value at a path from JSON; `None` takes it out.
+    fn set(&self, path: Vec<String>, data: Option<&[u8]>) -> PyResult<()> {
+        let parsed = data.map(json::parse).transpose().map_err(|e| decode_error(&e))?;
+        let Some((last, parents)) = path.split_last() else { return Ok(()) };
+        let parents: Vec<&str> = parents.iter().map(String::as_str).collect();
+        let mut value = self.value.lock();
+        if parsed.is_none() && value.at(&parents).is_none() {
+            return Ok(());
+        }
+        let map = value.object_at_mut(&parents);
+        match parsed {
+            Some(parsed) => map.set(last.as_str(), parsed.value),
+            None => drop(map.remove(last)),
+        }
+        Ok(())
+    }
+
+    /// Sets `kind` and `apiVersion` to those of the type.
+    fn set_type(&self) {
+        self.typed.set_type(&mut self.value.lock());
+    }
+
+    /// Fills system metadata, defaults and what the strategy prepares, for a create.
+    ///
+    /// `manager` comes to own what the body says; empty: nobody does.
+    #[pyo3(signature = (namespace, name, uid, manager=""))]
+    fn begin_create(&self, py: Python<'_>, namespace: &str, name: &str, uid: &str, manager: &str) {
+        apart(py, self.size, || self.make(namespace, name, uid, manager));
+    }
+
+    /// Makes `manager` the owner of what the body of an object that is not stored says.
+    #[pyo3(signature = (manager, subresource=""))]
+    fn own(&self, py: Python<'_>, manager: &str, subresource: &str) {
+        apart(py, self.size, || {
+            let mut value = self.value.lock();
+            default::apply(&self.typed.kind, &mut value);
+            self.track(None, &mut value, manager, subresource);
+        });
+    }
+
+    /// Takes over what an update may not change.
+    ///
+    /// `manager` comes to own what the body changes; empty: nobody does.
+    #[pyo3(signature = (old, subresource, manager=""))]
+    fn begin_update(&self, py: Python<'_>, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
+        let size = self.size + old.version.json().len();
+        apart(py, size, || self.take_over(old, subresource, manager))
+    }
+
+    /// What the strategy makes of an update, after admission.
+    fn prepare_update(&self, py: Python<'_>, old: &Stored, subresource: &str) -> PyResult<()> {
+        if self.typed.custom.is_some() {
+            return Ok(());
+        }
+        apart(py, self.size + old.version.json().len(), || {
+            let old = old.value(&self.typed)?;
+            let request = Request { kind: &self.typed.kind, subresource, old: Some(&old) };
+            prepare::update(&request, &mut self.value.lock());
+            Ok(())
+        })
+    }
+
+    /// Drops owners named twice; gives the uids that were.
+    fn dedup_owners(&self, py: Python<'_>) -> Vec<String> {
+        apart(py, self.size, || self.without_twins())
+    }
+
+    /// The causes for which the object is refused; a new object without any is completed.
+    #[pyo3(signature = (old=None, subresource=""))]
+    fn validate(&self, py: Python<'_>, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<CauseTuple>> {
+        let size = self.size + old.map_or(0, |old| old.version.json().len());
+        apart(py, size, || self.causes(old, subresource))
+    }
+
+    /// What is wrong with the addresses of a service, before any are allocated.
+    #[pyo3(signature = (old=None))]
+    fn cluster_ip_causes(&self, old: Option<&Stored>) -> PyResult<Vec<CauseTuple>> {
+        let old = self.old_value(old)?;
+        Ok(tuples(&validate::cluster_ips(&self.value.lock(), old.as_deref())))
+    }
+
+    /// What the kind warns about.
+    #[pyo3(signature = (old=None, subresource=""))]
+    fn warnings(&self, py: Python<'_>, old: Option<&Stored>, subresource: &str) -> PyResult<Vec<String>> {
+        apart(py, self.size, || self.told(old, subresource))
     }
 
     /// The JSON that a webhook has to convert before the object is stored, if one has to.
@@ -338,25 +386,27 @@ impl Draft {
 
     /// The canonical JSON, with the resource version it carries.
     fn json<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &json::encode(&self.typed.schema, &self.value.lock()))
+        PyBytes::new(py, &apart(py, self.size, || json::encode(&self.typed.schema, &self.value.lock())))
     }
 
     /// The object as enveloped protobuf.
     fn protobuf<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let raw = proto::encode(&self.typed.schema, &self.value.lock());
+        let raw = apart(py, self.size, || proto::encode(&self.typed.schema, &self.value.lock()));
         PyBytes::new(py, &proto::envelope(&self.typed.api_version, &self.typed.kind.kind, &raw))
     }
 
     /// A version that is shown but not stored: what a dry run answers.
-    fn preview(&self, revision: u64) -> PyResult<Stored> {
-        let value = self.value.lock();
-        let value = match &self.typed.custom {
-            Some(custom) => custom.as_read(&value)?,
-            None => Cow::Borrowed(&*value),
-        };
-        let meta = MetaView::of(&value);
-        let key = crate::stored::key(meta.namespace(), meta.name());
-        let draft = self.typed.own_draft(&value);
-        Ok(Stored::preview(&self.typed, &key, revision, draft))
+    fn preview(&self, py: Python<'_>, revision: u64) -> PyResult<Stored> {
+        apart(py, self.size, || {
+            let value = self.value.lock();
+            let value = match &self.typed.custom {
+                Some(custom) => custom.as_read(&value)?,
+                None => Cow::Borrowed(&*value),
+            };
+            let meta = MetaView::of(&value);
+            let key = crate::stored::key(meta.namespace(), meta.name());
+            let draft = self.typed.own_draft(&value);
+            Ok(Stored::preview(&self.typed, &key, revision, draft))
+        })
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
 mod admit;
+mod apart;
 mod block;
 mod catalog;
 mod custom;
@@ -43,7 +44,7 @@ mod _native {
     #[pymodule_export]
     use crate::selector::Selector;
     #[pymodule_export]
-    use crate::shard::{Shard, Store};
+    use crate::shard::{Reindexed, Shard, Store};
     #[pymodule_export]
     use crate::stored::Stored;
     #[pymodule_export]
@@ -59,6 +60,7 @@ mod _native {
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
         m.add("ENVELOPE_TAIL", hydrofoil_codec::proto::ENVELOPE_TAIL.as_slice())?;
+        m.add("PanicException", m.py().get_type::<pyo3::panic::PanicException>())?;
         m.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })
     }
 }

@@ -20,6 +20,12 @@ use crate::typed::Typed;
 /// The bytes of pieces that a list may hold which were made to learn their length.
 const HELD: u64 = 8 << 20;
 
+/// How many bytes of stored JSON are encoded while others wait: about 100 microseconds.
+const LITTLE: usize = 16 << 10;
+
+/// Among how many objects selected ones are looked for while others wait.
+const LOOKED_AT: usize = 1000;
+
 /// How many objects of a page are converted at a time at least, where it is not known which ones it selects.
 const CONVERTED: usize = 500;
 
@@ -44,6 +50,31 @@ struct State {
 }
 
 impl ListCursor {
+    /// Whether the items are longer than `size` bytes, unpacked.
+    fn is_longer(&self, size: usize) -> PyResult<bool> {
+        let mut page = self.state.lock().page.clone();
+        let Maker { typed, form, .. } = &self.maker;
+        let (mut length, mut scratch) = (0, Vec::new());
+        while length <= size
+            && let Some(part) = page.part(usize::MAX)
+        {
+            if let Some(piece) = part.is_whole().then(|| self.maker.kept(part.leaf())).flatten() {
+                length += piece.plain as usize;
+                continue;
+            }
+            for version in part.versions() {
+                scratch.clear();
+                if self.is_gathered() {
+                    length += version.item().len();
+                } else if length <= size {
+                    render(typed, form, version, false, &mut scratch)?;
+                    length += scratch.len();
+                }
+            }
+        }
+        Ok(length > size)
+    }
+
     pub(crate) fn new(typed: Arc<Typed>, form: Form, selection: Arc<str>, shard: Arc<Shard>, page: Page) -> Self {
         Self::over(Maker::new(typed, form, false, selection, shard), page)
     }
@@ -72,7 +103,7 @@ impl ListCursor {
         self.state.lock().page.revision()
     }
 
-    /// Whether the next chunk costs little: it is copied or kept, not encoded or packed.
+    /// Whether the next chunk costs little: it is copied or kept, or what has to be encoded or packed is short.
     fn cheap(&self) -> bool {
         if self.is_gathered() {
             return true;
@@ -82,7 +113,23 @@ impl ListCursor {
             return true;
         }
         let mut page = state.page.clone();
-        page.part(usize::MAX).is_none_or(|part| self.maker.is_cheap(&part))
+        page.part(usize::MAX).is_none_or(|part| self.maker.cost(&part) <= LITTLE)
+    }
+
+    /// Whether all that is left of the page costs little to look for and to make: a handful of small objects.
+    fn short(&self) -> bool {
+        let state = self.state.lock();
+        let mut page = state.page.clone();
+        if !page.selector().is_plain() && page.following() > LOOKED_AT {
+            return false;
+        }
+        let mut cost = 0;
+        while cost <= LITTLE
+            && let Some(part) = page.part(usize::MAX)
+        {
+            cost += self.maker.cost(&part);
+        }
+        cost <= LITTLE
     }
 
     /// The next items as parts of the body, with what separates them from the items before; `None` at the end.
@@ -163,28 +210,8 @@ impl ListCursor {
     }
 
     /// Whether the items are longer than `size` bytes, unpacked.
-    fn exceeds(&self, size: usize) -> PyResult<bool> {
-        let mut page = self.state.lock().page.clone();
-        let Maker { typed, form, .. } = &self.maker;
-        let (mut length, mut scratch) = (0, Vec::new());
-        while length <= size
-            && let Some(part) = page.part(usize::MAX)
-        {
-            if let Some(piece) = part.is_whole().then(|| self.maker.kept(part.leaf())).flatten() {
-                length += piece.plain as usize;
-                continue;
-            }
-            for version in part.versions() {
-                scratch.clear();
-                if self.is_gathered() {
-                    length += version.item().len();
-                } else if length <= size {
-                    render(typed, form, version, false, &mut scratch)?;
-                    length += scratch.len();
-                }
-            }
-        }
-        Ok(length > size)
+    fn exceeds(&self, py: Python<'_>, size: usize) -> PyResult<bool> {
+        if self.is_gathered() { self.is_longer(size) } else { py.detach(|| self.is_longer(size)) }
     }
 
     /// The same list from the beginning, packed with gzip.

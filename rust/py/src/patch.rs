@@ -1,6 +1,7 @@
 //! A stored object with a patch laid over it.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use hydrofoil_codec::DecodeError;
 use hydrofoil_codec::json::scan::{members, value_end};
 use hydrofoil_codec::json::{self, RawForm};
 use hydrofoil_merge as merge;
-use hydrofoil_types::{SmolStr, Value};
+use hydrofoil_types::{Seen, SmolStr, Value};
 use pyo3::prelude::*;
 
 use crate::error::{decode_error, patch_error};
@@ -120,11 +121,16 @@ pub(crate) fn patched(
         let (Some(into), Some(from)) = (whole.as_object_mut(), value.as_object_mut()) else {
             return Ok((value, strict));
         };
+        let mut from: HashMap<SmolStr, Value> = std::mem::take(from).into_iter().collect();
+        let mut gone = HashSet::new();
         for name in named {
             match from.remove(&name) {
                 Some(member) => into.set(name, member),
-                None => drop(into.remove(&name)),
+                None => drop(gone.insert(name)),
             }
+        }
+        if !gone.is_empty() {
+            into.retain(|name, _| !gone.contains(name));
         }
         value = whole;
     }
@@ -235,6 +241,7 @@ fn named_by_members(patch: &Value) -> Option<Vec<SmolStr>> {
 
 /// The same of a JSON patch: the first steps of its paths.
 fn named_by_paths(patch: &Value) -> Option<Vec<SmolStr>> {
+    let mut seen = Seen::default();
     let mut out: Vec<SmolStr> = Vec::new();
     for operation in patch.as_array()? {
         for (key, value) in operation.as_object()? {
@@ -245,7 +252,7 @@ fn named_by_paths(patch: &Value) -> Option<Vec<SmolStr>> {
             if !is_plain(name) {
                 return None;
             }
-            if !out.iter().any(|known| known == name) {
+            if seen.insert(name) {
                 out.push(SmolStr::new(name));
             }
         }
@@ -260,9 +267,10 @@ fn is_plain(name: &str) -> bool {
 
 /// An object with those members only.
 fn only(text: &[u8], named: &[SmolStr]) -> Vec<u8> {
+    let named: Seen<&[u8]> = named.iter().map(|known| known.as_bytes()).collect();
     let mut out = vec![b'{'];
     for (name, member) in members(text) {
-        if named.iter().any(|known| known.as_bytes() == &name[1..name.len() - 1]) {
+        if named.contains(&&name[1..name.len() - 1]) {
             if out.len() > 1 {
                 out.push(b',');
             }

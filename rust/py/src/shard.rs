@@ -35,11 +35,9 @@ impl Store {
         Self { inner: Arc::new(store::Store::new(start, limits, cache)) }
     }
 
-    /// The shard of a resource, whose objects are of the given type.
-    fn shard(&self, resource: &ResourceType) -> Shard {
-        let kind = &resource.typed.kind;
-        let name = format!("{}/{}", kind.group, kind.plural);
-        Shard { inner: self.inner.shard(&name), batches: Arc::new(Mutex::new(Batches::default())) }
+    /// The shard of that name, made when first asked for.
+    fn shard(&self, name: &str) -> Shard {
+        Shard { inner: self.inner.shard(name), batches: Arc::new(Mutex::new(Batches::default())) }
     }
 
     /// Whether watchers wait to be drained.
@@ -57,6 +55,12 @@ impl Store {
     fn revision(&self) -> u64 {
         self.inner.revision()
     }
+}
+
+/// A state in which objects have other values of field selectors.
+#[pyclass(frozen)]
+pub(crate) struct Reindexed {
+    made: Mutex<Option<store::Reindexed>>,
 }
 
 /// The objects of one resource.
@@ -114,7 +118,7 @@ impl Shard {
         start: &str,
     ) -> PyResult<ListCursor> {
         let snapshot = if revision == 0 {
-            self.inner.snapshot()
+            self.inner.lasting_snapshot()
         } else {
             self.inner.snapshot_at(revision).map_err(store_error)?
         };
@@ -149,11 +153,19 @@ impl Shard {
         })
     }
 
-    /// Gives every object the field values that the type's definition now selects by.
-    fn reindex(&self, resource: &ResourceType) {
-        if let Some(custom) = &resource.typed.custom {
-            self.inner.reindex(|version| custom.fields(&resource.typed.schema, version));
-        }
+    /// Makes the state in which every object has the field values that the type's definition now selects by.
+    fn reindexed(&self, py: Python<'_>, resource: &ResourceType) -> Reindexed {
+        let fields = |version: &store::Version| match &resource.typed.custom {
+            Some(custom) => custom.fields(&resource.typed.schema, version),
+            None => version.fields().into(),
+        };
+        Reindexed { made: Mutex::new(Some(py.detach(|| self.inner.reindexed(fields)))) }
+    }
+
+    /// Puts such a state in the place of the present one; what was written meanwhile is added. False when too much was.
+    fn adopt(&self, resource: &ResourceType, made: &Reindexed) -> bool {
+        let Some((custom, made)) = resource.typed.custom.as_ref().zip(made.made.lock().take()) else { return true };
+        self.inner.adopt(made, |version| custom.fields(&resource.typed.schema, version))
     }
 
     /// How many objects, their bytes, and how many watchers there are.

@@ -8,6 +8,7 @@ use hydrofoil_types::{MetaView, Value};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::apart::apart;
 use crate::catalog::ResourceType;
 use crate::draft::Draft;
 use crate::render::{Form, Shape, render};
@@ -72,6 +73,12 @@ impl Stored {
         Ok(MetaView::of(&*self.value(&self.typed)?).uid().to_owned())
     }
 
+    /// What tells the version apart from every other one for as long as somebody holds it.
+    #[getter]
+    fn identity(&self) -> usize {
+        Arc::as_ptr(&self.version).addr()
+    }
+
     /// How many bytes its canonical JSON is in the store: what working on it costs.
     #[getter]
     fn size(&self) -> usize {
@@ -95,11 +102,14 @@ impl Stored {
                 Ok(())
             });
         }
-        let mut out = Vec::new();
-        render(&self.typed, &form, &self.version, true, &mut out)?;
-        if form.is_text() {
-            out.push(b'\n');
-        }
+        let out = apart(py, self.size(), || {
+            let mut out = Vec::new();
+            render(&self.typed, &form, &self.version, true, &mut out)?;
+            if form.is_text() {
+                out.push(b'\n');
+            }
+            Ok::<_, PyErr>(out)
+        })?;
         Ok(PyBytes::new(py, &out))
     }
 
@@ -118,9 +128,10 @@ impl Stored {
     }
 
     /// The same object for change.
-    fn thaw(&self) -> PyResult<Draft> {
-        let value = self.decoded.get().cloned().map_or_else(|| self.typed.read(&self.version), Ok)?;
-        Ok(Draft::new(Arc::clone(&self.typed), value))
+    fn thaw(&self, py: Python<'_>) -> PyResult<Draft> {
+        let read = || self.decoded.get().cloned().map_or_else(|| self.typed.read(&self.version), Ok);
+        let value = apart(py, self.size(), read)?;
+        Ok(Draft::new(Arc::clone(&self.typed), value, self.size()))
     }
 
     /// The object with a patch laid over it, decoded as a body would be; `kind` is `json`, `merge` or `strategic`, and
@@ -134,7 +145,9 @@ impl Stored {
         patch: &[u8],
         lenient: bool,
     ) -> PyResult<(Draft, Vec<String>)> {
-        let (value, strict) = py.detach(|| crate::patch::patched(self, &resource.typed, kind, patch, lenient))?;
-        Ok((Draft::new(Arc::clone(&resource.typed), value), strict))
+        let size = patch.len() + self.size();
+        let patched = || crate::patch::patched(self, &resource.typed, kind, patch, lenient);
+        let (value, strict) = apart(py, size, patched)?;
+        Ok((Draft::new(Arc::clone(&resource.typed), value, size), strict))
     }
 }

@@ -6,33 +6,34 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::apart::apart;
 use crate::error::decode_error;
 
 /// JSON as YAML.
 #[pyfunction]
 pub(crate) fn json_to_yaml<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let value = json::parse(data).map_err(|e| decode_error(&e))?.value;
-    Ok(PyBytes::new(py, &yaml::write(&value)))
+    let made = apart(py, data.len(), || json::parse(data).map(|parsed| yaml::write(&parsed.value)));
+    Ok(PyBytes::new(py, &made.map_err(|e| decode_error(&e))?))
 }
 
 /// YAML as JSON.
 #[pyfunction]
 pub(crate) fn yaml_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let value = yaml::parse(data).map_err(|e| decode_error(&e))?.value;
-    Ok(PyBytes::new(py, &json::encode_any(&value)))
+    let made = apart(py, data.len(), || yaml::parse(data).map(|parsed| json::encode_any(&parsed.value)));
+    Ok(PyBytes::new(py, &made.map_err(|e| decode_error(&e))?))
 }
 
 /// JSON as CBOR behind its tag.
 #[pyfunction]
 pub(crate) fn json_to_cbor<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    let value = json::parse(data).map_err(|e| decode_error(&e))?.value;
-    Ok(PyBytes::new(py, &cbor::tagged(None, &value)))
+    let made = apart(py, data.len(), || json::parse(data).map(|parsed| cbor::tagged(None, &parsed.value)));
+    Ok(PyBytes::new(py, &made.map_err(|e| decode_error(&e))?))
 }
 
 /// CBOR as JSON.
 #[pyfunction]
 pub(crate) fn cbor_to_json<'py>(py: Python<'py>, data: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &cbor::to_json(data).map_err(|e| decode_error(&e))?))
+    Ok(PyBytes::new(py, &apart(py, data.len(), || cbor::to_json(data)).map_err(|e| decode_error(&e))?))
 }
 
 /// A watch event of CBOR around a whole object.
@@ -53,7 +54,7 @@ pub(crate) fn openapi_protobuf<'py>(py: Python<'py>, document: &[u8]) -> PyResul
 /// Compact JSON with two spaces of indent a level.
 #[pyfunction]
 pub(crate) fn pretty<'py>(py: Python<'py>, data: &[u8]) -> Bound<'py, PyBytes> {
-    PyBytes::new(py, &json::indent(data))
+    PyBytes::new(py, &apart(py, data.len(), || json::indent(data)))
 }
 
 /// A watch frame of protobuf around an enveloped object.

@@ -29,8 +29,8 @@ pub(crate) struct Typed {
     pub(crate) head: usize,
     /// The type in which its objects are stored, when that is another one.
     pub(crate) storage: Option<Arc<Typed>>,
-    /// The other version in which its objects are served, when this type is the one that is stored.
-    pub(crate) served: Option<(Kind, types::Schema)>,
+    /// The other versions in which its objects are served, when this type is the one that is stored.
+    pub(crate) served: Vec<(Kind, types::Schema)>,
     /// What its definition says, when it is a custom resource.
     pub(crate) custom: Option<Custom>,
     /// Whether it has members that are kept as they were given; found out when first asked.
@@ -50,7 +50,7 @@ impl Typed {
         resource: Arc<types::Resource>,
         schema: types::Schema,
         storage: Option<Arc<Self>>,
-        served: Option<(Kind, types::Schema)>,
+        served: Vec<(Kind, types::Schema)>,
     ) -> Self {
         let api_version = if resource.group.is_empty() {
             resource.version.clone()

@@ -14,14 +14,16 @@ impl Versions for Typed {
         if let Some(storage) = self.storage.as_ref().filter(|s| s.api_version == api_version) {
             return Some(&storage.schema);
         }
-        self.served.as_ref().filter(|(kind, _)| kind.is_version(api_version)).map(|(_, schema)| schema)
+        self.served.iter().find(|(kind, _)| kind.is_version(api_version)).map(|(_, schema)| schema)
     }
 
     fn convert(&self, api_version: &str, object: &Value) -> Value {
-        match (&self.custom, &self.served) {
-            (Some(custom), _) => custom.in_version(api_version, object),
-            (None, Some((kind, _))) => convert::from_storage(kind, object.clone()),
-            (None, None) => convert::to_storage(&self.kind, object.clone()),
+        if let Some(custom) = &self.custom {
+            return custom.in_version(api_version, object);
+        }
+        match self.served.iter().find(|(kind, _)| kind.is_version(api_version)) {
+            Some((kind, _)) => convert::from_storage(kind, object.clone()),
+            None => convert::to_storage(&self.kind, object.clone()),
         }
     }
 }

@@ -4,6 +4,9 @@
 //! [`hydrofoil_types::Value`]) and follows the strategy of its kind in
 //! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
 
+// What comes from outside must not make the server panic: each place that could has been looked at.
+#![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 pub mod admit;
 pub mod convert;
 pub mod custom;

@@ -1,5 +1,7 @@
 //! Encodings that are kept for the next reader, bounded in bytes, the least used going first.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,7 +18,14 @@ pub struct Block {
     made: Mutex<Option<Made>>,
     size: usize,
     used: AtomicBool,
-    total: Arc<AtomicUsize>,
+    kept: Arc<Kept>,
+}
+
+/// What all blocks together are that keep their bytes.
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: AtomicUsize,
+    blocks: AtomicUsize,
 }
 
 impl Block {
@@ -33,7 +42,8 @@ impl Block {
 
     fn evict(&self) {
         if self.made.lock().take().is_some() {
-            self.total.fetch_sub(self.size, Ordering::Relaxed);
+            self.kept.bytes.fetch_sub(self.size, Ordering::Relaxed);
+            self.kept.blocks.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
@@ -44,12 +54,16 @@ impl Drop for Block {
     }
 }
 
+/// How many entries of blocks that are gone may stand in the clock in any case.
+const FEW: usize = 64;
+
 /// The kept encodings of a whole store.
 ///
-/// A clock: a block that was used since the hand last passed gets another round.
+/// A clock: a block that was used since the hand last passed gets another round. Those that are gone, as a write to their
+/// leaf makes them, leave the clock before they are as many as the others.
 #[derive(Debug)]
 pub struct Cache {
-    total: Arc<AtomicUsize>,
+    kept: Arc<Kept>,
     clock: Mutex<VecDeque<Weak<Block>>>,
     limit: AtomicUsize,
 }
@@ -57,7 +71,7 @@ pub struct Cache {
 impl Cache {
     /// A cache of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        Self { total: Arc::default(), clock: Mutex::default(), limit: AtomicUsize::new(limit) }
+        Self { kept: Arc::default(), clock: Mutex::default(), limit: AtomicUsize::new(limit) }
     }
 
     /// Changes the bound. It holds from the next block on.
@@ -71,14 +85,18 @@ impl Cache {
             made: Mutex::new(Some(made)),
             size,
             used: AtomicBool::new(false),
-            total: Arc::clone(&self.total),
+            kept: Arc::clone(&self.kept),
         });
-        let total = self.total.fetch_add(size, Ordering::Relaxed) + size;
+        let total = self.kept.bytes.fetch_add(size, Ordering::Relaxed) + size;
+        let blocks = self.kept.blocks.fetch_add(1, Ordering::Relaxed) + 1;
         let mut clock = self.clock.lock();
         clock.push_back(Arc::downgrade(&block));
+        if clock.len() > 2 * blocks + FEW {
+            clock.retain(|entry| entry.strong_count() > 0);
+        }
         let limit = self.limit.load(Ordering::Relaxed);
         if total > limit {
-            sweep(&mut clock, &self.total, limit);
+            sweep(&mut clock, &self.kept.bytes, limit);
         }
         block
     }
@@ -115,14 +133,27 @@ mod tests {
         assert!(first.get().is_some());
         let third = add(&cache, 40);
         assert!(first.is_held() && third.is_held() && !second.is_held());
-        assert_eq!(cache.total.load(Ordering::Relaxed), 80);
+        assert_eq!(cache.kept.bytes.load(Ordering::Relaxed), 80);
+    }
+
+    /// Memory stands still however many writes make blocks go.
+    #[test]
+    fn blocks_that_are_gone_leave_the_clock() {
+        let cache = Cache::new(1 << 30);
+        let kept: Vec<_> = (0..100).map(|_| add(&cache, 1)).collect();
+        for _ in 0..1_000_000 {
+            drop(add(&cache, 90));
+            assert!(cache.clock.lock().len() <= 2 * (kept.len() + 1) + FEW);
+        }
+        assert!(kept.iter().all(|block| block.is_held()));
+        assert_eq!(cache.kept.blocks.load(Ordering::Relaxed), kept.len());
     }
 
     #[test]
     fn a_dropped_block_weighs_nothing() {
         let cache = Cache::new(100);
         drop(add(&cache, 90));
-        assert_eq!(cache.total.load(Ordering::Relaxed), 0);
+        assert_eq!(cache.kept.bytes.load(Ordering::Relaxed), 0);
         let kept = add(&cache, 90);
         assert!(kept.is_held());
     }
@@ -131,6 +162,6 @@ mod tests {
     fn what_is_larger_than_the_bound_is_not_kept() {
         let cache = Cache::new(10);
         assert!(!add(&cache, 11).is_held());
-        assert_eq!(cache.total.load(Ordering::Relaxed), 0);
+        assert_eq!(cache.kept.bytes.load(Ordering::Relaxed), 0);
     }
 }

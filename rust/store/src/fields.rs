@@ -1,5 +1,8 @@
 //! Field selectors: upstream's grammar (apimachinery `pkg/fields/selector.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use hydrofoil_types::SmolStr;
 
 use crate::Version;

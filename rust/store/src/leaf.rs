@@ -1,5 +1,8 @@
 //! The leaves of a tree: versions side by side, with what was made of them.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
+
 use std::sync::Arc;
 
 use parking_lot::Mutex;

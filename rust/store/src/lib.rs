@@ -5,6 +5,10 @@
 //! so that the visible state and the history never disagree. Readers take a
 //! [`Snapshot`] and leave the lock at once; watchers are cursors into the ring.
 
+// What comes from outside must not make the server panic: each place that could has been looked at.
+#![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
+mod ages;
 mod cache;
 mod error;
 mod fields;
@@ -27,7 +31,7 @@ pub use labels::LabelSelector;
 pub use leaf::Leaf;
 pub use list::{Page, Part, Selector};
 pub use ring::{Event, EventType};
-pub use shard::{Limits, Shard, Snapshot};
+pub use shard::{Limits, Reindexed, Shard, Snapshot};
 pub use store::Store;
 pub use token::{ContinueToken, TokenError};
 pub use tree::Tree;

@@ -1,5 +1,9 @@
 //! What a list selects, and one page of it.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::sync::Arc;
 
 use crate::leaf::Source;
@@ -313,7 +317,7 @@ impl Page {
     }
 
     /// How many objects follow the last one given, selected or not.
-    fn following(&self) -> usize {
+    pub fn following(&self) -> usize {
         self.run.as_ref().map_or(0, |run| run.end - run.at) + self.end.saturating_sub(self.next)
     }
 

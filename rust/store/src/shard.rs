@@ -1,5 +1,8 @@
 //! The objects of one resource: tree, ring and watchers behind one lock.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -7,6 +10,7 @@ use std::time::Instant;
 use hydrofoil_types::SmolStr;
 use parking_lot::Mutex;
 
+use crate::ages::Ages;
 use crate::interest::Interest;
 use crate::ring::Ring;
 use crate::watcher::{Watcher, frame};
@@ -29,6 +33,13 @@ pub struct Snapshot {
     pub revision: u64,
 }
 
+/// A state whose objects have other values of field selectors, and the first event that it does not have.
+#[derive(Debug)]
+pub struct Reindexed {
+    tree: Tree,
+    seq: u64,
+}
+
 /// What all shards of a store share.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -42,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) cache: Cache,
     /// The bound of the cache; `None`: by the bytes of the objects.
     pub(crate) cache_limit: Option<usize>,
+    /// When revisions were current. Locked after a shard's state, never before.
+    pub(crate) ages: Mutex<Ages>,
 }
 
 /// What the cache of a small store may hold.
@@ -88,7 +101,7 @@ impl Shard {
             return Err(StoreError::Exists);
         }
         let revision = self.take_revision();
-        let version = Arc::new(Version::new(Arc::from(key), revision, draft));
+        let version = Arc::new(Version::new(Arc::from(key), revision, draft, Some(state.ring.beside())));
         state.apply(&self.shared, revision, EventType::Added, Arc::clone(&version));
         Ok(version)
     }
@@ -98,7 +111,7 @@ impl Shard {
         let mut state = self.state.lock();
         let old = state.expect(key, expected)?;
         let revision = self.take_revision();
-        let version = Arc::new(Version::new(Arc::clone(old.key()), revision, draft));
+        let version = Arc::new(Version::new(Arc::clone(old.key()), revision, draft, Some(state.ring.beside())));
         state.apply(&self.shared, revision, EventType::Modified, Arc::clone(&version));
         Ok(version)
     }
@@ -108,7 +121,7 @@ impl Shard {
         let mut state = self.state.lock();
         let old = state.expect(key, expected)?;
         let revision = self.take_revision();
-        let version = Arc::new(old.at_revision(revision));
+        let version = Arc::new(old.at_revision(revision, Some(state.ring.beside())));
         state.apply(&self.shared, revision, EventType::Deleted, Arc::clone(&version));
         Ok(version)
     }
@@ -124,6 +137,22 @@ impl Shard {
         Snapshot { tree: state.tree.clone(), revision: self.revision() }
     }
 
+    /// The present state for a reader who may come back to its revision: one that is not about to expire.
+    pub fn lasting_snapshot(&self) -> Snapshot {
+        let state = self.state.lock();
+        Snapshot { tree: state.tree.clone(), revision: self.lasting_revision(Instant::now()) }
+    }
+
+    fn lasting_revision(&self, now: Instant) -> u64 {
+        let mut ages = self.shared.ages.lock();
+        let mut revision = self.revision();
+        if ages.is_due(now, revision) {
+            revision = self.take_revision();
+        }
+        ages.mark(now, revision);
+        revision
+    }
+
     /// The state at a revision of the history window.
     pub fn snapshot_at(&self, revision: u64) -> Result<Snapshot, StoreError> {
         let mut state = self.state.lock();
@@ -131,11 +160,13 @@ impl Shard {
         if revision > current {
             return Err(StoreError::Future { asked: revision, current });
         }
-        state.ring.trim(Instant::now());
+        let now = Instant::now();
+        state.ring.trim(now);
+        let oldest = state.ring.compacted().max(self.shared.ages.lock().oldest(now));
         // Revision 1 is the empty store that every run begins with; it expires with the first event.
         let beginning = revision == 1 && state.ring.base() == 0;
-        if revision < state.ring.compacted() && !beginning {
-            return Err(StoreError::Expired { asked: revision, oldest: state.ring.compacted() });
+        if revision < oldest && !beginning {
+            return Err(StoreError::Expired { asked: revision, oldest });
         }
         Ok(Snapshot { tree: state.tree_at(revision), revision })
     }
@@ -145,18 +176,39 @@ impl Shard {
         self.shared.revision.load(Ordering::Acquire)
     }
 
-    /// Gives every object other values of field selectors, without an event.
-    pub fn reindex(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) {
-        let mut state = self.state.lock();
-        let snapshot = Snapshot { tree: state.tree.clone(), revision: self.revision() };
-        let mut changed = Vec::with_capacity(snapshot.tree.len());
+    /// Makes the state with other values of field selectors. Takes as long as there are objects, and no lock meanwhile.
+    pub fn reindexed(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> Reindexed {
+        let (mut tree, seq) = {
+            let state = self.state.lock();
+            (state.tree.clone(), state.ring.end())
+        };
+        let snapshot = Snapshot { tree: tree.clone(), revision: 0 };
         Page::new(snapshot, Selector::default(), "", 0).take(|v| {
-            changed.push(Arc::new(v.with_fields(fields(v))));
+            drop(tree.insert(Arc::new(v.with_fields(fields(v)))));
             true
         });
-        for version in changed {
-            drop(state.tree.insert(version));
+        Reindexed { tree, seq }
+    }
+
+    /// Puts a state with other values of field selectors in the place of the present one, without an event; what was
+    /// written since it was made is added. False when the history does not tell that any more: then it has to be made
+    /// again.
+    pub fn adopt(&self, made: Reindexed, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> bool {
+        let mut state = self.state.lock();
+        if made.seq < state.ring.base() {
+            return false;
         }
+        let Reindexed { mut tree, mut seq } = made;
+        while let Some(event) = state.ring.get(seq) {
+            let key = event.current.key();
+            match state.tree.get(key) {
+                Some(version) => drop(tree.insert(Arc::new(version.with_fields(fields(version))))),
+                None => drop(tree.remove(key)),
+            }
+            seq += 1;
+        }
+        state.tree = tree;
+        true
     }
 
     /// How many objects there are, and their bytes.

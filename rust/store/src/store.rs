@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use crate::ages::Ages;
 use crate::shard::Shared;
 use crate::{Cache, Limits, Shard};
 
@@ -27,6 +28,7 @@ impl Store {
             bytes: AtomicUsize::new(0),
             cache: Cache::new(cache.unwrap_or(0)),
             cache_limit: cache,
+            ages: Mutex::new(Ages::new(limits.window)),
         };
         Self { shared: Arc::new(shared), shards: Mutex::new(FxHashMap::default()), limits }
     }

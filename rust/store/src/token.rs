@@ -1,5 +1,7 @@
 //! Continue tokens, as upstream writes them (apiserver `pkg/storage/continue.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+
 use std::fmt;
 
 use base64::Engine as _;

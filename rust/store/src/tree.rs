@@ -1,5 +1,8 @@
 //! A copy-on-write ordered tree of versions: a clone is a snapshot and costs nothing.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
+
 use std::sync::Arc;
 
 use crate::{Leaf, Version};

@@ -1,5 +1,9 @@
 //! One immutable version of one object.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hydrofoil_types::SmolStr;
@@ -37,6 +41,15 @@ pub struct Version {
     binary: OnceLock<Box<[u8]>>,
     form: u64,
     others: OnceLock<Others>,
+    kept: Mutex<Kept>,
+}
+
+/// What is kept beside the JSON of a version.
+#[derive(Debug, Default)]
+struct Kept {
+    bytes: usize,
+    /// Where the history counts that.
+    history: Option<Arc<AtomicUsize>>,
 }
 
 /// The object in other forms than the one it is stored in.
@@ -52,6 +65,13 @@ struct Other {
     fields: Arc<[SmolStr]>,
 }
 
+impl Other {
+    fn size(&self) -> usize {
+        let fields: usize = self.fields.iter().map(|field| field.len() + size_of::<SmolStr>()).sum();
+        size_of::<Self>() + self.json.as_ref().map_or(0, |json| json.len()) + fields
+    }
+}
+
 /// The name of the form in which raw members are as they were given: that of the built-in kinds, which have no others.
 const GIVEN: u64 = 0;
 
@@ -59,8 +79,8 @@ const GIVEN: u64 = 0;
 const KEPT_FORMS: usize = 4;
 
 impl Version {
-    /// A draft at its revision.
-    pub(crate) fn new(key: Arc<str>, revision: u64, draft: Draft) -> Self {
+    /// A draft at its revision. What is kept beside it counts in `history`.
+    pub(crate) fn new(key: Arc<str>, revision: u64, draft: Draft, history: Option<Arc<AtomicUsize>>) -> Self {
         let at = draft.rv_at;
         let json = splice(&draft.json[..at], revision, &draft.json[at..]);
         let version = Self {
@@ -74,6 +94,7 @@ impl Version {
             binary: OnceLock::new(),
             form: draft.form,
             others: OnceLock::new(),
+            kept: Mutex::new(Kept { bytes: 0, history }),
         };
         if let Some(given) = draft.given {
             version.keep_other(GIVEN, &splice(&given[..at], revision, &given[at..]), Box::default());
@@ -85,7 +106,7 @@ impl Version {
     pub fn detached(key: &str, revision: u64, mut draft: Draft) -> Self {
         const NAME: &[u8] = br#""resourceVersion":""#;
         if revision > 0 {
-            return Self::new(Arc::from(key), revision, draft);
+            return Self::new(Arc::from(key), revision, draft, None);
         }
         // A version that was never committed has no resource version: its member goes, with one comma.
         let (start, end) = (draft.rv_at - NAME.len(), draft.rv_at + 1);
@@ -106,6 +127,7 @@ impl Version {
             binary: OnceLock::new(),
             form: draft.form,
             others: OnceLock::new(),
+            kept: Mutex::default(),
         }
     }
 
@@ -135,7 +157,7 @@ impl Version {
     }
 
     /// The same object at another revision: what a watcher is told of a deletion.
-    pub(crate) fn at_revision(&self, revision: u64) -> Self {
+    pub(crate) fn at_revision(&self, revision: u64, history: Option<Arc<AtomicUsize>>) -> Self {
         let at = self.rv_at as usize;
         let end = at + digits(self.revision);
         Self {
@@ -149,6 +171,7 @@ impl Version {
             binary: OnceLock::new(),
             form: self.form,
             others: OnceLock::new(),
+            kept: Mutex::new(Kept { bytes: 0, history }),
         }
     }
 
@@ -193,7 +216,10 @@ impl Version {
             return Ok(found);
         }
         let made = make()?.into_boxed_slice();
-        Ok(self.binary.get_or_init(|| made))
+        Ok(self.binary.get_or_init(|| {
+            self.keeps(made.len(), 0);
+            made
+        }))
     }
 
     /// What the JSON was written by.
@@ -216,12 +242,41 @@ impl Version {
     /// Remembers the JSON in another form, and what field selectors look at there.
     pub fn keep_other(&self, form: u64, json: &[u8], fields: Box<[SmolStr]>) {
         let mut others = self.others.get_or_init(Others::default).lock();
+        let before: usize = others.iter().map(Other::size).sum();
         others.retain(|other| other.form != form);
         if others.len() >= KEPT_FORMS {
             others.remove(0);
         }
         let json = (*json != *self.json).then(|| Arc::from(json));
         others.push(Other { form, json, fields: fields.into() });
+        self.keeps(others.iter().map(Other::size).sum(), before);
+    }
+
+    /// Counts bytes that are kept beside the JSON, in the place of others.
+    fn keeps(&self, more: usize, less: usize) {
+        let mut kept = self.kept.lock();
+        kept.bytes = (kept.bytes + more).saturating_sub(less);
+        if let Some(history) = &kept.history {
+            history.fetch_add(more, Ordering::Relaxed);
+            history.fetch_sub(less, Ordering::Relaxed);
+        }
+    }
+
+    /// Has what is kept beside the JSON counted in the history, where it is not counted yet.
+    pub(crate) fn count_in(&self, history: &Arc<AtomicUsize>) {
+        let mut kept = self.kept.lock();
+        if kept.history.is_none() {
+            history.fetch_add(kept.bytes, Ordering::Relaxed);
+            kept.history = Some(Arc::clone(history));
+        }
+    }
+
+    /// Has it counted no longer.
+    pub(crate) fn uncount(&self) {
+        let mut kept = self.kept.lock();
+        if let Some(history) = kept.history.take() {
+            history.fetch_sub(kept.bytes, Ordering::Relaxed);
+        }
     }
 
     /// The same version with other values of field selectors.
@@ -237,6 +292,7 @@ impl Version {
             binary: OnceLock::new(),
             form: self.form,
             others: OnceLock::new(),
+            kept: Mutex::default(),
         }
     }
 
@@ -250,7 +306,7 @@ impl Version {
         &self.fields
     }
 
-    /// Bytes that this version occupies.
+    /// Bytes that this version occupies, without what is kept beside its JSON.
     pub fn size(&self) -> usize {
         self.json.len() + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
     }
@@ -284,18 +340,18 @@ mod tests {
 
     #[test]
     fn what_was_given_is_content() {
-        let version = Version::new(Arc::from("a"), 7, draft("{}", Some("{ }")));
+        let version = Version::new(Arc::from("a"), 7, draft("{}", Some("{ }")), None);
         let given = version.given().expect("it is another text");
         assert_eq!(str::from_utf8(&given), Ok(r#"{"metadata":{"resourceVersion":"7"},"data":{ }}"#));
         assert!(version.same_content(&draft("{}", Some("{ }"))));
         assert!(!version.same_content(&draft("{}", Some("{  }"))));
         assert!(!version.same_content(&draft("{}", None)));
-        assert!(Version::new(Arc::from("a"), 7, draft("{}", None)).given().is_none());
+        assert!(Version::new(Arc::from("a"), 7, draft("{}", None), None).given().is_none());
     }
 
     #[test]
     fn some_places_may_differ() {
-        let version = Version::new(Arc::from("a"), 1234, draft("[1]", None));
+        let version = Version::new(Arc::from("a"), 1234, draft("[1]", None), None);
         let at = draft("[2]", None).json.len() - 3;
         assert!(version.same_but(&draft("[2]", None), |i| i == at));
         assert!(!version.same_but(&draft("[2]", None), |_| false));

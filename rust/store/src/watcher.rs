@@ -91,7 +91,7 @@ pub(crate) fn frame(selector: &Selector, event: &Event) -> Option<Frame> {
             // The object as it was when it was last selected, at the revision of the change.
             let old = event.previous.as_ref().expect("it was selected before");
             source = Some(Arc::clone(old));
-            (EventType::Deleted, Arc::new(old.at_revision(event.revision)))
+            (EventType::Deleted, Arc::new(old.at_revision(event.revision, None)))
         }
     };
     Some(Frame { kind, version, revision: event.revision, source })

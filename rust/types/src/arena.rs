@@ -1,9 +1,12 @@
 //! Arenas of types that do not come from the catalog.
 
+#![allow(clippy::arithmetic_side_effects, reason = "an arena that was pushed to is not empty")]
+#![allow(clippy::indexing_slicing, reason = "types are found by the places that they were given")]
+
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 
-use crate::schema::{Arena, Field, ListType, Nature, Proto, Shape, TypeDef, TypeId};
+use crate::schema::{Arena, Field, Index, ListType, Nature, Proto, Shape, TypeDef, TypeId};
 use crate::{Schema, Value};
 
 /// `metav1.ObjectMeta`.
@@ -48,8 +51,10 @@ impl TypeDef {
     }
 }
 
-fn index(fields: &[Field]) -> FxHashMap<SmolStr, u16> {
-    fields.iter().enumerate().map(|(i, f)| (f.name.clone(), i as u16)).collect()
+fn index(fields: &[Field]) -> Index {
+    let mut order: Box<[u32]> = (0..fields.len() as u32).collect();
+    order.sort_by(|a, b| fields[*a as usize].name.cmp(&fields[*b as usize].name));
+    Index::Given(order)
 }
 
 impl Arena {

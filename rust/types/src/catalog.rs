@@ -1,5 +1,7 @@
 //! The catalog of built-in types, read from the package's data.
 
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +10,9 @@ use serde::Deserialize;
 use smol_str::SmolStr;
 
 use crate::Value;
-use crate::schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId};
+use crate::schema::{
+    Arena, Field, Index, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId,
+};
 
 /// A catalog that cannot be used: which part, and why.
 #[derive(Debug)]
@@ -243,7 +247,7 @@ fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, Cata
         atomic: raw.mt.as_deref() == Some("atomic"),
         nature: Nature::Struct,
         gvk: raw.gvk,
-        index,
+        index: Index::Known(index),
     })
 }
 

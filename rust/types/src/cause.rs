@@ -1,5 +1,7 @@
 //! Causes of an Invalid answer, with upstream's texts (apimachinery `pkg/util/validation/field`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "causes are counted")]
+
 use std::fmt::{self, Write as _};
 
 use smol_str::{SmolStr, ToSmolStr};
@@ -120,10 +122,18 @@ impl fmt::Display for Path<'_> {
     }
 }
 
+/// How many bytes of causes are told at most. Some show a whole list for each item of it: as long an answer as upstream
+/// gives would take more memory than there is.
+const MOST_BYTES: usize = 16 << 20;
+
 /// The causes found so far, in the order of the checks.
 #[derive(Clone, Debug, Default)]
 pub struct Causes {
     list: Vec<Cause>,
+    /// The bytes of their texts.
+    bytes: usize,
+    /// How many there are beyond the bound.
+    beyond: usize,
     /// What is let pass, since it was so before.
     warnings: Vec<String>,
 }
@@ -141,7 +151,19 @@ impl Causes {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.list.len()
+        self.list.len() + self.beyond
+    }
+
+    /// Whether no more are told: what is found still counts.
+    pub fn is_full(&self) -> bool {
+        self.bytes > MOST_BYTES
+    }
+
+    /// Whether one more is told; it counts in any case.
+    fn has_room(&mut self) -> bool {
+        let full = self.is_full();
+        self.beyond += usize::from(full);
+        !full
     }
 
     /// The causes.
@@ -161,7 +183,11 @@ impl Causes {
 
     /// Adds a cause with a finished message.
     pub fn push(&mut self, field: &Path<'_>, reason: CauseReason, message: impl Into<SmolStr>) {
-        self.list.push(Cause { field: field.to_smolstr(), reason, message: message.into() });
+        if self.has_room() {
+            let cause = Cause { field: field.to_smolstr(), reason, message: message.into() };
+            self.bytes += cause.field.len() + cause.message.len();
+            self.list.push(cause);
+        }
     }
 
     /// `Required value: detail`.
@@ -171,7 +197,7 @@ impl Causes {
 
     /// `Invalid value: value: detail`.
     pub fn invalid(&mut self, field: &Path<'_>, value: &Value, detail: &str) {
-        self.push(field, CauseReason::Invalid, join("Invalid value", Some(&shown(value)), detail));
+        self.show(field, CauseReason::Invalid, "Invalid value", value, detail);
     }
 
     /// `Invalid value: "value": detail`.
@@ -196,7 +222,16 @@ impl Causes {
 
     /// `Duplicate value: value`.
     pub fn duplicate(&mut self, field: &Path<'_>, value: &Value) {
-        self.push(field, CauseReason::Duplicate, join("Duplicate value", Some(&shown(value)), ""));
+        self.show(field, CauseReason::Duplicate, "Duplicate value", value, "");
+    }
+
+    /// Adds a cause that shows a value, which may be large.
+    fn show(&mut self, field: &Path<'_>, reason: CauseReason, head: &str, value: &Value, detail: &str) {
+        if self.is_full() {
+            self.beyond += 1;
+        } else {
+            self.push(field, reason, join(head, Some(&shown(value)), detail));
+        }
     }
 
     /// `Forbidden: detail`.
@@ -217,12 +252,14 @@ impl Causes {
 
     /// `Not found: value`.
     pub fn not_found(&mut self, field: &Path<'_>, value: &Value) {
-        self.push(field, CauseReason::NotFound, join("Not found", Some(&shown(value)), ""));
+        self.show(field, CauseReason::NotFound, "Not found", value, "");
     }
 
     /// Appends the causes of another check.
     pub fn extend(&mut self, other: Causes) {
         self.list.extend(other.list);
+        self.bytes += other.bytes;
+        self.beyond += other.beyond;
     }
 }
 

@@ -1,9 +1,14 @@
 //! Values, types and schemas of the Kubernetes API, without any encoding.
 
+// What comes from outside must not make the server panic: each place that could has been looked at.
+#![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+
 mod arena;
 mod catalog;
 mod cause;
+mod distinct;
 pub mod go;
+mod map;
 mod meta;
 pub mod notation;
 mod quantity;
@@ -14,10 +19,12 @@ mod value;
 
 pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
 pub use cause::{Cause, CauseReason, Causes, Path, go_json_string, quoted};
+pub use distinct::{Again, Lookup, Seen, Whole};
+pub use map::Map;
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
 pub use raw::compact;
 pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
 pub use smol_str::SmolStr;
 pub use time::Timestamp;
-pub use value::{Map, Value};
+pub use value::Value;

@@ -1,5 +1,9 @@
 //! JSON inside texts: of managed fields, as `k:{"name":"a"}`, and of annotations.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and counts are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::borrow::Cow;
 
 use crate::{Map, Value, compact, go_json_string};

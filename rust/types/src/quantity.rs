@@ -1,5 +1,9 @@
 //! Quantities in their canonical form (apimachinery `pkg/api/resource`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "amounts are capped below 128 bits before they are calculated with")]
+#![allow(clippy::indexing_slicing, reason = "there is a unit for each power that is counted")]
+#![allow(clippy::string_slice, reason = "a sign has one byte")]
+
 use std::fmt;
 
 const NANO: i128 = 1_000_000_000;
@@ -46,11 +50,20 @@ impl Quantity {
             Some(b'+') => (false, &text[1..]),
             _ => (false, text),
         };
-        let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        let (mut end, mut point) = (0, None);
+        for byte in rest.bytes() {
+            match byte {
+                b'0'..=b'9' => {}
+                b'.' if point.is_none() => point = Some(end),
+                b'.' => return Err(Self::FORM),
+                _ => break,
+            }
+            end += 1;
+        }
         let (digits, suffix) = rest.split_at(end);
-        let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+        let (whole, fraction) = point.map_or((digits, ""), |at| (&digits[..at], &digits[at + 1..]));
         // Upstream's parser takes a suffix, a sign or a point for zero; only nothing at all is refused.
-        if text.is_empty() || fraction.contains('.') {
+        if text.is_empty() {
             return Err(Self::FORM);
         }
         let (base, exponent, format) = match suffix {
@@ -113,13 +126,23 @@ fn div_up(n: i128, by: i128) -> i128 {
     if n % by == 0 { q } else { q + n.signum() }
 }
 
+/// How many digits make a number of 64 bits.
+const FEW_DIGITS: usize = 18;
+
 /// Digits times `base^exponent` in billionths, rounded up (away from zero) and capped.
 fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
     let most = if base == 2 { MAX } else { HUGE };
     let mut mantissa: i128 = 0;
     let mut places = 0i32;
     let mut inexact = false;
-    for (i, digit) in whole.bytes().chain(fraction.bytes()).enumerate() {
+    let few = whole.len() + fraction.len() <= FEW_DIGITS;
+    if few {
+        let digits = whole.bytes().chain(fraction.bytes());
+        mantissa = digits.fold(0_i64, |n, digit| n * 10 + i64::from(digit - b'0')).into();
+        places = fraction.len() as i32;
+    }
+    let long = if few { ("", "") } else { (whole, fraction) };
+    for (i, digit) in long.0.bytes().chain(long.1.bytes()).enumerate() {
         if mantissa > most / 10 {
             if i < whole.len() {
                 return most;

@@ -1,5 +1,8 @@
 //! JSON that is kept as it was given: members of the type `runtime.RawExtension`.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and counts are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::borrow::Cow;
 
 /// The text as Go's encoder passes on what a type wrote itself: without white space, HTML characters and line

@@ -1,5 +1,7 @@
 //! Compiled types: what a decoder, an encoder, a patch and a rule need to know of a field.
 
+#![allow(clippy::indexing_slicing, reason = "types and fields are found by the places that they were given")]
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -142,6 +144,15 @@ pub enum Nature {
     Wrapped,
 }
 
+/// Where the fields of a type stand, by name.
+#[derive(Clone, Debug)]
+pub(crate) enum Index {
+    /// Of a type of the catalog.
+    Known(FxHashMap<SmolStr, u16>),
+    /// Of a type whose names a client chose: places in the order of the names, of which no choice makes a slow table.
+    Given(Box<[u32]>),
+}
+
 /// A named type.
 #[derive(Clone, Debug)]
 pub struct TypeDef {
@@ -159,7 +170,7 @@ pub struct TypeDef {
     pub gvk: Option<(SmolStr, SmolStr, SmolStr)>,
     /// Its fields in the order of protobuf.
     pub proto: Vec<ProtoEntry>,
-    pub(crate) index: FxHashMap<SmolStr, u16>,
+    pub(crate) index: Index,
 }
 
 impl TypeDef {
@@ -171,7 +182,14 @@ impl TypeDef {
         if self.fields.len() <= 8 {
             return self.fields.iter().enumerate().find(|(_, f)| f.name == name);
         }
-        self.index.get(name).map(|i| (usize::from(*i), &self.fields[usize::from(*i)]))
+        let at = match &self.index {
+            Index::Known(places) => places.get(name).map(|at| usize::from(*at)),
+            Index::Given(order) => {
+                let found = order.binary_search_by(|at| self.fields[*at as usize].name.as_str().cmp(name));
+                found.ok().map(|place| order[place] as usize)
+            }
+        }?;
+        Some((at, &self.fields[at]))
     }
 
     /// The last part of the name: Go's name of the type.

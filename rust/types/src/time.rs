@@ -1,5 +1,9 @@
 //! Times of the wire: RFC 3339 in UTC.
 
+#![allow(clippy::arithmetic_side_effects, reason = "dates lie within years 0 to 9999, seconds of CBOR within 64 bits")]
+#![allow(clippy::indexing_slicing, reason = "the length was looked at before")]
+#![allow(clippy::string_slice, reason = "what is cut out is digits")]
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A moment: seconds since 1970 and nanoseconds within the second.
@@ -74,7 +78,9 @@ impl Timestamp {
     pub fn rfc3339(self) -> String {
         let (year, month, day) = civil(self.seconds.div_euclid(86400));
         let s = self.seconds.rem_euclid(86400);
-        format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60)
+        // A zone can carry a moment out of the four digits; Go writes the sign before them.
+        let (sign, year) = (if year < 0 { "-" } else { "" }, year.abs());
+        format!("{sign}{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60)
     }
 
     /// `2006-01-02T15:04:05.000000Z`.
@@ -128,6 +134,13 @@ mod tests {
         assert_eq!(t.rfc3339_micro(), "2001-02-03T04:05:06.000007Z");
         assert_eq!(Timestamp::parse("2001-02-03T05:05:06+01:00").unwrap().rfc3339(), "2001-02-03T04:05:06Z");
         assert_eq!(Timestamp::parse("1970-01-01T00:00:00Z").unwrap().seconds, 0);
+    }
+
+    #[test]
+    fn a_zone_carries_out_of_four_digits() {
+        let shown = |text| Timestamp::parse(text).unwrap().rfc3339();
+        assert_eq!(shown("9999-12-31T23:59:59-23:59"), "10000-01-01T23:58:59Z");
+        assert_eq!(shown("0000-01-01T00:00:00+01:00"), "-0001-12-31T23:00:00Z");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use smol_str::SmolStr;
 
+use crate::Map;
+
 /// A JSON-like value.
 ///
 /// A decoded object of a known type is in *loose* form: fields hold values of
@@ -45,8 +47,8 @@ impl Value {
         match self {
             Self::Array(items) => items.iter_mut().for_each(Self::sort_members),
             Self::Object(map) => {
-                map.0.sort_by(|a, b| a.0.cmp(&b.0));
-                map.0.iter_mut().for_each(|(_, value)| value.sort_members());
+                map.sort_keys();
+                map.iter_mut().for_each(|(_, value)| value.sort_members());
             }
             _ => {}
         }
@@ -93,6 +95,7 @@ impl Value {
     }
 
     /// The members, if it is an object.
+    #[inline]
     pub fn as_object(&self) -> Option<&Map> {
         match self {
             Self::Object(m) => Some(m),
@@ -109,11 +112,13 @@ impl Value {
     }
 
     /// The member `key` of an object; `None` too when this is no object.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_object().and_then(|m| m.get(key))
     }
 
     /// The member `key` for change.
+    #[inline]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.as_object_mut().and_then(|m| m.get_mut(key))
     }
@@ -182,156 +187,6 @@ impl Value {
             Self::Object(m) => m.is_empty(),
             Self::Bool(true) | Self::Int(_) | Self::Raw(_) => false,
         }
-    }
-}
-
-/// The members of an object, in order, each key once.
-///
-/// Objects of known types hold few members, so look-up is a scan; maps with
-/// user-chosen keys are kept sorted by the decoder and are iterated.
-#[derive(Clone, Debug, Default)]
-pub struct Map(Vec<(SmolStr, Value)>);
-
-impl PartialEq for Map {
-    /// Equal when the same keys hold equal values, whatever their order.
-    fn eq(&self, other: &Self) -> bool {
-        if self.len() != other.len() {
-            return false;
-        }
-        // Keys first: each pair of values must be compared once only, or deep objects take for ever.
-        if self.keys().eq(other.keys()) {
-            return self.0.iter().zip(&other.0).all(|(a, b)| a.1 == b.1);
-        }
-        let mut a: Vec<_> = self.0.iter().collect();
-        let mut b: Vec<_> = other.0.iter().collect();
-        a.sort_by(|x, y| x.0.cmp(&y.0));
-        b.sort_by(|x, y| x.0.cmp(&y.0));
-        a.iter().map(|m| &m.0).eq(b.iter().map(|m| &m.0)) && a.iter().zip(&b).all(|(a, b)| a.1 == b.1)
-    }
-}
-
-impl Map {
-    /// An empty object.
-    pub const fn new() -> Self {
-        Self(Vec::new())
-    }
-
-    /// An object of members whose keys the caller knows to be distinct.
-    pub fn from_unique(members: Vec<(SmolStr, Value)>) -> Self {
-        Self(members)
-    }
-
-    /// How many members it has.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The value of `key`.
-    pub fn get(&self, key: &str) -> Option<&Value> {
-        self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
-    }
-
-    /// The value of `key` for change.
-    pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
-        self.0.iter_mut().find(|(k, _)| k == key).map(|(_, v)| v)
-    }
-
-    /// Whether `key` is there.
-    pub fn contains_key(&self, key: &str) -> bool {
-        self.get(key).is_some()
-    }
-
-    /// The text of `key`; `""` when absent.
-    pub fn str(&self, key: &str) -> &str {
-        self.get(key).and_then(Value::as_str).unwrap_or("")
-    }
-
-    /// The value of `key` for change, made as null where it is absent.
-    pub fn entry(&mut self, key: &str) -> &mut Value {
-        let at = self.0.iter().position(|(k, _)| k == key).unwrap_or_else(|| {
-            self.0.push((SmolStr::new(key), Value::Null));
-            self.0.len() - 1
-        });
-        &mut self.0[at].1
-    }
-
-    /// The object of `key` for change, made where it is absent or no object.
-    pub fn object_entry(&mut self, key: &str) -> &mut Map {
-        let slot = self.entry(key);
-        if slot.as_object().is_none() {
-            *slot = Value::object();
-        }
-        match slot {
-            Value::Object(map) => map,
-            _ => unreachable!("it was just made an object"),
-        }
-    }
-
-    /// Sets `key`, at its place or at the end.
-    pub fn set(&mut self, key: impl AsRef<str> + Into<SmolStr>, value: impl Into<Value>) {
-        match self.get_mut(key.as_ref()) {
-            Some(slot) => *slot = value.into(),
-            None => self.0.push((key.into(), value.into())),
-        }
-    }
-
-    /// Appends a member whose key is known to be absent.
-    pub fn push(&mut self, key: impl Into<SmolStr>, value: impl Into<Value>) {
-        self.0.push((key.into(), value.into()));
-    }
-
-    /// Takes `key` out.
-    pub fn remove(&mut self, key: &str) -> Option<Value> {
-        let at = self.0.iter().position(|(k, _)| k == key)?;
-        Some(self.0.remove(at).1)
-    }
-
-    /// The members in order.
-    pub fn iter(&self) -> std::slice::Iter<'_, (SmolStr, Value)> {
-        self.0.iter()
-    }
-
-    /// The members for change, in order.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (&SmolStr, &mut Value)> {
-        self.0.iter_mut().map(|(k, v)| (&*k, v))
-    }
-
-    /// The keys in order.
-    pub fn keys(&self) -> impl Iterator<Item = &SmolStr> {
-        self.0.iter().map(|(k, _)| k)
-    }
-
-    /// Sorts the members by key, as Go writes maps.
-    pub fn sort_keys(&mut self) {
-        self.0.sort_by(|a, b| a.0.cmp(&b.0));
-    }
-
-    /// Keeps the members for which `keep` holds.
-    pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Value) -> bool) {
-        self.0.retain_mut(|(k, v)| keep(k, v));
-    }
-}
-
-impl<'a> IntoIterator for &'a Map {
-    type Item = &'a (SmolStr, Value);
-    type IntoIter = std::slice::Iter<'a, (SmolStr, Value)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter()
-    }
-}
-
-impl IntoIterator for Map {
-    type Item = (SmolStr, Value);
-    type IntoIter = std::vec::IntoIter<(SmolStr, Value)>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
     }
 }
 

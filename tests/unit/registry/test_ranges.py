@@ -31,6 +31,20 @@ def test_an_address_lies_within_the_network(address: str) -> None:
         Addresses("10.0.0.0/24").claim(address, dry_run=True)
 
 
+def test_an_address_is_one_however_it_is_written() -> None:
+    addresses = Addresses("fd00::/112")
+    addresses.claim("FD00:0::9", dry_run=False)
+    with pytest.raises(Refused, match="already allocated"):
+        addresses.claim("fd00::9", dry_run=False)
+    addresses.release(["fd00::0009"])
+    # IPv6 has no broadcast address.
+    addresses.claim("fd00::ffff", dry_run=False)
+    old = Addresses("10.0.0.0/24")
+    old.claim("010.0.0.09", dry_run=False)
+    with pytest.raises(Refused, match="already allocated"):
+        old.claim("10.0.0.9", dry_run=False)
+
+
 def test_ports_are_claimed_once_and_in_range() -> None:
     ports = Ports(1, 2)
     ports.claim(1, dry_run=False)
@@ -40,3 +54,15 @@ def test_ports_are_claimed_once_and_in_range() -> None:
             ports.claim(port, dry_run=False)
     with pytest.raises(Refused, match="range is full"):
         ports.free()
+
+
+def test_every_port_is_given_once_whatever_the_range() -> None:
+    """Taking a port costs the same however many there are: a Service may ask for all of them."""
+    ports = Ports(1, 60_000)
+    ports.claim(7, dry_run=False)
+    taken = {ports.free() for _ in range(59_999)}
+    assert taken == set(range(1, 60_001)) - {7}
+    with pytest.raises(Refused):
+        ports.free()
+    ports.release([7, 9])
+    assert {ports.free(), ports.free()} == {7, 9}

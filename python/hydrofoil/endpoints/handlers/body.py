@@ -10,6 +10,7 @@ from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType
+from hydrofoil.registry.pool import LARGE, run
 
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 """What upstream reads of a body first."""
@@ -137,4 +138,7 @@ async def read(scope: Scope, native: ResourceType, kind: str, *, also: str = "")
     options = write_options(scope.params, kind)
     # An update looks at its options before it does at what it is given.
     media = media or body_media(content_type, custom=custom, cbor=scope.cbor)
-    return decode(scope, native, data, options.field_validation, media=media, also=also), options
+    if len(data) <= LARGE:
+        return decode(scope, native, data, options.field_validation, media=media, also=also), options
+    made = await run(lambda: decode(scope, native, data, options.field_validation, media=media, also=also), pooled=True)
+    return made, options

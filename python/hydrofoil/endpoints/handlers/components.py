@@ -26,7 +26,7 @@ async def components(scope: Scope) -> Answer:
     if scope.info.name:
         if scope.info.name not in (*PORTS, STORAGE):
             raise errors.not_found("", "componentstatus", scope.info.name)
-        return scope.object_answer(await _status(scope, scope.info.name))
+        return await scope.shown(await _status(scope, scope.info.name))
     options = read_options(scope, watch=False)
     chosen = selector(scope, options.labels, options.fields)
     check_transform(scope)

@@ -17,6 +17,7 @@ async def create(scope: Scope) -> Answer:
         draft,
         dry_run=options.dry_run,
         manager=scope.manager(),
+        sent=scope.sent,
         warnings=scope.warnings,
     )
-    return scope.object_answer(stored, 201)
+    return await scope.shown(stored, 201)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.apis import scheme
 from hydrofoil.endpoints import params as query
-from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers import body, gated
 from hydrofoil.endpoints.handlers.list import head, open_list, read_options
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import Cause
-from hydrofoil.registry.store import DeleteOptions
+from hydrofoil.registry.pool import Pace
+from hydrofoil.registry.store import BATCH, DeleteOptions
 
 POLICIES = ("Foreground", "Background", "Orphan")
 OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
@@ -52,12 +55,14 @@ async def delete_options(scope: Scope) -> DeleteOptions:
             options.orphan = query.truth(given, "orphanDependents")
         options.uid = given.get("uid") or None
         options.revision = given.get("resourceVersion") or None
+        scope.unsafe &= query.truth(given, gated.UNSAFE)
         if given.get("dryRun"):
             dry = [given["dryRun"]]
     causes = policy_causes(options.policy, options.orphan)
     if any(d != "All" for d in dry):
         shown = orjson.dumps(dry).decode()
         causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
+    causes += gated.unsafe_causes(options, dry) if scope.unsafe else ()
     if causes:
         raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
     options.dry_run = bool(dry)
@@ -83,6 +88,7 @@ def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
     if kind and kind != "DeleteOptions":
         raise errors.bad_request(scheme.no_kind(kind, version or "meta.k8s.io/v1"))
     raw = orjson.loads(draft.json())
+    scope.unsafe &= raw.get(gated.UNSAFE, False)
     preconditions = raw.get("preconditions", {})
     options.grace = raw.get("gracePeriodSeconds")
     options.uid = preconditions.get("uid")
@@ -105,13 +111,14 @@ async def delete(scope: Scope) -> Answer:
         status["details"] = {k: v for k, v in details.items() if v}
         return scope.json_answer(orjson.dumps(status) + b"\n")
     code = 202 if not gone and options.orphan is False else 200
-    return scope.object_answer(stored, code)
+    return await scope.shown(stored, code)
 
 
 async def delete_collection(scope: Scope) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
     listing = read_options(scope, watch=False)
     options = await delete_options(scope)
+    gated.refuse_unsafe(scope)
     scope.warnings += scope.registry.strategy(scope.resource).delete_warnings(options)
     if listing.revision and not listing.match and not listing.limit:
         # Upstream lists in pages, and a page of a version is that of the version itself.
@@ -124,14 +131,20 @@ async def delete_collection(scope: Scope) -> Answer:
     # Items leave out what the list says, but those of custom resources.
     head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
     head_length = 0 if scope.resource.custom else head_length
-    while batch := cursor.versions(1000):
-        for old in batch:
-            try:
-                await scope.registry.delete(scope.resource, old.namespace, old.name, options)
-            except errors.ApiError as e:
-                if e.code == 404:
-                    continue
-                raise
-            text = old.body(form).rstrip(b"\n")
-            shown.append(b"{" + text[1 + head_length :] if form == "json" else text)
-    return scope.json_answer(begin + b",".join(shown) + b"]}\n")
+    pace = Pace()
+    try:
+        async with asyncio.timeout(scope.request_timeout):
+            while batch := cursor.versions(BATCH):
+                for old in batch:
+                    await pace.rest()
+                    try:
+                        await scope.registry.delete(scope.resource, old.namespace, old.name, options)
+                    except errors.ApiError as e:
+                        if e.code == 404:
+                            continue
+                        raise
+                    text = old.body(form).rstrip(b"\n")
+                    shown += b"," if shown else begin, b"{" + text[1 + head_length :] if form == "json" else text
+            return await scope.rewritten([*(shown or [begin]), b"]}\n"])
+    except TimeoutError:
+        raise errors.timed_out() from None

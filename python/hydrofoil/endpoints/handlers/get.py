@@ -37,5 +37,6 @@ async def get(scope: Scope) -> Answer:
     if "export" in scope.params and params.truth(scope.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
-    await scope.registry.show(scope.resource, [stored])
-    return scope.object_answer(stored)
+    if scope.resource.webhook is not None:
+        await scope.registry.show(scope.resource, [stored])
+    return await scope.shown(stored)

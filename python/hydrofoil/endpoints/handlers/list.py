@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 
 import orjson
@@ -15,8 +16,10 @@ from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import ListCursor
+from hydrofoil.registry.pool import run
 from hydrofoil.storage.backend import Expired, Future
 
+LOG = logging.getLogger("hydrofoil")
 CHUNK = 256 * 1024
 """Lists are put together and written in pieces of about this size."""
 
@@ -101,7 +104,7 @@ async def list_(scope: Scope) -> web.StreamResponse:
     check_transform(scope)
     if scope.accepted.yaml or scope.pretty() or by_precedence(scope):
         return await rewritten(scope, cursor, limit)
-    if respond.wants_gzip(scope.request) and cursor.exceeds(respond.GZIP_ABOVE):
+    if respond.wants_gzip(scope.request) and await run(cursor.exceeds, respond.GZIP_ABOVE, pooled=not cursor.cheap()):
         cursor = cursor.packed()
     begin, end = await ends(scope, cursor, limit)
     parts = [cursor.open(begin)]
@@ -129,7 +132,8 @@ async def ends(scope: Scope, cursor: ListCursor, limit: int) -> tuple[bytes, byt
     """What stands before and after the items. The metadata comes first, and tells what follows the last item."""
     if scope.accepted.protobuf:
         # One message: its length stands before its content.
-        length, left = await asyncio.get_running_loop().run_in_executor(None, cursor.ahead)
+        ahead = cursor.ahead
+        length, left = ahead() if cursor.short() else await asyncio.get_running_loop().run_in_executor(None, ahead)
         return cursor.envelope(length, *rest(cursor, left)), engine.ENVELOPE_TAIL
     if scope.accepted.cbor:
         count, left = cursor.ahead()
@@ -168,6 +172,8 @@ def by_precedence(scope: Scope) -> bool:
     return scope.accepted.transform == "Table" and scope.resource.plural == "flowschemas"
 
 
+SORTED = 1 << 20
+"""The largest table that is put into another order, in bytes: as many flow schemas as nobody has."""
 PRECEDENCE = 2
 """The column of a flow schema's precedence."""
 
@@ -180,14 +186,12 @@ async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamR
         parts += more
     if len(parts) == 1 and nothing_is_null(scope):
         return scope.json_answer(b"%snull}\n" % begin[:-1])
-    body = b"".join((*parts, end))
-    if by_precedence(scope):
-        table = orjson.loads(body)
+    parts.append(end)
+    if by_precedence(scope) and sum(map(len, parts)) < SORTED:
+        table = orjson.loads(b"".join(parts))
         table["rows"].sort(key=lambda row: (row["cells"][PRECEDENCE], row["cells"][0]))
-        body = orjson.dumps(table) + b"\n"
-    if len(body) <= CHUNK:
-        return scope.json_answer(body)
-    return await asyncio.get_running_loop().run_in_executor(None, scope.json_answer, body)
+        parts = [orjson.dumps(table) + b"\n"]
+    return await scope.rewritten(parts)
 
 
 async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: bytes) -> web.StreamResponse:
@@ -210,7 +214,10 @@ async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: byte
     try:
         async with asyncio.timeout(scope.request_timeout):
             return await written(scope, cursor, begun, end, chunked=chunked, close=close)
-    except TimeoutError:
+    except errors.FAULTS as e:
+        # No Status can follow what has been begun: only a broken connection can tell.
+        if not isinstance(e, TimeoutError | ConnectionError):
+            LOG.exception("a list broke off")
         transport.abort()
         return respond.Streamed(200, close=True)
     except asyncio.CancelledError:

@@ -42,7 +42,7 @@ async def patch(scope: Scope) -> Answer:
         sent=len(data),
         warnings=scope.warnings,
     )
-    return scope.object_answer(stored)
+    return await scope.shown(stored)
 
 
 def from_cbor(data: bytes) -> bytes:
@@ -152,9 +152,15 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         # Off the loop another may have created it.
         if absent():
             stored = await scope.registry.create(
-                resource, info.namespace, draft, dry_run=options.dry_run, updated=True, warnings=scope.warnings
+                resource,
+                info.namespace,
+                draft,
+                dry_run=options.dry_run,
+                updated=True,
+                sent=len(data),
+                warnings=scope.warnings,
             )
-            return scope.object_answer(stored, 201)
+            return await scope.shown(stored, 201)
     stored = await scope.registry.update(
         resource,
         info.namespace,
@@ -166,7 +172,7 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         sent=len(data),
         warnings=scope.warnings,
     )
-    return scope.object_answer(stored)
+    return await scope.shown(stored)
 
 
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:

@@ -45,9 +45,10 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
                 dry_run=options.dry_run,
                 manager=scope.manager(),
                 updated=True,
+                sent=scope.sent,
                 warnings=scope.warnings,
             )
-            return scope.object_answer(stored, 201)
+            return await scope.shown(stored, 201)
 
     def change(_: Stored) -> Draft:
         # Each try begins from the body as it was sent.
@@ -61,6 +62,7 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
         subresource=info.subresource,
         dry_run=options.dry_run,
         manager=scope.manager(),
+        sent=scope.sent,
         warnings=scope.warnings,
     )
-    return scope.object_answer(stored)
+    return await scope.shown(stored)

@@ -26,6 +26,11 @@ def handles(resource: Resource) -> bool:
     return "list" not in resource.verbs or resource.kind == "ComponentStatus"
 
 
+def tabled(resource: Resource, subresource: str) -> bool:
+    """Whether what is made of a resource can be shown as a Table: upstream's storage of these prints nothing."""
+    return subresource not in ("binding", "eviction", "token") and not handles(resource)
+
+
 def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
     """The handler of a virtual resource."""
     if resource.kind == "ComponentStatus":

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import orjson
 from aiohttp import web
@@ -22,17 +23,34 @@ from hydrofoil.engine import Watcher
 from hydrofoil.storage.backend import Expired
 from hydrofoil.watch.stream import PIECE, Sink, WatchStream
 
+LOG = logging.getLogger("hydrofoil")
 HIGH_WATER = 64 * 1024
 """A reader with more than this many bytes waiting is behind: the mark at which transports pause too."""
 
 
-class TransportSink:
-    """A stream of HTTP/1.1 chunks, or of bare lines for HTTP/1.0."""
+LEAVE_SECONDS = 5.0
+"""How long the reader of a stream that has ended may take for what still waits."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:
+
+class TransportSink:
+    """A stream of HTTP/1.1 chunks, or of bare lines for HTTP/1.0, whose head goes out with the first piece."""
+
+    def __init__(self, transport: asyncio.Transport, head: bytes) -> None:
         self._transport = transport
+        self._head = head
+
+    @property
+    def begun(self) -> bool:
+        return not self._head
+
+    def begin(self) -> None:
+        """Write the head if nothing was written yet."""
+        if self._head:
+            self.write(b"")
 
     def write(self, data: bytes) -> None:
+        if self._head:
+            data, self._head = self._head + data, b""
         self._transport.write(data)
 
     def paused(self) -> bool:
@@ -125,30 +143,26 @@ async def watch(scope: Scope) -> web.StreamResponse:
     head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
     head += b"Content-Type: %s\r\n" % STREAMED.get(scope.accepted.media, JSON).encode()
     head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
-    transport.write(head)
+    sink = TransportSink(transport, head)
     if watcher is None:
         last = (chunk(error) if error else b"") + b"0\r\n\r\n"
-        transport.write(last if chunked else error)
+        sink.write(last if chunked else error)
         return respond.Streamed(200, close=not chunked)
-    await run(scope, options, token, watcher, TransportSink(transport), framed=chunked)
+    await run(scope, options, token, watcher, sink, framed=chunked)
     if chunked and not transport.is_closing():
         transport.write(b"0\r\n\r\n")
     return respond.Streamed(200, close=not chunked or scope.hub.closing)
 
 
-def bind(scope: Scope, stream: WatchStream, *, framed: bool) -> None:
-    """Ties a stream to the definition of its resource: it ends when that changes, and a webhook may have to convert."""
+def bind(scope: Scope, stream: WatchStream) -> None:
+    """Tie a stream to the definition of its resource: it ends when that changes, and a webhook may have to convert."""
     stream.subject = scope.resource.storage
-    if not scope.resource.webhook:
+    converter = scope.resource.webhook
+    if converter is None:
         return
 
-    async def convert(pending: list[engine.Stored]) -> bytes | None:
-        try:
-            await scope.registry.show(scope.resource, pending)
-        except errors.ApiError as e:
-            data = error_event(scope, e)
-            return chunk(data) if framed else data
-        return None
+    async def convert(pending: list[engine.Stored]) -> None:
+        await converter.show(pending, scope.resource.api_version)
 
     stream.convert = convert
 
@@ -157,16 +171,19 @@ def bind(scope: Scope, stream: WatchStream, *, framed: bool) -> None:
 def streaming(
     scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: Sink, *, framed: bool, piece: int = PIECE
 ) -> Iterator[WatchStream]:
-    """A stream that has given what is there already, with its deadline; it ends with the block."""
+    """A stream that has begun to give what is there already, with its deadline; it ends with the block.
 
-    def lapped() -> bytes:
-        data = error_event(scope, errors.gone("too old resource version"))
+    Raises what keeps the first event from being shown: then nothing was written yet.
+    """
+
+    def failed(error: errors.ApiError) -> bytes:
+        data = error_event(scope, error)
         return chunk(data) if framed else data
 
-    stream = WatchStream(scope.hub, token, watcher, sink, lapped, bookmarks=options.bookmarks, piece=piece)
+    stream = WatchStream(scope.hub, token, watcher, sink, failed, bookmarks=options.bookmarks, piece=piece)
     stream.initial_mark = start(options)[1]
     if scope.resource.custom:
-        bind(scope, stream, framed=framed)
+        bind(scope, stream)
     seconds = options.timeout or random.uniform(1800, 3600)
     loop = asyncio.get_running_loop()
     timer = loop.call_later(max(seconds, 0), stream.end)
@@ -187,18 +204,50 @@ def streaming(
 async def run(
     scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
 ) -> None:
-    """Keeps a stream going to its end."""
+    """Keep a stream going to its end."""
     protocol = scope.request.protocol
     with streaming(scope, options, token, watcher, sink, framed=framed) as stream:
-        while not stream.ended.done():
-            await stream.wake.wait()
-            stream.wake.clear()
-            while stream.behind and not stream.ended.done():
-                await protocol._drain_helper()
-                if sink.paused():
-                    # Over TLS the record layer holds bytes of its own, of which nobody tells when they have gone.
-                    await asyncio.wait({stream.ended}, timeout=0.01)
-                stream.pump()
+        sink.begin()
+        try:
+            while not stream.ended.done():
+                await stream.wake.wait()
+                stream.wake.clear()
+                while stream.behind and not stream.ended.done():
+                    await room(protocol, stream)
+                    if sink.paused():
+                        # Over TLS the record layer holds bytes of its own, of which nobody tells when they have gone.
+                        await asyncio.wait({stream.ended}, timeout=0.01)
+                    stream.pump()
+            if protocol.writing_paused:
+                async with asyncio.timeout(LEAVE_SECONDS):
+                    await protocol._drain_helper()
+        except errors.FAULTS as e:
+            stopped(stream, scope.request.transport, e)
+
+
+async def room(protocol: web.RequestHandler, stream: WatchStream) -> None:
+    """Wait until the reader has taken most of what was written, or the stream has ended."""
+    if not protocol.writing_paused:
+        return
+    draining = asyncio.ensure_future(protocol._drain_helper())
+    try:
+        await asyncio.wait({draining, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        draining.cancel()
+        await asyncio.gather(draining, return_exceptions=True)
+
+
+def stopped(stream: WatchStream, transport: asyncio.Transport | None, fault: BaseException) -> None:
+    """End a stream that a fault of its handler stopped, in the stream itself: after the head there is no other answer.
+
+    A reader that has gone, or does not take the rest of an ended stream in time, is dropped.
+    """
+    if transport is None or transport.is_closing() or isinstance(fault, TimeoutError):
+        stream.end()
+        if transport is not None:
+            transport.abort()
+    else:
+        stream.fail(fault)
 
 
 class SocketSink:
@@ -207,20 +256,30 @@ class SocketSink:
     def __init__(self, accepted: Accepted) -> None:
         self._text = not accepted.binary
         self._skipped = 4 if accepted.protobuf else 0
-        self.queue: asyncio.Queue[bytes] = asyncio.Queue()
+        self._queue: deque[bytes] = deque()
+        self._size = 0
+        self.begun = False
+        self.filled = asyncio.Event()
+        """Set when there is a message to send."""
 
     def write(self, data: bytes) -> None:
-        self.queue.put_nowait(data[self._skipped :])
+        self._queue.append(data[self._skipped :])
+        self._size += len(data)
+        self.filled.set()
 
     def paused(self) -> bool:
-        return self.queue.qsize() > 1000
+        return self._size > HIGH_WATER
 
-    async def send(self, socket: web.WebSocketResponse, data: bytes) -> None:
-        """Sends one message."""
-        if self._text:
-            await socket.send_str(data.decode())
-        else:
-            await socket.send_bytes(data)
+    async def send(self, socket: web.WebSocketResponse) -> None:
+        """Send what waits, each message when the reader has taken the ones before."""
+        while self._queue and not socket.closed:
+            data = self._queue.popleft()
+            if self._text:
+                await socket.send_str(data.decode())
+            else:
+                await socket.send_bytes(data)
+            self._size -= len(data) + self._skipped
+        self.filled.clear()
 
 
 async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
@@ -228,41 +287,52 @@ async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
     asked = scope.request.headers.get("Sec-WebSocket-Protocol", "")
     socket = web.WebSocketResponse(protocols=[name.strip() for name in asked.split(",") if name.strip()])
     token, watcher, error = await open_watcher(scope, options, framed=False)
-    await socket.prepare(scope.request)
     sink = SocketSink(scope.accepted)
     if watcher is None:
+        await socket.prepare(scope.request)
         if error:
             sink.write(error)
-        await _rest(socket, sink)
+        await sink.send(socket)
+        await socket.close()
         return socket
-    reader = asyncio.ensure_future(_ignored(socket))
-    try:
-        with streaming(scope, options, token, watcher, sink, framed=False, piece=ONE) as stream:
-            reader.add_done_callback(lambda _: stream.end())
-            while not stream.ended.done():
-                getter = asyncio.ensure_future(sink.queue.get())
-                waited: set[asyncio.Future[Any]] = {getter, stream.ended}
-                await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
-                if getter.done():
-                    await sink.send(socket, getter.result())
-                    if stream.behind:
-                        stream.pump()
-                else:
-                    getter.cancel()
-    finally:
-        reader.cancel()
-        await _rest(socket, sink)
+    with streaming(scope, options, token, watcher, sink, framed=False, piece=ONE) as stream:
+        # From here on a fault of the stream is told in it.
+        sink.begun = True
+        await socket.prepare(scope.request)
+        reader = asyncio.ensure_future(_ignored(socket))
+        reader.add_done_callback(lambda _: stream.end())
+        sending = asyncio.ensure_future(_sent(socket, sink, stream))
+        try:
+            await asyncio.wait({sending, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
+            stream.end()
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await sending
+                await socket.close()
+        except errors.FAULTS as e:
+            if not isinstance(e, TimeoutError | ConnectionError):
+                LOG.exception("a stream broke off")
+            if scope.request.transport is not None:
+                scope.request.transport.abort()
+        finally:
+            reader.cancel()
+            sending.cancel()
+            await asyncio.gather(reader, sending, return_exceptions=True)
     return socket
 
 
+async def _sent(socket: web.WebSocketResponse, sink: SocketSink, stream: WatchStream) -> None:
+    """Send messages until the stream has ended and the last one is sent."""
+    stream.ended.add_done_callback(lambda _: sink.filled.set())
+    while True:
+        await sink.filled.wait()
+        await sink.send(socket)
+        if stream.ended.done():
+            return
+        if stream.behind:
+            stream.pump()
+
+
 async def _ignored(socket: web.WebSocketResponse) -> None:
-    """Reads until the client has closed."""
+    """Read until the client has closed."""
     async for _ in socket:
         pass
-
-
-async def _rest(socket: web.WebSocketResponse, sink: SocketSink) -> None:
-    """Sends what still waits, and closes."""
-    while not sink.queue.empty() and not socket.closed:
-        await sink.send(socket, sink.queue.get_nowait())
-    await socket.close()

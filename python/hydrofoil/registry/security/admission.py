@@ -42,11 +42,11 @@ class PodSecurity:
         self._namespaces = registry.catalog.find("", "v1", "namespaces")
         self._seen: dict[str, tuple[int, Policy]] = {}
 
-    def check(self, resource: Resource, draft: Draft, old: Stored | None, subresource: str) -> list[str]:
+    async def check(self, resource: Resource, draft: Draft, old: Stored | None, subresource: str) -> list[str]:
         """The warnings on an object. Raises 403 for a pod that its namespace refuses, 422 for bad labels of one."""
         kind = (resource.group, resource.plural)
         if kind == ("", "namespaces"):
-            return self._namespace(draft, old) if not subresource else []
+            return await self._namespace(draft, old) if not subresource else []
         path = TEMPLATES.get(kind)
         if path is None or subresource not in (LOOKED_AT if not path else ("",)):
             return []
@@ -68,6 +68,10 @@ class PodSecurity:
         found = findings(asked.warn, meta, spec)
         return [f'would violate PodSecurity "{asked.warn}": {detail(found)}'] if found else []
 
+    def forget(self, namespace: str) -> None:
+        """Let go of what is remembered of a namespace that has gone."""
+        self._seen.pop(namespace, None)
+
     def _policy(self, namespace: str) -> Policy | None:
         if self._namespaces is None:
             return None
@@ -79,7 +83,7 @@ class PodSecurity:
             seen = self._seen[namespace] = (stored.revision, policy(_labels(stored.json)))
         return seen[1]
 
-    def _namespace(self, draft: Draft, old: Stored | None) -> list[str]:
+    async def _namespace(self, draft: Draft, old: Stored | None) -> list[str]:
         asked = policy(orjson.loads(draft.get(["metadata", "labels"]) or b"{}"))
         before = policy(_labels(old.json)) if old is not None else Policy()
         name = draft.head()[2]
@@ -90,22 +94,25 @@ class PodSecurity:
             return []
         if new.minor == was.minor and LEVELS.index(new.level) <= LEVELS.index(was.level):
             return []
-        return self._existing(name, new)
+        return await self._existing(name, new)
 
-    def _existing(self, namespace: str, standard: Standard) -> list[str]:
+    async def _existing(self, namespace: str, standard: Standard) -> list[str]:
         """What the pods that are there violate, by violation."""
         pods = self._registry.catalog.find("", "v1", "pods")
         if pods is None:
             return []
         violations: dict[str, list[str]] = {}
-        stored = self._registry.all(pods, namespace)
-        for one in stored[:MOST_PODS]:
+        count = 0
+        async for one in self._registry.walk(pods, namespace):
+            count += 1
+            if count > MOST_PODS:
+                continue
             pod = orjson.loads(one.json)
             if found := findings(standard, pod["metadata"], pod["spec"]):
                 violations.setdefault(", ".join(reason for reason, _ in found), []).append(one.name)
         out = []
-        if len(stored) > MOST_PODS:
-            text = f"only checked against the first {MOST_PODS} of {len(stored)} existing pods"
+        if count > MOST_PODS:
+            text = f"only checked against the first {MOST_PODS} of {count} existing pods"
             out.append(f"new PodSecurity enforce level {text}")
         if violations:
             text = f'existing pods in namespace "{namespace}" violate the new PodSecurity enforce level "{standard}"'

@@ -13,6 +13,7 @@ import orjson
 
 from hydrofoil.apis.registration import CUSTOM_PRIORITY, registration
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.strategies.base import Strategy, now
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class ApiServiceStrategy(Strategy):
         super().__init__(registry)
         self._served: dict[str, tuple[str, frozenset[str]]] = {}
         """The group and the served versions of each definition, by its name."""
+        self._unsynced: set[str] = set()
+        """API services that are not known to be in step with definitions."""
 
     async def load(self) -> None:
         """Registers the built-in group versions, as `apiServicesToRegister` does: once, at the start."""
@@ -108,8 +111,12 @@ class ApiServiceStrategy(Strategy):
         after = frozenset(versions)
         if after:
             self._served[name] = (group, after)
-        for version in sorted(before[1] ^ after):
-            await self._sync(f"{version}.{group}")
+        self._unsynced |= {f"{version}.{group}" for version in before[1] ^ after}
+        pace = Pace()
+        for found in sorted(self._unsynced):
+            await pace.rest()
+            await self._sync(found)
+            self._unsynced.discard(found)
 
     def _resource(self) -> Resource | None:
         return self.registry.catalog.find("apiregistration.k8s.io", "v1", "apiservices")

@@ -73,6 +73,10 @@ class NamespaceStrategy(Strategy):
         if old.name in PROTECTED:
             raise errors.forbidden("", "namespaces", old.name, "this namespace may not be deleted")
 
+    async def after_delete(self, resource: Resource, old: Stored) -> None:
+        self.registry.namespaces.forget(old.name)
+        self.registry.security.forget(old.name)
+
     def gone(self, draft: Draft) -> bool:
         _, deleted, _, finalizers = draft.lifecycle()
         return bool(deleted) and not finalizers and not orjson.loads(draft.get(["spec", "finalizers"]) or b"[]")

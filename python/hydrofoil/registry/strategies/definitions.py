@@ -11,7 +11,9 @@ import base64
 import contextlib
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -19,7 +21,8 @@ import orjson
 from hydrofoil import engine
 from hydrofoil.apis.custom import condition, holds, resources, stored_resource
 from hydrofoil.errors import ApiError, invalid
-from hydrofoil.registry.conversion import Webhook, bundle_problem, later
+from hydrofoil.registry.conversion import Webhook, bundle_problem
+from hydrofoil.registry.pool import LARGE, lasting, run
 from hydrofoil.registry.strategies import naming
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 from hydrofoil.registry.strategies.base import Step, Strategy, Undo, nothing, now
@@ -54,35 +57,83 @@ class InstanceStrategy(Strategy):
             self.deleted.set()
 
 
+@dataclass(slots=True, frozen=True)
+class Known:
+    """What was last published of a definition."""
+
+    state: bytes
+    """The hash of all that is served by."""
+    form: bytes
+    """The hash of what objects are shown by."""
+    natives: dict[str, ResourceType]
+
+
 class DefinitionStrategy(Strategy):
     """Keeps the status of definitions and the catalog in step with their specs."""
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
-        self.swapped: Callable[[tuple[str, str]], None] = lambda _: None
-        """Called with the name of a shard when its resources have come, changed or gone: streams of old ones end."""
+        self.swapped: Callable[[tuple[str, str] | None], None] = lambda _: None
+        """Called when resources have come, changed or gone: with the collection whose streams end, if they do."""
         self.services: dict[str, str] = {}
         """Where services that webhooks name are reached: `namespace/name` to `host:port`."""
-        self._known: dict[str, tuple[bytes, dict[str, ResourceType]]] = {}
+        self._known: dict[str, Known] = {}
         self._selectable: dict[str, bytes] = {}
         self._instances: dict[str, Resource] = {}
         self._accepted: dict[str, dict[str, Any]] = {}
         self._waiting: set[str] = set()
         """Definitions that do not hold all names they want."""
         self._cleaners: dict[str, asyncio.Task[None]] = {}
+        self._webhooks: dict[str, Webhook] = {}
+        self._works: set[asyncio.Task[None]] = set()
+        self._settled: dict[str, int] = {}
+        """The revisions of definitions of which all is done."""
 
     async def close(self) -> None:
         """Stops cleaning up, and lets the connections to webhooks go."""
-        tasks = list(self._cleaners.values())
+        tasks = [*self._cleaners.values(), *self._works]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for webhook in self.registry.webhooks.values():
+        for webhook in self._webhooks.values():
             await webhook.close()
 
     async def after_create(self, resource: Resource, stored: Stored) -> None:
-        await self._register(stored)
-        await self._settle(resource, stored.name)
+        await self._through(partial(self._written, resource, stored.name))
+
+    async def _written(self, resource: Resource, name: str) -> None:
+        """Register and serve what a definition says now, which may be more than the write that this follows."""
+        stored = self.registry.collection(resource).get(resource.native, "", name)
+        if stored is not None:
+            await self._register(stored)
+            await self._settle(resource, name)
+
+    async def look(self, resource: Resource, name: str) -> None:
+        """Do what a write left undone, if it did."""
+        stored = self.registry.collection(resource).get(resource.native, "", name)
+        if stored is None:
+            if name in self._settled:
+                await self._forget(resource, name)
+        elif self._settled.get(name) != stored.revision:
+            await self._written(resource, name)
+
+    async def _through(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do work to its end, also when the client that began it goes away meanwhile.
+
+        What a fault kept from its end is done in a while; the client is told of the fault.
+        """
+        task = asyncio.create_task(work())
+        self._works.add(task)
+        task.add_done_callback(partial(self._worked, work))
+        await asyncio.shield(task)
+
+    def _worked(self, work: Callable[[], Coroutine[Any, Any, None]], task: asyncio.Task[None]) -> None:
+        self._works.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            LOG.error("a definition is not served as it says", exc_info=fault)
+            again = asyncio.create_task(lasting(work, "the work on a definition"))
+            self._works.add(again)
+            again.add_done_callback(self._works.discard)
 
     async def before_update(
         self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
@@ -100,28 +151,36 @@ class DefinitionStrategy(Strategy):
         return nothing
 
     async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        await self._register(stored)
-        await self._settle(resource, stored.name)
+        await self._through(partial(self._written, resource, stored.name))
 
-    async def _register(self, stored: Stored, *, gone: bool = False) -> None:
-        """Has the versions that a definition serves registered, be its names accepted or not."""
-        services = self.registry.strategies["apiregistration.k8s.io", "apiservices"]
-        assert isinstance(services, ApiServiceStrategy)
+    @property
+    def _services(self) -> ApiServiceStrategy:
+        found = self.registry.strategies["apiregistration.k8s.io", "apiservices"]
+        assert isinstance(found, ApiServiceStrategy)
+        return found
+
+    async def _register(self, stored: Stored) -> None:
+        """Register the versions that a definition serves, be its names accepted or not."""
         spec = orjson.loads(stored.json)["spec"]
-        served = [v["name"] for v in spec["versions"] if v["served"] and not gone]
-        await services.define(stored.name, spec["group"], served)
+        await self._services.define(stored.name, spec["group"], [v["name"] for v in spec["versions"] if v["served"]])
 
     async def after_delete(self, resource: Resource, old: Stored) -> None:
-        definition = orjson.loads(old.json)
-        self._known.pop(old.name, None)
-        self._selectable.pop(old.name, None)
-        self._instances.pop(old.name, None)
-        self._accepted.pop(old.name, None)
-        self._waiting.discard(old.name)
-        self._withdraw(definition, old.name)
-        await self._register(old, gone=True)
+        await self._through(partial(self._forget, resource, old.name))
+
+    async def _forget(self, resource: Resource, name: str) -> None:
+        """Serve nothing of a definition that has gone, unless another has taken its name by now."""
+        if self.registry.collection(resource).get(resource.native, "", name) is not None:
+            return
+        group = name.partition(".")[2]
+        self._selectable.pop(name, None)
+        self._accepted.pop(name, None)
+        self._waiting.discard(name)
+        self._withdraw(name)
+        self._instances.pop(name, None)
+        await self._services.define(name, group, ())
         # It has freed its names.
-        await self._settle_others(resource, definition["spec"]["group"], old.name)
+        await self._settle_others(resource, group, name)
+        self._settled.pop(name, None)
 
     def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
         _, deleted, _, finalizers = draft.lifecycle()
@@ -134,7 +193,7 @@ class DefinitionStrategy(Strategy):
         return "mark"
 
     async def after_mark(self, resource: Resource, stored: Stored) -> None:
-        await self._settle(resource, stored.name)
+        await self._through(partial(self._settle, resource, stored.name))
 
     async def _settle(self, resource: Resource, name: str) -> None:
         """Brings the status and the catalog in step with a definition."""
@@ -164,9 +223,12 @@ class DefinitionStrategy(Strategy):
                 if stored is None:
                     return
                 definition = orjson.loads(stored.json)
-        self._publish(definition, stored)
+        if not await self._publish(definition, stored):
+            await self._settle(resource, name)
+            return
         if "deletionTimestamp" in definition["metadata"] and FINALIZER in definition["metadata"].get("finalizers", ()):
             self._clean(resource, name)
+        self._settled[name] = stored.revision
 
     async def _settle_others(self, resource: Resource, group: str, name: str) -> None:
         """Looks again at the definitions of a group that have no names yet: one may have become free."""
@@ -210,57 +272,84 @@ class DefinitionStrategy(Strategy):
         (self._waiting.discard if complete else self._waiting.add)(name)
         return complete
 
-    def _publish(self, definition: Definition, stored: Stored) -> None:
-        """Serves what a definition says from now on; streams of what it said before end."""
+    async def _publish(self, definition: Definition, stored: Stored) -> bool:
+        """Serve what a definition says from now on; streams of what it said before end.
+
+        False when it was written again while the loop was left for large work: then it says something else by now.
+        """
         catalog, name = self.registry.catalog, stored.name
-        shard = (definition["spec"]["group"], definition["spec"]["names"]["plural"])
         if not (holds(definition, "NamesAccepted") or holds(definition, "Established")):
-            self._withdraw(definition, name)
-            return
+            self._withdraw(name)
+            return True
         spec, status = definition["spec"], definition["status"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
         # Not from the decoded spec: a schema may be deeper than what can be written again here.
         parts = stored.thaw().get(["spec"]) or b"", orjson.dumps([status["acceptedNames"], conditions])
         state = hashlib.sha256(b"".join(parts)).digest()
+        form = hashlib.sha256(b"".join((parts[0], orjson.dumps(status["acceptedNames"])))).digest()
         known = self._known.get(name)
-        if known is not None and known[0] == state:
-            return
-        natives = dict(catalog.native.custom(stored))
-        made = resources(definition, natives)
-        self._known[name] = (state, natives)
-        if shard not in self.registry.strategies:
-            self.registry.strategies[shard] = InstanceStrategy(self.registry)
-        self._instances[name] = stored_resource(definition, natives)
-        self._convert(shard, spec.get("conversion", {}))
-        catalog.replace(name, made)
+        if known is not None and known.state == state:
+            return True
+        if same := known is not None and known.form == form:
+            # Only conditions changed: what is shown stays as it is (`updateCustomResourceDefinition`).
+            natives = known.natives
+        else:
+            natives = dict(await run(catalog.native.custom, stored, pooled=stored.size > LARGE))
+        if not self._present(stored):
+            return False
+        webhook = self._webhook(name, spec.get("conversion", {}))
+        made = await run(resources, definition, natives, webhook, pooled=stored.size > LARGE)
+        instances = stored_resource(definition, natives, webhook)
         # What is selected by are values as they are read: with defaults, which a schema may change.
         selects = any(v.get("selectableFields") for v in spec["versions"])
         selectable = hashlib.sha256(parts[0]).digest() if selects else b""
         if self._selectable.get(name, selectable) != selectable:
-            self.registry.collection(self._instances[name]).reindex(self._instances[name].native)
+            await self.registry.collection(instances).reindex(instances.native)
+            if not self._present(stored):
+                return False
         self._selectable[name] = selectable
-        self.swapped(shard)
+        self._known[name] = Known(state, form, natives)
+        self._instances[name] = instances
+        shard = instances.storage
+        if shard not in self.registry.strategies:
+            self.registry.strategies[shard] = InstanceStrategy(self.registry)
+        catalog.replace(name, made)
+        self.swapped(None if same else shard)
+        return True
 
-    def _convert(self, shard: tuple[str, str], conversion: dict[str, Any]) -> None:
-        """Has the objects of a shard converted as a definition says."""
-        webhooks = self.registry.webhooks
-        if (old := webhooks.pop(shard, None)) is not None:
-            later(old)
-        if conversion.get("strategy") == "Webhook":
-            webhooks[shard] = Webhook(conversion, self.services)
+    def _present(self, stored: Stored) -> bool:
+        """Whether a definition is still as it was read."""
+        resource = self.registry.catalog.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+        if resource is None:
+            return False
+        found = self.registry.collection(resource).get(resource.native, "", stored.name)
+        return found is not None and found.revision == stored.revision
 
-    def _withdraw(self, definition: Definition, name: str) -> None:
-        """Serves nothing of a definition any more."""
-        spec = definition["spec"]
-        self._convert((spec["group"], spec["names"]["plural"]), {})
+    def _webhook(self, name: str, conversion: dict[str, Any]) -> Webhook | None:
+        """The webhook that converts the objects of a definition from now on; a former one ends with its last call."""
+        old = self._webhooks.get(name)
+        if old is not None and old.conversion == conversion:
+            return old
+        if old is not None:
+            self._webhooks.pop(name).retire()
+        if conversion.get("strategy") != "Webhook":
+            return None
+        found = self._webhooks[name] = Webhook(conversion, self.services)
+        return found
+
+    def _withdraw(self, name: str) -> None:
+        """Serve nothing of a definition any more."""
         self._known.pop(name, None)
+        instances = self._instances.get(name)
         self.registry.catalog.replace(name, [])
-        self.swapped((spec["group"], spec["names"]["plural"]))
+        if instances is not None:
+            self.swapped(instances.storage)
+        self._webhook(name, {})
 
     def _clean(self, resource: Resource, name: str) -> None:
         """Begins to delete the instances of a definition that is being deleted."""
         if name not in self._cleaners:
-            task = asyncio.create_task(self._cleanup(resource, name))
+            task = asyncio.create_task(lasting(partial(self._cleanup, resource, name), f"the clean-up of {name}"))
             self._cleaners[name] = task
             task.add_done_callback(lambda _: self._cleaners.pop(name, None))
 
@@ -312,17 +401,15 @@ class DefinitionStrategy(Strategy):
         strategy = self.registry.strategy(instances)
         assert isinstance(strategy, InstanceStrategy)
         gone = strategy.deleted = asyncio.Event()
-        while left := self.registry.all(instances):
+        while self.registry.collection(instances).size()[0]:
             gone.clear()
-            for i, old in enumerate(left):
+            async for old in self.registry.walk(instances):
                 try:
                     await self.registry.delete(instances, old.namespace, old.name, DeleteOptions())
                 except ApiError as e:
                     if e.code not in (404, 409):
                         LOG.warning("%s: %s", instances.plural, e.message)
-                if i % 100 == 99:
-                    await asyncio.sleep(0)
-            if self.registry.all(instances):
+            if self.registry.collection(instances).size()[0]:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_SECONDS):
                         await gone.wait()

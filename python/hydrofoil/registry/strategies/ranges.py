@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ipaddress
 import random
 from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 TAKEN = "provided {} is already allocated"
 
@@ -13,45 +13,63 @@ class Refused(Exception):
     """What cannot be had, in upstream's words."""
 
 
+class Full(Refused):
+    """Nothing is left."""
+
+
+def canonical(text: str) -> IPv4Address | IPv6Address:
+    """An address as Go's old parser read it: zeros before a number do not count."""
+    if ":" not in text:
+        text = ".".join(str(int(part)) for part in text.split("."))
+    return ip_address(text)
+
+
 class Addresses:
     """The cluster IPs of one network (`pkg/registry/core/service/ipallocator`)."""
 
     def __init__(self, network: str) -> None:
-        self.network = ipaddress.ip_network(network)
+        self.network = ip_network(network)
         self.family = f"IPv{self.network.version}"
-        self._taken: set[str] = set()
+        self._first = int(self.network.network_address) + 1
+        # There is no broadcast in IPv6.
+        self._last = int(self.network.broadcast_address) - (self.network.version == 4)
+        self._taken: set[IPv4Address | IPv6Address] = set()
 
     def free(self) -> str:
         """Takes an address that is free. Raises Refused when there is none."""
-        base, size = int(self.network.network_address), self.network.num_addresses
+        kind = type(self.network.network_address)
         for _ in range(64):
-            ip = str(ipaddress.ip_address(base + random.randrange(1, size - 1)))
+            ip = kind(random.randint(self._first, self._last))
             if ip not in self._taken:
                 self._taken.add(ip)
-                return ip
-        for offset in range(1, size - 1):
-            ip = str(ipaddress.ip_address(base + offset))
+                return str(ip)
+        # In a range of which so many are taken one of the first free ones is soon found.
+        for number in range(self._first, self._last + 1):
+            ip = kind(number)
             if ip not in self._taken:
                 self._taken.add(ip)
-                return ip
-        raise Refused("range is full")
+                return str(ip)
+        raise Full("range is full")
 
     def claim(self, text: str, *, dry_run: bool) -> None:
         """Takes one address; a dry run only looks whether it lies in the range. Raises Refused."""
-        address = ipaddress.ip_address(text)
-        ends = (self.network.network_address, self.network.broadcast_address)
-        if address not in self.network or address in ends:
-            text = f"the provided IP ({text}) is not in the valid range. The range of valid IPs is {self.network}"
-            raise Refused(text)
+        address = canonical(text)
+        within = address.version == self.network.version and self._first <= int(address) <= self._last
         if dry_run:
+            if not within:
+                valid = f"The range of valid IPs is {self.network}"
+                raise Refused(f"the provided IP ({address}) is not in the valid range. {valid}")
             return
-        if text in self._taken:
+        if not within:
+            # No range of the cluster has it.
+            raise Refused("the provided network does not match the current range")
+        if address in self._taken:
             raise Refused(TAKEN.format("IP"))
-        self._taken.add(text)
+        self._taken.add(address)
 
     def release(self, addresses: Iterable[str]) -> None:
         """Gives addresses back."""
-        self._taken.difference_update(addresses)
+        self._taken.difference_update(canonical(text) for text in addresses if text != "None")
 
 
 class Ports:
@@ -60,15 +78,27 @@ class Ports:
     def __init__(self, low: int, high: int) -> None:
         self.low, self.high = low, high
         self._taken: set[int] = set()
+        self._free = list(range(low, high + 1))
+        """In no order: one is taken out by putting the last in its place."""
+        self._places = {port: at for at, port in enumerate(self._free)}
 
     def free(self) -> int:
         """Takes a port that is free. Raises Refused when there is none."""
-        free = [p for p in range(self.low, self.high + 1) if p not in self._taken]
-        if not free:
+        if not self._free:
             raise Refused("range is full")
-        port = random.choice(free)
-        self._taken.add(port)
+        port = random.choice(self._free)
+        self._take(port)
         return port
+
+    def _take(self, port: int) -> None:
+        self._taken.add(port)
+        at = self._places.pop(port, None)
+        if at is None:
+            return
+        last = self._free.pop()
+        if last != port:
+            self._free[at] = last
+            self._places[last] = at
 
     def claim(self, port: int, *, dry_run: bool) -> None:
         """Takes one port; a dry run does not look at the range. Raises Refused."""
@@ -78,8 +108,13 @@ class Ports:
             )
         if port in self._taken:
             raise Refused(TAKEN.format("port"))
-        self._taken.add(port)
+        self._take(port)
 
     def release(self, ports: Iterable[int]) -> None:
         """Gives ports back."""
-        self._taken.difference_update(ports)
+        for port in ports:
+            if port in self._taken:
+                self._taken.remove(port)
+                if self.low <= port <= self.high:
+                    self._places[port] = len(self._free)
+                    self._free.append(port)

@@ -8,7 +8,8 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.registry.strategies.base import Strategy, Undo, nothing
-from hydrofoil.registry.strategies.ranges import Addresses, Ports, Refused
+from hydrofoil.registry.strategies.cluster_ips import ClusterIPs, Spec, cause, matches
+from hydrofoil.registry.strategies.ranges import Ports, Refused
 
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import Registry
 
 PORTED = ("NodePort", "LoadBalancer")
-Spec = dict[str, Any]
 
 
 class ServiceStrategy(Strategy):
@@ -24,7 +24,7 @@ class ServiceStrategy(Strategy):
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
-        self.ips = Addresses("10.0.0.0/24")
+        self.ips = ClusterIPs("10.0.0.0/24")
         self.ports = Ports(30000, 32767)
 
     async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
@@ -76,9 +76,9 @@ class ServiceStrategy(Strategy):
             self.ports.release(ports)
 
         try:
-            if spec.get("type") != "ExternalName":
-                self._families(draft, old, spec, name)
-                self._address(spec, before, name, ips, dry_run=dry_run)
+            if spec.get("type") != "ExternalName" and not (before and matches(spec, before)):
+                self.ips.settle(draft, old, spec, before, name)
+                self.ips.allocate(spec, before, name, ips, dry_run=dry_run)
             if spec.get("type") in PORTED:
                 if old is None:
                     self._new_ports(spec, name, ports, dry_run=dry_run)
@@ -89,81 +89,26 @@ class ServiceStrategy(Strategy):
         except BaseException:
             undo()
             raise
-        for member in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "ports", "healthCheckNodePort"):
+        ported = ("ports", "healthCheckNodePort") if spec.get("type") in PORTED else ()
+        for member in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", *ported):
             if member in spec:
                 draft.set(["spec", member], orjson.dumps(spec[member]))
         return undo
-
-    def _families(self, draft: Draft, old: Stored | None, spec: Spec, name: str) -> None:
-        """`initIPFamilyFields`, for a cluster of one family."""
-        headless = spec.get("clusterIP") == "None" and not spec.get("selector")
-        if "ipFamilyPolicy" not in spec:
-            spec["ipFamilyPolicy"] = "RequireDualStack" if headless else "SingleStack"
-            draft.set(["spec", "ipFamilyPolicy"], orjson.dumps(spec["ipFamilyPolicy"]))
-        if causes := draft.cluster_ip_causes(old):
-            raise errors.invalid("", "Service", name, causes)
-        single = spec["ipFamilyPolicy"] == "SingleStack"
-        families: list[str] = spec.setdefault("ipFamilies", [])
-        if single:
-            for member, what in (("clusterIPs", "cluster IPs"), ("ipFamilies", "IP families")):
-                if len(spec.get(member) or ()) == 2:
-                    text = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {what} are specified"
-                    raise _invalid(name, "spec.ipFamilyPolicy", "SingleStack", text)
-        given = [ip for ip in spec.get("clusterIPs") or () if ip != "None"]
-        for i, ip in enumerate(given):
-            family = "IPv6" if ":" in ip else "IPv4"
-            if i >= len(families):
-                if family != self.ips.family:
-                    text = f"{family} is not configured on this cluster"
-                    raise _invalid(name, f"spec.clusterIPs[{i}]", spec["clusterIPs"], text)
-                families.append(family)
-        if headless:
-            if not families:
-                families.append(self.ips.family)
-            if len(families) == 1 and not single:
-                families.append("IPv4" if families[0] == "IPv6" else "IPv6")
-            return
-        found = []
-        if spec["ipFamilyPolicy"] == "RequireDualStack":
-            text = "this cluster is not configured for dual-stack services"
-            found.append(_cause("spec.ipFamilyPolicy", "RequireDualStack", text))
-        for i, family in enumerate(families):
-            if family != self.ips.family:
-                found.append(_cause(f"spec.ipFamilies[{i}]", family, "not configured on this cluster"))
-        if found:
-            raise errors.invalid("", "Service", name, found)
-        if not families:
-            families.append(self.ips.family)
-
-    def _address(self, spec: Spec, before: Spec, name: str, taken: list[str], *, dry_run: bool) -> None:
-        given = spec.get("clusterIP") or ""
-        held = before.get("clusterIPs") or ()
-        if given == "None" or (given and given in held):
-            return
-        if held and before.get("type") != "ExternalName":
-            # The first address stays: validation refuses another one.
-            return
-        try:
-            if given:
-                self.ips.claim(given, dry_run=dry_run)
-            else:
-                given = self.ips.free()
-        except Refused as e:
-            text = f"failed to allocate IP {given}: {e}"
-            raise _invalid(name, "spec.clusterIPs", spec["clusterIPs"], text) from None
-        taken.append(given)
-        spec["clusterIP"], spec["clusterIPs"] = given, [given]
 
     def _new_ports(self, spec: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
         """`initNodePorts`: ports of one number share a node port unless they say otherwise."""
         chosen: dict[int, int] = {}
         ports = spec.get("ports") or []
+        named: dict[int, int] = {}
+        for port in ports:
+            if port.get("nodePort"):
+                named.setdefault(port.get("port", 0), port["nodePort"])
         for i, port in enumerate(ports):
             given, number = port.get("nodePort", 0), port.get("port", 0)
             if not given and not _allocates(spec):
                 continue
             if number not in chosen:
-                wanted = next((p["nodePort"] for p in ports if p.get("port", 0) == number and p.get("nodePort")), 0)
+                wanted = named.get(number, 0)
                 if wanted:
                     self._claim_port(wanted, wanted, i, name, taken, dry_run=dry_run)
                 else:
@@ -176,15 +121,17 @@ class ServiceStrategy(Strategy):
 
     def _changed_ports(self, spec: Spec, before: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
         """`updateNodePorts`."""
-        held = _node_ports(before)
+        held = _node_ports(before) | set(taken)
         seen: set[tuple[str, int]] = set()
         for i, port in enumerate(spec.get("ports") or ()):
             given = port.get("nodePort", 0)
             if given:
-                if given not in held and given not in taken:
+                if given not in held:
                     self._claim_port(given, given, i, name, taken, dry_run=dry_run)
+                    held.add(given)
             elif _allocates(spec):
                 given = port["nodePort"] = self._free_port(taken)
+                held.add(given)
             key = (port.get("protocol", "TCP"), given)
             if key in seen:
                 raise errors.ApiError(500, "", f"duplicate nodePort: {{{key[0]} {given}}}")
@@ -228,12 +175,8 @@ def _checked(spec: Spec) -> bool:
     return spec.get("type") == "LoadBalancer" and spec.get("externalTrafficPolicy") == "Local"
 
 
-def _cause(field: str, value: Any, text: str) -> errors.Cause:
-    return ("FieldValueInvalid", f"Invalid value: {orjson.dumps(value).decode()}: {text}", field)
-
-
 def _invalid(name: str, field: str, value: Any, text: str) -> errors.ApiError:
-    return errors.invalid("", "Service", name, [_cause(field, value, text)])
+    return errors.invalid("", "Service", name, [cause(field, value, text)])
 
 
 def _node_ports(spec: Spec) -> set[int]:

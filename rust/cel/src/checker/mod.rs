@@ -1,5 +1,7 @@
 //! Types of an expression (cel-go `checker/checker.go`).
 
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 mod composite;
 
 use std::rc::Rc;

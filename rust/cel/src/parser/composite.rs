@@ -1,5 +1,10 @@
 //! Lists, maps and messages.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+
 use super::{Parsed, Parser, Stop};
 use crate::ast::{Kind, Member};
 use crate::token::Kind as Word;

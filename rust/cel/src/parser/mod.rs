@@ -1,5 +1,11 @@
 //! From text to expression (cel-go `parser/parser.go`): precedence climbing with ANTLR's messages.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "sizes and costs are bounded by the budget of a run; numbers of a rule are calculated with checks"
+)]
+#![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
+
 mod composite;
 mod words;
 

@@ -1,6 +1,9 @@
 //! From CBOR to JSON text. The work is bounded by the bytes that are there, whatever lengths they claim; nesting costs
 //! no stack.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hydrofoil_types::{Arena, Field, Schema, Shape, SmolStr, Timestamp, TypeDef, Value};

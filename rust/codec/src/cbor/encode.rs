@@ -1,6 +1,8 @@
 //! From values to CBOR: texts and names as byte strings, bytes under the tag of their later base64, numbers in their
 //! shortest form.
 
+#![allow(clippy::arithmetic_side_effects, reason = "exponents are those of floating-point numbers")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hydrofoil_types::{Arena, Schema, Shape, TypeDef, Value};

@@ -1,3 +1,5 @@
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+
 use hydrofoil_types::{Catalog, Value};
 use proptest::prelude::*;
 

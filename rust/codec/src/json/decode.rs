@@ -1,6 +1,12 @@
 //! From JSON text to a value, by a schema (sigs.k8s.io/json: case-sensitive, integers kept).
 
-use hydrofoil_types::{Arena, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
 use super::lex::{Lexer, MAX_DEPTH, Number};
 use super::special;
@@ -35,6 +41,56 @@ pub(super) fn problem(arena: &Arena, shape: &Shape, text: &[u8]) -> Option<Strin
     match d.value(shape, 0) {
         Ok(_) => d.type_error,
         Err(e) => Some(e.to_string()),
+    }
+}
+
+/// From how many members on those of any name are told apart by an index.
+const FEW: usize = 32;
+
+/// A field that is given again.
+struct Twice {
+    field: usize,
+    place: Option<usize>,
+    /// Whether null was the last that was given.
+    gone: bool,
+}
+
+impl Twice {
+    /// A second object or map is decoded into the first, as Go does; anything else replaces it.
+    fn lay_over(&mut self, members: &mut Vec<(SmolStr, Value)>, field: &Field, value: Value) {
+        match self.place {
+            Some(at) if std::mem::take(&mut self.gone) => members[at].1 = value,
+            Some(at) => overlay(&mut members[at].1, value),
+            None => {
+                self.place = Some(members.len());
+                self.gone = false;
+                members.push((field.name.clone(), value));
+            }
+        }
+    }
+}
+
+/// What was given of members that no type names.
+#[derive(Default)]
+struct OpenMembers {
+    places: HashMap<SmolStr, usize>,
+    /// Those of which it was told that they are given twice.
+    told: HashSet<SmolStr>,
+}
+
+impl OpenMembers {
+    /// Where a member stands already; otherwise it will stand behind the others.
+    fn place(&mut self, key: &SmolStr, members: &[(SmolStr, Value)]) -> Option<usize> {
+        if self.places.is_empty() {
+            self.places.extend(members.iter().enumerate().map(|(at, (key, _))| (key.clone(), at)));
+        }
+        match self.places.entry(key.clone()) {
+            Entry::Occupied(found) => Some(*found.get()),
+            Entry::Vacant(free) => {
+                free.insert(members.len());
+                None
+            }
+        }
     }
 }
 
@@ -148,13 +204,15 @@ impl<'a> Decoder<'a> {
 
     fn strukt(&mut self, def: &'a TypeDef, depth: usize) -> Result<Value, DecodeError> {
         let mut seen = vec![false; def.fields.len()];
+        let mut twice: Vec<Twice> = Vec::new();
         let mut unknown: Vec<SmolStr> = Vec::new();
         let mut members: Vec<(SmolStr, Value)> = Vec::with_capacity(def.fields.len().min(8));
+        let mut open = None;
         let mut hint = 0;
         self.members(|d, key| {
             let Some((i, field)) = def.field(&key, hint) else {
                 if def.nature == Nature::Open {
-                    return d.open(&mut members, key, depth + 1);
+                    return d.open(&mut members, &mut open, key, depth + 1);
                 }
                 let twice = unknown.contains(&key);
                 if !twice && unknown.len() < MAX_STRICT {
@@ -169,32 +227,49 @@ impl<'a> Decoder<'a> {
             };
             hint = i + 1;
             d.path.push(Step::Field(key));
-            if seen[i] {
-                d.note("duplicate");
-            }
+            let again = std::mem::replace(&mut seen[i], true).then(|| {
+                twice.iter().position(|t| t.field == i).unwrap_or_else(|| {
+                    d.note("duplicate");
+                    twice.push(Twice {
+                        field: i,
+                        place: members.iter().position(|(k, _)| *k == field.name),
+                        gone: false,
+                    });
+                    twice.len() - 1
+                })
+            });
             let value = d.value(&field.shape, depth + 1)?;
             d.path.pop();
-            // A second object or map is decoded into the first, as Go does; anything else replaces it.
-            match (value, seen[i]) {
-                (Some(value), false) => members.push((field.name.clone(), value)),
-                (Some(value), true) => match members.iter_mut().find(|(k, _)| *k == field.name) {
-                    Some((_, old)) => overlay(old, value),
-                    None => members.push((field.name.clone(), value)),
-                },
-                (None, true) if field.ptr => members.retain(|(k, _)| *k != field.name),
+            match (value, again) {
+                (Some(value), None) => members.push((field.name.clone(), value)),
+                (Some(value), Some(at)) => twice[at].lay_over(&mut members, field, value),
+                (None, Some(at)) if field.ptr => twice[at].gone = true,
                 (None, _) => {}
             }
-            seen[i] = true;
             Ok(())
         })?;
+        if twice.iter().any(|t| t.gone) {
+            let gone = |name: &SmolStr| twice.iter().any(|t| t.gone && def.fields[t.field].name == *name);
+            members.retain(|(name, _)| !gone(name));
+        }
         Ok(Value::Object(Map::from_unique(members)))
     }
 
     /// A member of any name; the last of several stands.
-    fn open(&mut self, members: &mut Vec<(SmolStr, Value)>, key: SmolStr, depth: usize) -> Result<(), DecodeError> {
-        let twice = members.iter().position(|(k, _)| *k == key);
+    fn open(
+        &mut self,
+        members: &mut Vec<(SmolStr, Value)>,
+        known: &mut Option<Box<OpenMembers>>,
+        key: SmolStr,
+        depth: usize,
+    ) -> Result<(), DecodeError> {
+        let twice = if members.len() < FEW {
+            members.iter().position(|(k, _)| *k == key)
+        } else {
+            known.get_or_insert_default().place(&key, members)
+        };
         self.path.push(Step::Field(key.clone()));
-        if twice.is_some() {
+        if twice.is_some() && known.get_or_insert_default().told.insert(key.clone()) {
             self.note("duplicate");
         }
         let value = self.any(depth)?;
@@ -264,16 +339,17 @@ impl<'a> Decoder<'a> {
             return;
         }
         members.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut twice = Vec::new();
-        for i in (1..members.len()).rev() {
-            if members[i - 1].0 == members[i].0 {
-                twice.push(members[i].0.clone());
-                let last = std::mem::take(&mut members[i].1);
-                members[i - 1].1 = last;
-                members.remove(i);
+        let mut twice: Vec<SmolStr> = Vec::new();
+        members.dedup_by(|later, first| {
+            let same = later.0 == first.0;
+            if same {
+                std::mem::swap(&mut later.1, &mut first.1);
+                if twice.last() != Some(&first.0) {
+                    twice.push(first.0.clone());
+                }
             }
-        }
-        twice.reverse();
+            same
+        });
         for key in twice {
             self.path.push(Step::Key(key));
             self.note("duplicate");

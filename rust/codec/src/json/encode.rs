@@ -1,5 +1,8 @@
 //! From a value to canonical JSON: Go's field order, omissions and escapes.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use std::borrow::Cow;
 
 use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero, compact};
@@ -47,6 +50,15 @@ pub fn encode_any(value: &Value) -> Vec<u8> {
     let mut w = Writer::new(256);
     w.any(value);
     w.out
+}
+
+/// From how many members on a struct, which has few, is asked for one by its index.
+const MANY: usize = 48;
+
+/// A member of a struct whose members are `given`: few are looked through here, at each field of the type.
+#[inline]
+pub(crate) fn found<'m>(all: Option<&'m Map>, given: &'m [(SmolStr, Value)], name: &str) -> Option<&'m Value> {
+    if given.len() > MANY { all?.get(name) } else { given.iter().find(|(key, _)| key == name).map(|(_, value)| value) }
 }
 
 struct Writer<'a> {
@@ -108,6 +120,7 @@ impl Writer<'_> {
         let mut first = true;
         let is_meta = self.rv_at == Some(0) && def.name == "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
         let mut hint = 0;
+        let given = members.map_or(&[][..], |m| m.iter().as_slice());
         for field in &def.fields {
             if is_meta && field.name == "resourceVersion" {
                 self.member(&mut first, "resourceVersion");
@@ -117,13 +130,13 @@ impl Writer<'_> {
                 continue;
             }
             // Decoded members mostly stand in Go's order: the next one is the first guess.
-            let value = members.and_then(|m| match m.iter().as_slice().get(hint) {
+            let value = match given.get(hint) {
                 Some((k, v)) if *k == field.name => {
                     hint += 1;
                     Some(v)
                 }
-                _ => m.get(&field.name),
-            });
+                _ => found(members, given, &field.name),
+            };
             // Objects pass through protobuf upstream, which does not tell an empty list or map from none.
             let list = matches!(field.shape, Shape::List(_) | Shape::Map(_));
             let none = |v: &&Value| matches!(v, Value::Null) || (list && !field.ptr && v.is_zero());

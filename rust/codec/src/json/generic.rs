@@ -1,5 +1,8 @@
 //! JSON that no schema speaks of: read as values, kept as text, or read past.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use hydrofoil_types::{Map, SmolStr, Value};
 
 use super::decode::Decoder;

@@ -1,5 +1,8 @@
 //! Indented JSON, as Go's `json.Indent` writes it.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 /// Compact JSON with two spaces of indent a level.
 pub fn indent(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() * 2);

@@ -1,5 +1,8 @@
 //! The lexical level of JSON: a cursor over bytes with Go's error texts.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use hydrofoil_types::{SmolStr, Value};
 
 use crate::DecodeError;

@@ -15,6 +15,7 @@ mod tell;
 pub(crate) use special::props;
 
 pub use decode::{decode, decode_stored, parse};
+pub(crate) use encode::found;
 pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
 pub use indent::indent;
 pub use raw::{RawForm, change_raw, has_raw};

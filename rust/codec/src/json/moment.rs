@@ -1,5 +1,9 @@
 //! What Go says of times that it cannot parse (`time.Parse`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 /// The error of a text that is no RFC 3339, or with `micro` not one with six decimals.
 pub(super) fn problem(text: &str, micro: bool) -> String {
     let form = if micro { "2006-01-02T15:04:05.000000Z07:00" } else { "2006-01-02T15:04:05Z07:00" };

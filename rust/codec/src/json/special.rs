@@ -1,5 +1,9 @@
 //! JSON of types that write themselves otherwise than a struct.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hydrofoil_types::{Arena, Quantity, Shape, SmolStr, Special, Timestamp, TypeId, Value};

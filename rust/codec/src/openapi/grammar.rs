@@ -5,6 +5,13 @@
 //! value (as YAML), or a message. The member `*` stands for all that no other one names, `x-` for vendor extensions.
 //! Facts: `openapiv2/OpenAPIv2.proto` and `openapiv3/OpenAPIv3.proto` of google/gnostic-models.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "the grammar is a text of this package"
+)]
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -1,6 +1,8 @@
 //! `OpenAPI` documents as protobuf, as gnostic's parsers make them of the JSON (kube-openapi
 //! `pkg/handler/handler.go`, `pkg/handler3/handler.go`).
 
+#![allow(clippy::indexing_slicing, reason = "the grammar numbers its messages")]
+
 mod grammar;
 #[cfg(test)]
 mod tests;

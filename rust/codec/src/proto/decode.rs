@@ -1,5 +1,8 @@
 //! From protobuf to a value in loose form.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hydrofoil_types::{Arena, Field, Map, ProtoEntry, Schema, Shape, SmolStr, TypeDef, Value};

@@ -1,11 +1,15 @@
 //! From a value to protobuf, as Go's generated code writes it: every field that is no pointer, zero or not.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hydrofoil_types::{Field, Map, ProtoEntry, Schema, Shape, TypeDef, Value};
 
 use super::wire::{self, tag, varint};
 use super::{MAGIC, special};
+use crate::json::found;
 
 /// The bare message of an object.
 pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
@@ -82,6 +86,7 @@ pub(super) fn struct_message(schema: &Schema, members: Option<&Map>) -> Vec<u8> 
 }
 
 fn entries(schema: &Schema, def: &TypeDef, list: &[ProtoEntry], members: Option<&Map>, out: &mut Vec<u8>) {
+    let given = members.map_or(&[][..], |m| m.iter().as_slice());
     for entry in list {
         match entry {
             ProtoEntry::Group(number, inner) => {
@@ -91,7 +96,7 @@ fn entries(schema: &Schema, def: &TypeDef, list: &[ProtoEntry], members: Option<
             }
             ProtoEntry::Field(number, i) => {
                 let field = &def.fields[usize::from(*i)];
-                let value = members.and_then(|m| m.get(&field.name)).filter(|v| !matches!(v, Value::Null));
+                let value = found(members, given, &field.name).filter(|v| !matches!(v, Value::Null));
                 write_field(schema, field, *number, value, out);
             }
         }

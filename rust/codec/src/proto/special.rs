@@ -1,5 +1,7 @@
 //! Protobuf of types that are no plain structs.
 
+#![allow(clippy::arithmetic_side_effects, reason = "nanoseconds lie within a second, and depths are bounded")]
+
 use hydrofoil_types::{Arena, Schema, Shape, SmolStr, Special, Timestamp, Value};
 
 use super::decode::{message, text};
@@ -99,7 +101,7 @@ pub(super) fn encode(arena: &std::sync::Arc<Arena>, kind: Special, value: &Value
         }
         Special::Duration => {
             let seconds = value.as_str().and_then(|s| s.strip_suffix('s')).and_then(|s| s.parse::<i64>().ok());
-            wire::number(&mut out, 1, seconds.unwrap_or(0) * SECOND);
+            wire::number(&mut out, 1, seconds.and_then(|s| s.checked_mul(SECOND)).unwrap_or(0));
         }
         Special::IntOrString => {
             let given = value.as_str();

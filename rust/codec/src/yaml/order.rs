@@ -1,5 +1,8 @@
 //! The order of keys and the form of numbers (go-yaml v2, `sorter.go`, `encode.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::cmp::Ordering;
 
 /// The order of keys: what is no letter comes first, and digits count as the number that they make (`sorter.go`).

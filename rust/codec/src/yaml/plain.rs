@@ -1,5 +1,8 @@
 //! What a plain text means to a reader of YAML 1.1 (go-yaml v2, `resolve.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use hydrofoil_types::Value;
 
 /// The words that stand for nothing, true and false.

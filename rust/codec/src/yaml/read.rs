@@ -1,5 +1,12 @@
 //! From YAML to a value (sigs.k8s.io/yaml: the first document, converted to JSON).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use hydrofoil_types::{Map, SmolStr, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
@@ -18,8 +25,14 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
     if let Some(decoded) = as_json(text) {
         return Ok(decoded);
     }
-    let mut reader =
-        Reader { parser: Parser::new_from_str(text), anchors: FxHashMap::default(), strict: Vec::new(), nodes: 0 };
+    let mut reader = Reader {
+        parser: Parser::new_from_str(text),
+        named: named(text),
+        anchors: FxHashMap::default(),
+        anchored: 0,
+        strict: Vec::new(),
+        nodes: 0,
+    };
     loop {
         let (event, span) = reader.event()?;
         match event {
@@ -60,9 +73,30 @@ fn reads_alike(value: &Value, depth: usize) -> bool {
         }
 }
 
+/// The anchors that aliases name, as far as the text can be read: others need not be kept.
+fn named(text: &str) -> FxHashSet<usize> {
+    let mut named = FxHashSet::default();
+    if !(text.contains('*') && text.contains('&')) {
+        return named;
+    }
+    let mut parser = Parser::new_from_str(text);
+    while let Some(Ok((event, _))) = parser.next_event() {
+        match event {
+            Event::Alias(id) => drop(named.insert(id)),
+            Event::DocumentEnd => break,
+            _ => {}
+        }
+    }
+    named
+}
+
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
+    /// The anchors that aliases name.
+    named: FxHashSet<usize>,
     anchors: FxHashMap<usize, (Value, usize)>,
+    /// How many nodes the anchors have that aliases name: as many come again at least.
+    anchored: usize,
     strict: Vec<String>,
     nodes: usize,
 }
@@ -115,8 +149,13 @@ impl<'a> Reader<'a> {
             }
             _ => return Err(syntax(line, "did not find expected node content")),
         };
-        if anchor != 0 {
-            self.anchors.insert(anchor, (value.clone(), self.nodes - from));
+        if self.named.contains(&anchor) {
+            let size = self.nodes - from;
+            self.anchored += size;
+            if self.anchored > MAX_NODES {
+                return Err(syntax(line, "document contains excessive aliasing"));
+            }
+            self.anchors.insert(anchor, (value.clone(), size));
         }
         Ok(value)
     }
@@ -124,7 +163,7 @@ impl<'a> Reader<'a> {
     fn mapping(&mut self, depth: usize) -> Result<Value, DecodeError> {
         let mut members: Vec<(SmolStr, Value)> = Vec::new();
         let mut merged: Vec<Value> = Vec::new();
-        let mut seen: FxHashSet<SmolStr> = FxHashSet::default();
+        let mut seen: HashMap<SmolStr, usize> = HashMap::new();
         loop {
             let (event, span) = self.event()?;
             if event == Event::MappingEnd {
@@ -145,19 +184,21 @@ impl<'a> Reader<'a> {
                 merged.push(value);
                 continue;
             }
-            if seen.insert(key.clone()) {
-                members.push((key, value));
-            } else {
-                self.strict.push(format!("line {line}: key {key:?} already set in map"));
-                if let Some((_, old)) = members.iter_mut().find(|(k, _)| *k == key) {
-                    *old = value;
+            match seen.entry(key) {
+                Entry::Vacant(free) => {
+                    members.push((free.key().clone(), value));
+                    free.insert(members.len() - 1);
+                }
+                Entry::Occupied(found) => {
+                    self.strict.push(format!("line {line}: key {:?} already set in map", found.key()));
+                    members[*found.get()].1 = value;
                 }
             }
         }
         for source in merged {
             let sources = if let Value::Array(a) = source { a } else { vec![source] };
             for map in sources.into_iter().filter_map(|s| if let Value::Object(m) = s { Some(m) } else { None }) {
-                members.extend(map.into_iter().filter(|(k, _)| seen.insert(k.clone())));
+                members.extend(map.into_iter().filter(|(k, _)| seen.insert(k.clone(), 0).is_none()));
             }
         }
         Ok(Value::Object(Map::from_unique(members)))
@@ -179,7 +220,11 @@ fn number(text: &str) -> Option<Value> {
         b'+' => (1, &clean[1..]),
         _ => (1, &clean[..]),
     };
-    let radix = |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(|n| Value::Int(sign * n));
+    // A second sign is none of a number.
+    let radix = |digits: &str, radix| {
+        let n = if digits.starts_with(['+', '-']) { None } else { i64::from_str_radix(digits, radix).ok() };
+        n.and_then(|n| n.checked_mul(sign)).map(Value::Int)
+    };
     if let Some(hex) = digits.strip_prefix("0x") {
         return radix(hex, 16);
     }
@@ -255,6 +300,14 @@ mod tests {
             text = format!("{text}a{i}: &a{i} [{refs}]\n");
         }
         assert!(super::parse(text.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn odd_numbers_are_texts() {
+        for text in ["-0x-8000000000000000", "0x-1", "+0b+1", "0o-7", "-0o-1000000000000000000000"] {
+            assert_eq!(read(&format!("a: {text}\n")).str_at(&["a"]), text);
+        }
+        assert_eq!(read("a: -0x10\n").int_at(&["a"]), Some(-16));
     }
 
     #[test]

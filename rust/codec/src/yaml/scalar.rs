@@ -1,8 +1,11 @@
 //! How a text is written: plain, quoted or as a block, and where it is folded (go-yaml v2, `encode.go`, `emitterc.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::fmt::Write as _;
 
-use super::plain::means_otherwise;
+use super::plain::{means_otherwise, word};
 
 /// Lines are folded at the first space beyond this column.
 const WIDTH: usize = 80;
@@ -58,6 +61,13 @@ fn analyzed(text: &str) -> Allowed {
     }
 }
 
+/// Whether a text is one word that means nothing else: most names and values are.
+fn is_simple(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/'))
+        && word(text).is_none()
+}
+
 /// Whether a text has lines.
 pub(super) fn has_breaks(text: &str) -> bool {
     text.contains(is_break)
@@ -65,6 +75,9 @@ pub(super) fn has_breaks(text: &str) -> bool {
 
 /// A text in the style that go-yaml chooses; `indent` is where its further lines begin, and a key has none.
 pub(super) fn write(out: &mut String, text: &str, indent: usize, key: bool) {
+    if is_simple(text) {
+        return out.push_str(text);
+    }
     let allowed = analyzed(text);
     let lines = has_breaks(text);
     if key && lines || !lines && means_otherwise(text) {

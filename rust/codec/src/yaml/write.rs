@@ -1,5 +1,7 @@
 //! From a value to YAML, in Go's style: block form, keys sorted.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
+
 use hydrofoil_types::Value;
 
 use super::{order, scalar};

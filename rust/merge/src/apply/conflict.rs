@@ -1,5 +1,7 @@
 //! Why a configuration was not applied.
 
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::fmt;
 
 use crate::fieldset::{FieldSet, PathElement};

@@ -1,5 +1,8 @@
 //! The live object with a configuration laid over it (structured-merge-diff `typed/merge.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hydrofoil_types::{Map, Value};

@@ -1,3 +1,5 @@
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use hydrofoil_types::Value;
 
 use super::{ApplyError, apply};

@@ -1,5 +1,8 @@
 //! Sets of paths, as `fieldsV1` of managed fields holds them.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 mod element;
 mod text;
 

@@ -1,5 +1,8 @@
 //! Sets as `fieldsV1` has them (`fieldpath/serialize.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::borrow::Cow;
 
 use hydrofoil_types::{SmolStr, Value};

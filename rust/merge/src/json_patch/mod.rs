@@ -1,11 +1,16 @@
 //! JSON patch (RFC 6902) with the readings of evanphx/json-patch v4.
 
-mod run;
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
+mod items;
+mod tree;
 
 use hydrofoil_types::{Map, Value};
 
 use crate::PatchError;
 use crate::equal::equal;
+use tree::Node;
 
 /// How many operations one patch may have (`maxJSONPatchOperations`).
 pub(crate) const MAX_OPERATIONS: usize = 10_000;
@@ -23,15 +28,68 @@ pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), PatchError> {
     }
     let nothing = Map::new();
     let operations: Vec<&Map> = operations.iter().map(|o| o.as_object().unwrap_or(&nothing)).collect();
-    let (mut copied, mut left) = (0, operations.as_slice());
-    while !left.is_empty() {
-        let (row, rest) = left.split_at(run::length(left).max(1));
-        let applied = run::apply(target, row)
-            .unwrap_or_else(|| row.iter().try_for_each(|operation| apply(target, operation, &mut copied)));
-        applied.map_err(PatchError::Failed)?;
-        left = rest;
+    let mut spent = Spent { copied: 0, depth: DEEPEST_READ };
+    if operations.len() < MANY {
+        return operations.iter().try_for_each(|o| one(target, o, &mut spent));
     }
-    Ok(())
+    let mut doc = Node::Closed(std::mem::take(target));
+    let done = operations.iter().try_for_each(|o| one(&mut doc, o, &mut spent));
+    *target = doc.close();
+    done
+}
+
+/// Does one operation, unless the document could become too deep to be walked.
+fn one(doc: &mut impl Document, operation: &Map, spent: &mut Spent) -> Result<(), PatchError> {
+    let steps = operation.str("path").matches('/').count();
+    let moves = matches!(operation.str("op"), "move" | "copy");
+    let after = |depth: usize| depth.max(steps + if moves { depth } else { DEEPEST_READ });
+    if after(spent.depth) > DEEPEST {
+        spent.depth = doc.depth();
+    }
+    spent.depth = after(spent.depth);
+    if spent.depth > DEEPEST {
+        return Err(PatchError::Malformed("exceeded max depth".to_owned()));
+    }
+    apply(doc, operation, &mut spent.copied).map_err(PatchError::Failed)
+}
+
+/// What operations have used up.
+struct Spent {
+    /// The bytes that copies have added.
+    copied: usize,
+    /// How deep the document is at most.
+    depth: usize,
+}
+
+/// How deep what was read may be.
+const DEEPEST_READ: usize = 1000;
+
+/// How deep a document may become in between: copies double it, and each walk takes room on the stack.
+const DEEPEST: usize = 2 * DEEPEST_READ;
+
+/// From how many operations on it is worth to open what they lead through.
+const MANY: usize = 64;
+
+/// What operations are done on.
+trait Document {
+    /// What is taken from one place to another.
+    type Part;
+    /// Puts a value at a place.
+    fn put(&mut self, path: &str, value: Value) -> Result<(), String>;
+    /// Puts what was taken at a place.
+    fn give(&mut self, path: &str, part: Self::Part) -> Result<(), String>;
+    /// Takes out what is at a place.
+    fn take(&mut self, path: &str) -> Result<Self::Part, String>;
+    /// Puts a value in the place of another; a member of an object may be absent, as upstream never looks.
+    fn exchange(&mut self, path: &str, value: Value) -> Result<(), String>;
+    /// Puts a value in the place of all.
+    fn become_whole(&mut self, value: Value);
+    /// How many containers stand in each other.
+    fn depth(&self) -> usize;
+    /// A copy of what is at a place, and about how many bytes of JSON that is.
+    fn copied(&mut self, path: &str) -> Result<(Value, usize), String>;
+    /// Whether a value is at a place; at that of an absent member null is.
+    fn is(&mut self, path: &str, value: &Value) -> Result<bool, String>;
 }
 
 /// What strict field validation finds in a JSON patch: members that no operation has.
@@ -84,7 +142,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn apply(doc: &mut Value, operation: &Map, copied: &mut usize) -> Result<(), String> {
+fn apply(doc: &mut impl Document, operation: &Map, copied: &mut usize) -> Result<(), String> {
     let name = operation.get("op").and_then(Value::as_str).unwrap_or("unknown");
     if !matches!(name, "add" | "remove" | "replace" | "move" | "test" | "copy") {
         return Err(format!("Unexpected kind: {name}"));
@@ -96,34 +154,32 @@ fn apply(doc: &mut Value, operation: &Map, copied: &mut usize) -> Result<(), Str
     let path = member("path")?;
     let value = operation.get("value");
     match name {
-        "add" => add(doc, path, value.cloned().unwrap_or_default()),
-        "remove" => remove(doc, path).map(drop),
-        "replace" => replace(doc, path, value.cloned().unwrap_or_default()),
+        "add" => doc.put(path, value.cloned().unwrap_or_default()),
+        "remove" => doc.take(path).map(drop),
+        "replace" if path.is_empty() => {
+            let whole = value.filter(|v| matches!(v, Value::Object(_) | Value::Array(_)));
+            doc.become_whole(whole.cloned().ok_or("replace operation value must be object or array")?);
+            Ok(())
+        }
+        "replace" => doc.exchange(path, value.cloned().unwrap_or_default()),
         "move" => {
-            let moved = remove(doc, member("from")?)?;
-            add(doc, path, moved)
+            let moved = doc.take(member("from")?)?;
+            doc.give(path, moved)
         }
         "copy" => {
-            let copy = read(doc, member("from")?)?.cloned().unwrap_or_default();
-            *copied += size(&copy);
+            let (copy, bytes) = doc.copied(member("from")?)?;
+            *copied += bytes;
             if *copied > MAX_COPIED {
                 return Err(format!(
                     "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit {MAX_COPIED}"
                 ));
             }
-            add(doc, path, copy)
+            doc.put(path, copy)
         }
-        _ => {
-            let found = if path.is_empty() { Some(&*doc) } else { read(doc, path)? };
-            same(found, value, path)
-        }
+        // An absent member equals null and no value at all: all are a nil node upstream.
+        _ if doc.is(path, value.unwrap_or(&Value::Null))? => Ok(()),
+        _ => Err(format!("testing value {path} failed: test failed")),
     }
-}
-
-/// Whether a test holds. An absent member equals null and no value at all: all are a nil node upstream.
-fn same(found: Option<&Value>, value: Option<&Value>, path: &str) -> Result<(), String> {
-    let holds = equal(found.unwrap_or(&Value::Null), value.unwrap_or(&Value::Null));
-    if holds { Ok(()) } else { Err(format!("testing value {path} failed: test failed")) }
 }
 
 fn absent_member(name: &str) -> String {
@@ -194,46 +250,69 @@ fn index(text: &str, len: usize) -> Result<usize, String> {
     Err(format!("Unable to access invalid index: {n}: invalid index referenced"))
 }
 
-fn add(doc: &mut Value, path: &str, value: Value) -> Result<(), String> {
-    let (here, last) = holder(doc, path)?;
-    match here {
-        Value::Object(map) => map.set(last, value),
-        Value::Array(list) if last == "-" => list.push(value),
-        // The place after the last item counts as one, for negative indices too.
-        Value::Array(list) => list.insert(index(&last, list.len() + 1)?, value),
-        _ => return Err(missing(path)),
-    }
-    Ok(())
-}
+impl Document for Value {
+    type Part = Self;
 
-fn remove(doc: &mut Value, path: &str) -> Result<Value, String> {
-    let (here, last) = holder(doc, path)?;
-    match here {
-        Value::Object(map) => map.remove(&last).ok_or_else(|| absent_member(&last)),
-        Value::Array(list) => Ok(list.remove(index(&last, list.len())?)),
-        _ => Err(missing(path)),
+    fn put(&mut self, path: &str, value: Value) -> Result<(), String> {
+        let (here, last) = holder(self, path)?;
+        match here {
+            Value::Object(map) => map.set(last, value),
+            Value::Array(list) if last == "-" => list.push(value),
+            // The place after the last item counts as one, for negative indices too.
+            Value::Array(list) => list.insert(index(&last, list.len() + 1)?, value),
+            _ => return Err(missing(path)),
+        }
+        Ok(())
     }
-}
 
-/// Replaces; a member of an object may be absent, as upstream never looks.
-fn replace(doc: &mut Value, path: &str, value: Value) -> Result<(), String> {
-    if path.is_empty() {
-        if !matches!(value, Value::Object(_) | Value::Array(_)) {
-            return Err("replace operation value must be object or array".to_owned());
-        }
-        *doc = value;
-        return Ok(());
+    fn give(&mut self, path: &str, part: Self) -> Result<(), String> {
+        self.put(path, part)
     }
-    let (here, last) = holder(doc, path)?;
-    match here {
-        Value::Object(map) => map.set(last, value),
-        Value::Array(list) => {
-            let at = index(&last, list.len())?;
-            list[at] = value;
+
+    fn take(&mut self, path: &str) -> Result<Self, String> {
+        let (here, last) = holder(self, path)?;
+        match here {
+            Value::Object(map) => map.remove(&last).ok_or_else(|| absent_member(&last)),
+            Value::Array(list) => Ok(list.remove(index(&last, list.len())?)),
+            _ => Err(missing(path)),
         }
-        _ => return Err(missing(path)),
     }
-    Ok(())
+
+    fn exchange(&mut self, path: &str, value: Value) -> Result<(), String> {
+        let (here, last) = holder(self, path)?;
+        match here {
+            Value::Object(map) => map.set(last, value),
+            Value::Array(list) => {
+                let at = index(&last, list.len())?;
+                list[at] = value;
+            }
+            _ => return Err(missing(path)),
+        }
+        Ok(())
+    }
+
+    fn become_whole(&mut self, value: Value) {
+        *self = value;
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Value::Object(map) => 1 + map.iter().map(|(_, value)| value.depth()).max().unwrap_or(0),
+            Value::Array(list) => 1 + list.iter().map(Document::depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    fn copied(&mut self, path: &str) -> Result<(Value, usize), String> {
+        let copy = read(self, path)?.cloned().unwrap_or_default();
+        let bytes = size(&copy);
+        Ok((copy, bytes))
+    }
+
+    fn is(&mut self, path: &str, value: &Value) -> Result<bool, String> {
+        let found = if path.is_empty() { Some(&*self) } else { read(self, path)? };
+        Ok(equal(found.unwrap_or(&Value::Null), value))
+    }
 }
 
 /// About how many bytes of JSON a value is.

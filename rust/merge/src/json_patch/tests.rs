@@ -110,3 +110,73 @@ fn rows_are_operations_one_after_the_other() {
         assert_eq!(whole, patched(&doc, &format!("[{end}]")), "{end}");
     }
 }
+
+/// Each copy of a thing into itself doubles its depth; many small moves add up.
+#[test]
+fn a_document_does_not_become_too_deep_to_walk() {
+    let mut copies = Vec::new();
+    let (mut at, mut depth) = ("/a".to_owned(), 1);
+    while at.len() < 200_000 {
+        copies.push(format!(r#"{{"op":"copy","from":"/a","path":"{at}/a"}}"#));
+        at.push_str(&"/a".repeat(depth));
+        depth *= 2;
+    }
+    let deep = format!("{}{}", r#"{"a":"#.repeat(20), "{}".to_owned() + &"}".repeat(20));
+    let mut moves = vec![format!(r#"{{"op":"add","path":"/a","value":{deep}}}"#)];
+    for _ in 0..300 {
+        moves.push(format!(r#"{{"op":"add","path":"/b","value":{deep}}}"#));
+        moves.push(format!(r#"{{"op":"move","from":"/a","path":"/b{}"}}"#, "/a".repeat(20)));
+        moves.push(r#"{"op":"move","from":"/b","path":"/a"}"#.to_owned());
+    }
+    let refused = move || {
+        for operations in [copies, moves] {
+            let found = patched(r#"{"a":{}}"#, &format!("[{}]", operations.join(",")));
+            assert_eq!(found, Err(PatchError::Malformed("exceeded max depth".to_owned())));
+        }
+    };
+    // The stack is that of the server's threads.
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(refused).expect("a thread");
+    thread.join().expect("it is refused");
+}
+
+/// Many operations lead where the same ones lead a few at a time.
+#[test]
+fn many_operations_are_done_as_few_are() {
+    let doc = format!(r#"{{"l":[{}],"m":{{"x":{{"y":1}}}},"s":"t"}}"#, vec!["0"; 3000].join(","));
+    let mut operations = Vec::new();
+    for i in 0..400_usize {
+        operations.push(format!(r#"{{"op":"add","path":"/l/{}","value":{i}}}"#, i * 7 % 3000));
+        operations.push(format!(r#"{{"op":"add","path":"/m/k{i}","value":{{"n":[{i}]}}}}"#));
+        operations.push(format!(r#"{{"op":"remove","path":"/l/{}"}}"#, i * 13 % 2900));
+        operations.push(format!(r#"{{"op":"replace","path":"/m/k{i}/n/0","value":"z"}}"#));
+        operations.push(format!(r#"{{"op":"test","path":"/m/k{i}","value":{{"n":["z"]}}}}"#));
+        operations.push(format!(r#"{{"op":"copy","from":"/m/k{i}","path":"/m/x/c{i}"}}"#));
+        if i % 3 == 0 {
+            operations.push(format!(r#"{{"op":"move","from":"/m/k{i}","path":"/l/-"}}"#));
+        }
+    }
+    let whole = patched(&doc, &format!("[{}]", operations.join(",")));
+    let mut step = doc;
+    for some in operations.chunks(40) {
+        step = patched(&step, &format!("[{}]", some.join(","))).expect("they can be done");
+    }
+    assert_eq!(whole, Ok(step));
+    for last in [
+        r#"{"op":"remove","path":"/l/99999"}"#,
+        r#"{"op":"test","path":"/m/x","value":{}}"#,
+        r#"{"op":"add","path":"/s/x","value":1}"#,
+        r#"{"op":"replace","path":"/l/x","value":1}"#,
+        r#"{"op":"move","from":"/none","path":"/b"}"#,
+        r#"{"op":"test","path":"/none/x","value":1}"#,
+    ] {
+        let few = patched(&whole.clone().expect("done"), &format!("[{last}]"));
+        operations.push(last.to_owned());
+        let many = patched(
+            r#"{"l":[0,1],"m":{"x":{"y":1}},"s":"t"}"#,
+            &format!("[{}{last}]", r#"{"op":"add","path":"/q","value":1},"#.repeat(70)),
+        );
+        assert!(few.is_err());
+        assert_eq!(std::mem::discriminant(&few), std::mem::discriminant(&many), "{last}");
+        operations.pop();
+    }
+}

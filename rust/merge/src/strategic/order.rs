@@ -1,5 +1,7 @@
 //! The order of merged lists: first the one asked for, then that of the patch, then the live one.
 
+#![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
+
 use std::collections::{HashMap, HashSet};
 
 use hydrofoil_types::{Map, SmolStr, Value, go};

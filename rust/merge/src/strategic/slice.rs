@@ -1,5 +1,7 @@
 //! Lists of a strategic merge patch.
 
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
 use std::collections::{HashMap, HashSet};
 
 use hydrofoil_types::{Map, Value, go};

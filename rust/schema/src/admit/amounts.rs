@@ -1,5 +1,7 @@
 //! Named quantities (`v1.ResourceList`) and those of a whole pod.
 
+#![allow(clippy::arithmetic_side_effects, reason = "amounts are far below 128 bits")]
+
 use std::collections::BTreeMap;
 use std::fmt;
 

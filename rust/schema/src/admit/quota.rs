@@ -1,6 +1,9 @@
 //! Resource quotas (apiserver `pkg/admission/plugin/resourcequota/controller.go`, `pkg/quota/v1/evaluator/core`).
 
-use std::collections::BTreeSet;
+#![allow(clippy::arithmetic_side_effects, reason = "amounts are far below 128 bits")]
+#![allow(clippy::indexing_slicing, reason = "places of quotas come from the list of them")]
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use hydrofoil_types::{Quantity, Value};
 use smol_str::SmolStr;
@@ -120,6 +123,7 @@ impl Charge<'_> {
                 matches!(own, "persistentvolumeclaims" | "requests.storage")
             }
             ("", "configmaps" | "resourcequotas" | "replicationcontrollers" | "secrets") => name == self.resource,
+            ("resource.k8s.io", "resourceclaims") => name.ends_with(DEVICES),
             _ => false,
         }
     }
@@ -166,6 +170,7 @@ impl Charge<'_> {
             ("", "pods") => pod(object, &mut out),
             ("", "services") => service(object.sub("spec"), &mut out),
             ("", "persistentvolumeclaims") => claim(object, &mut out),
+            ("resource.k8s.io", "resourceclaims") => out.add(&devices(object)),
             ("", name @ ("configmaps" | "resourcequotas" | "replicationcontrollers" | "secrets")) => out.count(name, 1),
             _ => {}
         }
@@ -214,6 +219,41 @@ fn service(spec: &Value, out: &mut Amounts) {
     out.count("services", 1);
     out.count("services.nodeports", node_ports);
     out.count("services.loadbalancers", usize::from(balanced));
+}
+
+const DEVICES: &str = ".deviceclass.resource.k8s.io/devices";
+/// `AllocationResultsMaxSize`, the most that a request of all devices can get.
+const ALL: usize = 32;
+
+/// The devices of each class that a claim asks for; of choices it may get the largest (`claimEvaluator.Usage`).
+fn devices(claim: &Value) -> Amounts {
+    let of = |request: &Value| {
+        let count = match request.s("allocationMode") {
+            "ExactCount" => usize::try_from(request.i("count")).unwrap_or(0),
+            "All" => ALL,
+            _ => 0,
+        };
+        (format!("{}{DEVICES}", request.s("deviceClassName")), count)
+    };
+    let mut counts = BTreeMap::<String, usize>::new();
+    for request in claim.sub("spec").sub("devices").list("requests") {
+        let choices = request.list("firstAvailable");
+        let mut largest = BTreeMap::<String, usize>::new();
+        // In v1beta1 a request says itself what it asks for.
+        let exactly = request.opt("exactly").unwrap_or(request);
+        for (name, count) in choices.iter().chain(choices.is_empty().then_some(exactly)).map(of) {
+            let most = largest.entry(name).or_default();
+            *most = count.max(*most);
+        }
+        for (name, count) in largest {
+            *counts.entry(name).or_default() += count;
+        }
+    }
+    let mut out = Amounts::default();
+    for (name, count) in counts {
+        out.count(name, count);
+    }
+    out
 }
 
 const CLASS: &str = ".storageclass.storage.k8s.io/";

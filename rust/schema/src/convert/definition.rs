@@ -1,6 +1,8 @@
 //! Custom resource definitions in `v1beta1`, and as upstream holds them inside (apiextensions-apiserver
 //! `pkg/apis/apiextensions/v1{,beta1}/conversion.go`).
 
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use hydrofoil_types::Value;
 
 use crate::read::{Read, Write, same};

@@ -2,6 +2,7 @@
 
 mod autoscaler;
 pub(crate) mod definition;
+mod device;
 mod metric;
 
 use hydrofoil_types::Value;
@@ -79,6 +80,7 @@ pub fn to_storage(kind: &Kind, mut object: Value) -> Value {
             default::autoscaler_v2(&mut object);
         }
         ("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition") => definition::up(&mut object),
+        ("resource.k8s.io", "v1beta1", kind) => device::up(kind, &mut object),
         _ => {}
     }
     object
@@ -90,6 +92,7 @@ pub fn from_storage(kind: &Kind, mut object: Value) -> Value {
         ("events.k8s.io", _, "Event") => rename(&mut object, EVENT.iter().map(|(new, old)| (*old, *new))),
         ("autoscaling", "v1", "HorizontalPodAutoscaler") => autoscaler::down(&mut object),
         ("apiextensions.k8s.io", "v1beta1", "CustomResourceDefinition") => definition::down(&mut object),
+        ("resource.k8s.io", "v1beta1", kind) => device::down(kind, &mut object),
         _ => {}
     }
     object

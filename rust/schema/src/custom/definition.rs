@@ -81,13 +81,11 @@ impl Definition {
             version.name.hash(&mut own);
             version.view = own.finish();
         }
-        let mut selectable: Vec<(SmolStr, Box<[SmolStr]>)> = Vec::new();
-        for label in versions.iter().flat_map(|v| v.selectable.iter()) {
-            if !selectable.iter().any(|(l, _)| l == label) {
-                selectable.push((label.clone(), label.split('.').map(SmolStr::new).collect()));
-            }
-        }
-        selectable.sort();
+        let mut labels: Vec<SmolStr> = versions.iter().flat_map(|v| v.selectable.iter().cloned()).collect();
+        labels.sort();
+        labels.dedup();
+        let path = |label: &SmolStr| label.split('.').map(SmolStr::new).collect();
+        let selectable: Box<[(SmolStr, Box<[SmolStr]>)]> = labels.iter().map(|l| (l.clone(), path(l))).collect();
         Self {
             storage: spec.list("versions").iter().position(|v| v.b("storage")).unwrap_or(0),
             plural: names.s("plural").into(),
@@ -99,7 +97,7 @@ impl Definition {
             group,
             preserve,
             versions,
-            selectable: selectable.into(),
+            selectable,
         }
     }
 

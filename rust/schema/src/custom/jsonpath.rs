@@ -1,5 +1,11 @@
 //! `JSONPath` as printer columns use it (client-go `util/jsonpath`): members, items, slices, filters, descent.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "the cursor is bounded by the text; places count from the end of a list or saturate"
+)]
+#![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the text")]
+
 use hydrofoil_types::Value;
 
 /// A parsed path.
@@ -229,7 +235,7 @@ impl Parser {
         let from = self.number();
         if !self.take(':') {
             let from = from?;
-            let to = if from == -1 { None } else { Some(from + 1) };
+            let to = if from == -1 { None } else { Some(from.saturating_add(1)) };
             return Some(Step::Slice { from: Some(from), to, step: 1 });
         }
         let to = self.number();

@@ -1,5 +1,8 @@
 //! Sets and maps by keys (apiextensions-apiserver `pkg/apiserver/schema/listtype`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use std::collections::HashMap;
 
 use hydrofoil_types::{Causes, Map, Path, SmolStr, Value};

@@ -5,9 +5,12 @@ mod default;
 mod definition;
 mod embedded;
 mod jsonpath;
+mod limits;
 mod lists;
 mod owned;
 mod pattern;
+mod pike;
+mod program;
 mod prune;
 mod rules;
 mod scale;
@@ -22,7 +25,7 @@ pub(crate) use rules::attach as attach_rules;
 pub use scale::{Scale, nested};
 pub use strategy::{begin_create, begin_update, create, decode, fill, prune, update, warnings};
 pub use structural::Node;
-pub(crate) use validate::StringFormat;
+pub use validate::StringFormat;
 
 use hydrofoil_types::{Causes, Path, Value};
 

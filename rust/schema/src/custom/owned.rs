@@ -1,5 +1,7 @@
 //! The schema by which fields of custom resources are owned (kube-openapi `pkg/schemaconv`).
 
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use std::sync::Arc;
 
 use hydrofoil_types::{Arena, Field, ListType, Nature, Schema, Shape, Special, TypeDef, TypeId};
@@ -109,8 +111,9 @@ impl Maker {
     }
 
     fn object(&mut self, node: &Node, open: bool, mut fields: Vec<Field>) -> Shape {
+        let given = fields.len();
         for (name, property) in &node.properties {
-            if !fields.iter().any(|f| f.name == *name) {
+            if !fields[..given].iter().any(|f| f.name == *name) {
                 let field = self.field(name, property, open);
                 fields.push(field);
             }

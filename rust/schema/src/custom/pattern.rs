@@ -1,17 +1,31 @@
 //! Regular expressions in Go's syntax (RE2), compiled when they are first needed.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts the bytes of a pattern")]
+#![allow(clippy::string_slice, reason = "a set begins where its bracket was written")]
+
 use std::fmt;
 use std::sync::OnceLock;
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Look, translate::Translator};
 
-/// The largest compiled pattern, in bytes.
+use super::limits;
+use super::pike::Program;
+
+/// The most states that are compiled to an automaton, which is fast and costs time and memory by them.
+const SMALL: usize = 2_000;
+/// The largest automaton, in bytes.
 const SIZE_LIMIT: usize = 16 << 20;
 
 /// One pattern of a schema.
 pub struct Pattern {
     text: Box<str>,
-    compiled: OnceLock<Option<Regex>>,
+    compiled: OnceLock<Option<Matcher>>,
+}
+
+enum Matcher {
+    Automaton(Regex),
+    Program(Program),
 }
 
 impl fmt::Debug for Pattern {
@@ -33,39 +47,33 @@ impl Pattern {
 
     /// Whether a text matches somewhere; false too for a pattern that is none.
     pub fn matches(&self, text: &str) -> bool {
-        self.compiled.get_or_init(|| compile(&self.text)).as_ref().is_some_and(|r| r.is_match(text))
+        match self.compiled.get_or_init(|| compile(&self.text)) {
+            Some(Matcher::Automaton(regex)) => regex.is_match(text),
+            Some(Matcher::Program(program)) => program.matches(text),
+            None => false,
+        }
     }
 }
 
-/// Why a text is no regular expression, in Go's words as far as the kinds of error agree.
+/// Why a text is no regular expression, in Go's words as far as the kinds of error agree. It compiles nothing.
 pub(crate) fn problem(text: &str) -> Option<String> {
-    use regex_syntax::ast::ErrorKind;
-
-    let Err(error) = regex_syntax::parse(&translate(text)) else {
-        return compile(text).is_none().then(|| format!("error parsing regexp: expression too large: `{text}`"));
-    };
-    let what = match &error {
-        regex_syntax::Error::Parse(e) => match e.kind() {
-            ErrorKind::GroupUnclosed => "missing closing )",
-            ErrorKind::GroupUnopened => "unexpected )",
-            ErrorKind::ClassUnclosed => "missing closing ]",
-            ErrorKind::ClassRangeInvalid | ErrorKind::ClassRangeLiteral => "invalid character class range",
-            ErrorKind::RepetitionMissing => "missing argument to repetition operator",
-            ErrorKind::RepetitionCountInvalid => "invalid repeat count",
-            ErrorKind::EscapeUnexpectedEof => "trailing backslash at end of expression",
-            ErrorKind::UnsupportedLookAround => "invalid or unsupported Perl syntax",
-            ErrorKind::GroupNameInvalid | ErrorKind::GroupNameEmpty | ErrorKind::GroupNameDuplicate { .. } => {
-                "invalid named capture"
-            }
-            _ => "invalid escape sequence",
-        },
-        _ => "invalid character class range",
-    };
-    Some(format!("error parsing regexp: {what}: `{text}`"))
+    let fault = limits::parse(&translate(text)).err()?;
+    Some(format!("error parsing regexp: {}: `{}`", fault.what, fault.part.as_deref().unwrap_or(text)))
 }
 
-fn compile(text: &str) -> Option<Regex> {
-    RegexBuilder::new(&translate(text)).size_limit(SIZE_LIMIT).build().ok()
+fn compile(text: &str) -> Option<Matcher> {
+    let text = translate(text);
+    let ast = limits::parse(&text).ok()?;
+    let hir = Translator::new().translate(&text, &ast).ok()?;
+    let program = Program::new(&hir)?;
+    // The automaton finds `\B` within a character too, and then misses what matches behind it.
+    if program.states() <= SMALL
+        && !hir.properties().look_set().contains(Look::WordAsciiNegate)
+        && let Ok(regex) = RegexBuilder::new(&text).size_limit(SIZE_LIMIT).build()
+    {
+        return Some(Matcher::Automaton(regex));
+    }
+    Some(Matcher::Program(program))
 }
 
 /// Go's classes of Perl are those of ASCII, its sets do not nest, and `\Q...\E` quotes.
@@ -74,6 +82,8 @@ fn translate(text: &str) -> String {
     let mut chars = text.chars().peekable();
     let mut set = false;
     let mut set_start = false;
+    // Where the present set begins.
+    let mut from = 0;
     while let Some(c) = chars.next() {
         let first = std::mem::take(&mut set_start);
         match c {
@@ -87,7 +97,7 @@ fn translate(text: &str) -> String {
                 Some('S') => out.push_str(r"[^\t\n\x0c\r ]"),
                 Some('b') if !set => out.push_str(r"(?-u:\b)"),
                 Some('B') if !set => out.push_str(r"(?-u:\B)"),
-                Some('/') => out.push('/'),
+                Some(c @ ('/' | '<' | '>')) => out.push(c),
                 Some(next) => out.extend(['\\', next]),
                 None => out.push('\\'),
             },
@@ -96,6 +106,7 @@ fn translate(text: &str) -> String {
             '[' => {
                 set = true;
                 set_start = true;
+                from = out.len();
                 out.push('[');
                 if chars.peek() == Some(&'^') {
                     chars.next();
@@ -103,7 +114,7 @@ fn translate(text: &str) -> String {
                 }
             }
             ']' if set && first => out.push_str(r"\]"),
-            ']' if set && out.ends_with(':') && out.contains("[:") && !closed(&out) => out.push(']'),
+            ']' if set && out.ends_with(':') && in_class(&out[from..]) => out.push(']'),
             ']' => {
                 set = false;
                 out.push(']');
@@ -117,10 +128,9 @@ fn translate(text: &str) -> String {
     out
 }
 
-/// Whether the last class of POSIX (`[:alpha:]`) of an unfinished set is closed.
-fn closed(out: &str) -> bool {
-    let open = out.rfind("[:").unwrap_or(0);
-    out[open + 2..].find(":]").is_some() || out[open + 2..].is_empty()
+/// Whether the last class of POSIX (`[:alpha:]`) of an unfinished set is not closed yet.
+fn in_class(set: &str) -> bool {
+    set.rsplit_once("[:").is_some_and(|(_, class)| !class.is_empty() && !class.contains(":]"))
 }
 
 fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String) {
@@ -137,7 +147,11 @@ fn quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, out: &mut String
 
 #[cfg(test)]
 mod tests {
-    use super::{Pattern, problem};
+    use proptest::prelude::*;
+    use regex::Regex;
+    use regex_syntax::hir::translate::Translator;
+
+    use super::{Pattern, Program, limits, problem, translate};
 
     #[test]
     fn syntax_of_go() {
@@ -153,6 +167,8 @@ mod tests {
             (r"\Qa.b\E", "axb", false),
             (r"^a/b\/c$", "a/b/c", true),
             (r"^[^\s]+$", "a b", false),
+            (r"^\<a\>$", "<a>", true),
+            (r"\B|a|ж", "_ж_ж_", true),
         ];
         for (pattern, text, expected) in cases {
             assert_eq!(Pattern::new(pattern).matches(text), expected, "{pattern} {text}");
@@ -160,5 +176,115 @@ mod tests {
         assert_eq!(problem("(").as_deref(), Some("error parsing regexp: missing closing ): `(`"));
         assert_eq!(problem("a"), None);
         assert!(!Pattern::new("(").matches("("));
+    }
+
+    /// Answers of Go 1.26, `regexp/syntax.Parse(_, syntax.Perl)`.
+    #[test]
+    fn limits_of_go() {
+        let deep = |open: &str, n: usize, close: &str| format!("{}a{}", open.repeat(n), close.repeat(n));
+        let too = |what: &str, text: &str| Some(format!("error parsing regexp: expression {what}: `{text}`"));
+        let repeat = |part: &str| Some(format!("error parsing regexp: invalid repeat count: `{part}`"));
+        let cases = [
+            ("a{1000}".into(), None),
+            ("a{1001}".into(), repeat("{1001}")),
+            ("a{1001}?".into(), repeat("{1001}")),
+            ("a{2,1}".into(), repeat("{2,1}")),
+            ("(a{9999999999})".into(), repeat("{9999999999}")),
+            ("(a{100}){10}".into(), None),
+            ("(a{100}){11}".into(), repeat("{11}")),
+            ("(a{100}){11}?".into(), repeat("{11}?")),
+            ("((a{100}){0}){11}".into(), None),
+            ("(a{0,100}b{9,}){11}".into(), repeat("{11}")),
+            (r"\pL{1000}".into(), None),
+            ("(?ix:a)".into(), Some("error parsing regexp: invalid or unsupported Perl syntax: `(?ix`".into())),
+            (r"\p{Nope}".into(), Some(r"error parsing regexp: invalid character class range: `\p{Nope}`".into())),
+            (deep("(", 999, ")"), None),
+            (deep("(", 1000, ")"), too("nests too deeply", &deep("(", 1000, ")"))),
+            (deep("(?:a", 1500, ")"), None),
+            (format!("(?:{}){{1000}}", "ab".repeat(1677)), None),
+            (
+                format!("(?:{}){{1000}}", "ab".repeat(1678)),
+                too("too large", &format!("(?:{}){{1000}}", "ab".repeat(1678))),
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(problem(&text), expected);
+        }
+        let classes = r"\pL".repeat(27_000);
+        assert_eq!(problem(&classes), too("too large", &classes));
+    }
+
+    #[test]
+    fn a_large_class_is_not_compiled() {
+        let timed = |_| {
+            let begun = std::time::Instant::now();
+            assert_eq!(problem(r"^\pL{1000}$"), None);
+            begun.elapsed()
+        };
+        // The best of a few, since other tests run beside it.
+        assert!((0..5).map(timed).min().is_some_and(|t| t.as_millis() < 5));
+        let begun = std::time::Instant::now();
+        let pattern = Pattern::new(r"^\pL{1000}$");
+        assert!(pattern.matches(&"ж".repeat(1000)));
+        assert!(!pattern.matches(&"ж".repeat(999)));
+        assert!(!pattern.matches(&"ж".repeat(1001)));
+        assert!(!Pattern::new(r"\pL{1000}").matches(&"ж".repeat(999)));
+        assert!(Pattern::new(r"\pL{1000}").matches(&format!("1{}1", "ж".repeat(1000))));
+        assert!(begun.elapsed().as_millis() < 500, "{:?}", begun.elapsed());
+    }
+
+    /// A pattern of a few parts.
+    fn patterns() -> impl Strategy<Value = String> {
+        let leaf = prop::sample::select(vec![
+            "a",
+            "b",
+            "ж",
+            "_",
+            "\n",
+            ".",
+            "[ab]",
+            "[^a]",
+            r"\pL",
+            r"\b",
+            r"\B",
+            "^",
+            "$",
+            r"\A",
+            r"\z",
+            r"\w",
+            r"\D",
+            "(?i:A)",
+            "(?m:^)",
+            "(?m:$)",
+            "(?s:.)",
+            "",
+            "[[:alpha:]ж]",
+            "ba",
+        ])
+        .prop_map(String::from);
+        leaf.prop_recursive(5, 24, 4, |inner| {
+            let operators = vec!["*", "+", "?", "*?", "{2}", "{0}", "{0,2}", "{1,3}", "{2,}", "{0,}"];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..4).prop_map(|all| all.concat()),
+                prop::collection::vec(inner.clone(), 2..4).prop_map(|all| format!("({})", all.join("|"))),
+                (inner, prop::sample::select(operators)).prop_map(|(sub, op)| format!("(?:{sub}){op}")),
+            ]
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1500))]
+
+        #[test]
+        fn a_program_matches_as_an_automaton(pattern in patterns(), texts in prop::collection::vec("[abж_A1\n]{0,8}", 6)) {
+            let pattern = translate(&pattern);
+            let ast = limits::parse(&pattern).ok().unwrap();
+            let program = Program::new(&Translator::new().translate(&pattern, &ast).unwrap()).unwrap();
+            let regex = Regex::new(&pattern).unwrap();
+            // In other texts the automaton is wrong about `\B`.
+            for text in texts.into_iter().filter(|t| t.is_ascii() || !pattern.contains(r"\B")) {
+                prop_assert_eq!(program.matches(&text), regex.is_match(&text), "{} {:?}", pattern, text);
+            }
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! `x-kubernetes-validations` of a schema, compiled, and objects checked by them (apiextensions-apiserver
 //! `pkg/apiserver/schema/cel/validation.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::sync::Arc;
 
 use hydrofoil_cel::{Decl, Failure, Kind, Program, Variables};

@@ -1,6 +1,10 @@
 //! Structural schemas, compiled from the `openAPIV3Schema` of a version (apiextensions-apiserver
 //! `pkg/apiserver/schema/structural.go` and `convert.go`).
 
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use std::collections::HashSet;
+
 use hydrofoil_types::{Map, SmolStr, Value};
 
 use super::pattern::Pattern;
@@ -132,11 +136,35 @@ pub struct Rules {
     /// How many items or members there may be.
     pub counts: Option<Box<Counts>>,
     /// The values allowed.
-    pub enums: Box<[Value]>,
+    pub enums: Enums,
     /// The members that must be there.
     pub required: Box<[SmolStr]>,
     /// Schemas that must hold together or not at all.
     pub junction: Option<Box<Junction>>,
+}
+
+/// The values that a schema allows.
+#[derive(Debug, Default)]
+pub struct Enums {
+    /// In their order.
+    pub list: Box<[Value]>,
+    /// The texts among them, where they are many.
+    texts: Option<HashSet<SmolStr>>,
+}
+
+impl Enums {
+    /// From how many values on texts are found by an index.
+    const MANY: usize = 16;
+
+    fn of(list: &[Value]) -> Self {
+        let texts = list.iter().filter_map(Value::as_str).map(SmolStr::new);
+        Self { list: list.into(), texts: (list.len() > Self::MANY).then(|| texts.collect()) }
+    }
+
+    /// Whether a text is one of them, where that is known at once.
+    pub fn text(&self, text: &str) -> Option<bool> {
+        self.texts.as_ref().map(|texts| texts.contains(text))
+    }
 }
 
 /// The bounds of a number.
@@ -184,15 +212,18 @@ impl Node {
     }
 
     fn within(props: &Value, place: Within) -> Self {
-        let embedded = props.b("x-kubernetes-embedded-resource");
+        // Most nodes have no extension at all.
+        let extended = props.as_object().is_some_and(|map| map.keys().any(|key| key.starts_with("x-")));
+        let flag = |key: &str| extended && props.b(key);
+        let embedded = flag("x-kubernetes-embedded-resource");
         let place = if embedded { Within::Fields } else { place };
         let mut node = Self {
             kind: Kind::parse(props.s("type")),
             nullable: props.b("nullable"),
-            int_or_string: props.b("x-kubernetes-int-or-string"),
-            preserve: props.b("x-kubernetes-preserve-unknown-fields"),
+            int_or_string: flag("x-kubernetes-int-or-string"),
+            preserve: flag("x-kubernetes-preserve-unknown-fields"),
             embedded,
-            map_atomic: props.s("x-kubernetes-map-type") == "atomic",
+            map_atomic: extended && props.s("x-kubernetes-map-type") == "atomic",
             properties: properties(props.sub("properties"), |key| place.member(key, embedded)),
             additional: match props.opt("additionalProperties") {
                 None => Additional::Unsaid,
@@ -204,6 +235,7 @@ impl Node {
                 .filter(|i| i.as_object().is_some())
                 .map(|i| Box::new(Self::within(i, place.below()))),
             list: match props.s("x-kubernetes-list-type") {
+                _ if !extended => List::Atomic,
                 "set" => List::Set,
                 "map" => List::Map(texts(props.list("x-kubernetes-list-map-keys"))),
                 _ => List::Atomic,
@@ -218,7 +250,7 @@ impl Node {
         node.defaulted = defaulted;
         node.embeds = embeds || node.embedded;
         node.keyed = keyed || node.list != List::Atomic;
-        node.ruled = ruled || !props.list("x-kubernetes-validations").is_empty();
+        node.ruled = ruled || extended && !props.list("x-kubernetes-validations").is_empty();
         if let Some(mut value) = node.default.take() {
             // `PruneDefaults`: what a default says beyond the schema, or beyond what metadata has, is never given.
             match place {
@@ -323,7 +355,7 @@ fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules
         max_length: props.oi("maxLength"),
         pattern: Some(props.s("pattern")).filter(|p| !p.is_empty()).map(|p| Box::new(Pattern::new(p))),
         counts: counts(props).map(Box::new),
-        enums: props.list("enum").into(),
+        enums: Enums::of(props.list("enum")),
         required: texts(props.list("required")),
         junction: junction(props).map(Box::new),
     };
@@ -334,7 +366,7 @@ fn rules(props: &Value, kind: Option<Kind>, int_or_string: bool) -> Option<Rules
         || found.range.is_some()
         || found.counts.is_some()
         || [found.min_length, found.max_length].iter().any(Option::is_some)
-        || !found.enums.is_empty()
+        || !found.enums.list.is_empty()
         || !found.required.is_empty();
     any.then_some(found)
 }

@@ -1,5 +1,7 @@
 //! Core kinds without pods.
 
+#![allow(clippy::arithmetic_side_effects, reason = "amounts are far below 128 bits")]
+
 use base64::Engine as _;
 use hydrofoil_types::{Map, Quantity, Value};
 

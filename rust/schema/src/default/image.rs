@@ -1,5 +1,7 @@
 //! The tag of an image reference, as far as pull policies care (`pkg/util/parsers`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 /// Whether the reference names the tag `latest`, explicitly or by naming neither tag nor digest.
 pub(super) fn is_latest(image: &str) -> bool {
     if image.contains('@') {

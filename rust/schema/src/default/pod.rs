@@ -1,5 +1,9 @@
 //! Pods and the pod templates of every workload.
 
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use std::collections::HashMap;
+
 use hydrofoil_types::{Quantity, SmolStr, Value};
 
 use super::core::{fill_list, resource_list};
@@ -103,33 +107,28 @@ fn pod_level(spec: &mut Value) {
 /// `AggregateContainerRequests` and `-Limits` of component-helpers: the sum of the containers and
 /// sidecars, or what an init container needs beside the sidecars before it, if that is more.
 fn aggregate(spec: &Value, key: &str) -> Vec<(SmolStr, Value)> {
-    let mut sum: Vec<(SmolStr, Quantity)> = Vec::new();
+    let mut sum = Sums::default();
     for container in spec.list("containers") {
-        each_amount(container, key, |n, q| add(&mut sum, n, q));
+        each_amount(container, key, |n, q| sum.add(n, q));
     }
-    let mut sidecars: Vec<(SmolStr, Quantity)> = Vec::new();
-    let mut peak: Vec<(SmolStr, Quantity)> = Vec::new();
+    let mut sidecars = Sums::default();
+    let mut peak = Sums::default();
     for container in spec.list("initContainers") {
         if container.s("restartPolicy") == "Always" {
+            // What the other sidecars take is in the peak already.
             each_amount(container, key, |n, q| {
-                add(&mut sum, n, q);
-                add(&mut sidecars, n, q);
+                sum.add(n, q);
+                sidecars.add(n, q);
+                peak.most(n, sidecars.get(n).unwrap_or(q));
             });
-            for (n, q) in &sidecars {
-                most(&mut peak, n, *q);
-            }
         } else {
-            let mut here = sidecars.clone();
-            each_amount(container, key, |n, q| add(&mut here, n, q));
-            for (n, q) in &here {
-                most(&mut peak, n, *q);
-            }
+            each_amount(container, key, |n, q| peak.most(n, sidecars.get(n).map_or(q, |beside| added(beside, q))));
         }
     }
-    for (n, q) in &peak {
-        most(&mut sum, n, *q);
+    for (n, q) in &peak.list {
+        sum.most(n, *q);
     }
-    sum.into_iter().map(|(n, q)| (n, Value::from(q.to_string()))).collect()
+    sum.list.into_iter().map(|(n, q)| (n, Value::from(q.to_string()))).collect()
 }
 
 fn each_amount(container: &Value, key: &str, mut f: impl FnMut(&SmolStr, Quantity)) {
@@ -140,18 +139,40 @@ fn each_amount(container: &Value, key: &str, mut f: impl FnMut(&SmolStr, Quantit
     }
 }
 
-fn add(list: &mut Vec<(SmolStr, Quantity)>, name: &SmolStr, amount: Quantity) {
-    match list.iter_mut().find(|(n, _)| n == name) {
-        Some((_, sum)) => *sum = sum.with_nano(sum.nano().saturating_add(amount.nano())),
-        None => list.push((name.clone(), amount)),
-    }
+fn added(sum: Quantity, amount: Quantity) -> Quantity {
+    sum.with_nano(sum.nano().saturating_add(amount.nano()))
 }
 
-fn most(list: &mut Vec<(SmolStr, Quantity)>, name: &SmolStr, amount: Quantity) {
-    match list.iter_mut().find(|(n, _)| n == name) {
-        Some((_, max)) if max.nano() < amount.nano() => *max = amount,
-        Some(_) => {}
-        None => list.push((name.clone(), amount)),
+/// Amounts in the order in which their names were met.
+#[derive(Default)]
+struct Sums {
+    list: Vec<(SmolStr, Quantity)>,
+    places: HashMap<SmolStr, usize>,
+}
+
+impl Sums {
+    fn get(&self, name: &SmolStr) -> Option<Quantity> {
+        self.places.get(name).map(|at| self.list[*at].1)
+    }
+
+    /// Puts an amount in the place of the one that a name has, or makes it the first.
+    fn put(&mut self, name: &SmolStr, amount: Quantity) {
+        if let Some(at) = self.places.get(name) {
+            self.list[*at].1 = amount;
+        } else {
+            self.places.insert(name.clone(), self.list.len());
+            self.list.push((name.clone(), amount));
+        }
+    }
+
+    fn add(&mut self, name: &SmolStr, amount: Quantity) {
+        self.put(name, self.get(name).map_or(amount, |sum| added(sum, amount)));
+    }
+
+    fn most(&mut self, name: &SmolStr, amount: Quantity) {
+        if self.get(name).is_none_or(|max| max.nano() < amount.nano()) {
+            self.put(name, amount);
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! Unified diffs as go-difflib makes them, which are those of Python's difflib.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts lines")]
+#![allow(clippy::indexing_slicing, reason = "places are those of lines")]
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -7,6 +10,8 @@ use std::ops::Range;
 const CONTEXT: usize = 3;
 /// Beyond this many lines only the unequal middle counts, as one change: the search is quadratic.
 const SEARCHED: usize = 20_000;
+/// After as many steps of the search what is left counts as one change: repeated lines make them many.
+const STEPS: usize = 200_000_000;
 
 /// A stretch of lines: whether it is the same in both, and where it stands.
 #[derive(Clone)]
@@ -130,70 +135,115 @@ fn ends(a: &[&str], b: &[&str]) -> Vec<(usize, usize, usize)> {
 struct Matcher<'a> {
     a: &'a [&'a str],
     b: &'a [&'a str],
-    /// Where each line of `b` stands, lines that are all over the text left out.
-    places: HashMap<&'a str, Vec<usize>>,
+    /// Where a line stands in `b`, lines that are all over the text left out.
+    places: Vec<Vec<usize>>,
+    /// Which of these each line of `a` has; an empty one where it is not in `b`.
+    of: Vec<usize>,
 }
 
 impl<'a> Matcher<'a> {
     fn new(a: &'a [&'a str], b: &'a [&'a str]) -> Self {
-        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut places: Vec<Vec<usize>> = vec![Vec::new()];
         for (j, line) in b.iter().enumerate() {
-            places.entry(line).or_default().push(j);
+            let at = *known.entry(line).or_insert(places.len());
+            if at == places.len() {
+                places.push(Vec::new());
+            }
+            places[at].push(j);
         }
         if b.len() >= 200 {
             let most = b.len() / 100 + 1;
-            places.retain(|_, at| at.len() <= most);
+            places.iter_mut().filter(|at| at.len() > most).for_each(Vec::clear);
         }
-        Self { a, b, places }
+        let of = a.iter().map(|line| known.get(line).copied().unwrap_or(0)).collect();
+        Self { a, b, places, of }
     }
 
     fn blocks(&self) -> Vec<(usize, usize, usize)> {
         let mut out = Vec::new();
-        let mut open = vec![(0..self.a.len(), 0..self.b.len())];
-        while let Some((a, b)) = open.pop() {
-            let (i, j, size) = self.longest(&a, &b);
+        // No run in a part is longer than the longest of the whole.
+        let mut open = vec![(0..self.a.len(), 0..self.b.len(), usize::MAX)];
+        let mut runs = Runs { before: vec![0; self.b.len() + 1], now: vec![0; self.b.len() + 1], ..Runs::default() };
+        while let Some((a, b, most)) = open.pop().filter(|_| runs.steps < STEPS) {
+            let (i, j, size, longest) = self.longest(&a, &b, most, &mut runs);
             if size == 0 {
                 continue;
             }
             out.push((i, j, size));
             if a.start < i && b.start < j {
-                open.push((a.start..i, b.start..j));
+                open.push((a.start..i, b.start..j, longest));
             }
             if i + size < a.end && j + size < b.end {
-                open.push((i + size..a.end, j + size..b.end));
+                open.push((i + size..a.end, j + size..b.end, longest));
             }
         }
         out
     }
 
-    /// `findLongestMatch`: the first longest run of equal lines, grown over the lines that were left out.
-    fn longest(&self, a: &Range<usize>, b: &Range<usize>) -> (usize, usize, usize) {
+    /// `findLongestMatch`: the first longest run of equal lines, grown over the lines that were left out; and how long it
+    /// was before. None is longer than `most`, so the first that is as long ends the search.
+    fn longest(
+        &self,
+        a: &Range<usize>,
+        b: &Range<usize>,
+        most: usize,
+        runs: &mut Runs,
+    ) -> (usize, usize, usize, usize) {
         let (mut i, mut j, mut size) = (a.start, b.start, 0);
-        let mut before: HashMap<usize, usize> = HashMap::new();
-        for x in a.clone() {
-            let mut now = HashMap::new();
-            for &y in self.places.get(self.a[x]).into_iter().flatten() {
-                if y < b.start {
-                    continue;
-                }
-                if y >= b.end {
-                    break;
-                }
-                let run = y.checked_sub(1).and_then(|y| before.get(&y)).map_or(1, |run| run + 1);
-                now.insert(y, run);
+        'search: for x in a.clone() {
+            if size == most {
+                break;
+            }
+            let places = &self.places[self.of[x]];
+            let from = places.partition_point(|y| *y < b.start);
+            for &y in places[from..].iter().take_while(|y| **y < b.end) {
+                let run = runs.before[y] + 1;
+                runs.now[y + 1] = run;
+                runs.set.push(y + 1);
                 if run > size {
                     (i, j, size) = (x + 1 - run, y + 1 - run, run);
+                    if size == most {
+                        break 'search;
+                    }
                 }
             }
-            before = now;
+            runs.step();
         }
+        runs.step();
+        runs.step();
+        let longest = size;
         while i > a.start && j > b.start && self.a[i - 1] == self.b[j - 1] {
             (i, j, size) = (i - 1, j - 1, size + 1);
         }
         while i + size < a.end && j + size < b.end && self.a[i + size] == self.b[j + size] {
             size += 1;
         }
-        (i, j, size)
+        (i, j, size, longest)
+    }
+}
+
+/// How long the run is that ends before a line of `b`, for the line of `a` before and for this one.
+#[derive(Default)]
+struct Runs {
+    before: Vec<usize>,
+    now: Vec<usize>,
+    /// Where they are not 0.
+    set_before: Vec<usize>,
+    set: Vec<usize>,
+    /// How many steps the search has taken.
+    steps: usize,
+}
+
+impl Runs {
+    /// Goes on to the next line of `a`.
+    fn step(&mut self) {
+        self.steps += 1 + self.set.len();
+        for at in self.set_before.drain(..) {
+            self.before[at] = 0;
+        }
+        std::mem::swap(&mut self.before, &mut self.now);
+        std::mem::swap(&mut self.set_before, &mut self.set);
     }
 }
 
@@ -210,6 +260,46 @@ mod tests {
         let want =
             "@@ -1,6 +1,6 @@\n 0\n 1\n-2\n+x\n 3\n 4\n 5\n@@ -13,7 +13,6 @@\n 12\n 13\n 14\n-15\n 16\n 17\n 18\n";
         assert_eq!(unified(&a.join("\n"), &b.join("\n")), want);
+    }
+
+    /// Blocks are those that the plain search finds, however many lines are alike.
+    #[test]
+    fn the_search_that_ends_early_finds_the_same() {
+        fn plain(a: &[&str], b: &[&str], at: (usize, usize), out: &mut Vec<(usize, usize, usize)>) {
+            let mut found = (0, 0, 0);
+            for i in 0..a.len() {
+                for j in 0..b.len() {
+                    let size = a[i..].iter().zip(&b[j..]).take_while(|(x, y)| x == y).count();
+                    if size > found.2 {
+                        found = (i, j, size);
+                    }
+                }
+            }
+            let (i, j, size) = found;
+            if size > 0 {
+                out.push((at.0 + i, at.1 + j, size));
+                plain(&a[..i], &b[..j], at, out);
+                plain(&a[i + size..], &b[j + size..], (at.0 + i + size, at.1 + j + size), out);
+            }
+        }
+        let mut seed = 7_u32;
+        let mut dice = |sides: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((seed >> 16) % sides) as usize
+        };
+        for kinds in [2, 3, 7, 40] {
+            let words: Vec<String> = (0..kinds).map(|n| n.to_string()).collect();
+            for _ in 0..200 {
+                let mut text = || (0..dice(30)).map(|_| words[dice(kinds)].as_str()).collect::<Vec<_>>();
+                let (a, b) = (text(), text());
+                let mut want = Vec::new();
+                plain(&a, &b, (0, 0), &mut want);
+                want.sort_unstable();
+                let mut found = super::Matcher::new(&a, &b).blocks();
+                found.sort_unstable();
+                assert_eq!(found, want, "{a:?} {b:?}");
+            }
+        }
     }
 
     #[test]

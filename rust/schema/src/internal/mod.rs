@@ -44,13 +44,20 @@ pub(crate) trait InternalCauses {
     fn immutable_internal(&mut self, path: &Path<'_>, shape: &str, new: &Value, old: &Value);
 }
 
+/// A value as a cause shows it, where one more is told.
+fn shown(causes: &Causes, shape: &str, value: &Value) -> String {
+    if causes.is_full() { String::new() } else { json(shape, value) }
+}
+
 impl InternalCauses for Causes {
     fn invalid_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value, detail: &str) {
-        self.push(path, CauseReason::Invalid, format!("Invalid value: {}: {detail}", json(shape, value)));
+        let shown = shown(self, shape, value);
+        self.push(path, CauseReason::Invalid, format!("Invalid value: {shown}: {detail}"));
     }
 
     fn duplicate_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value) {
-        self.push(path, CauseReason::Duplicate, format!("Duplicate value: {}", json(shape, value)));
+        let shown = shown(self, shape, value);
+        self.push(path, CauseReason::Duplicate, format!("Duplicate value: {shown}"));
     }
 
     fn immutable_internal(&mut self, path: &Path<'_>, shape: &str, new: &Value, old: &Value) {

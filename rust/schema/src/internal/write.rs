@@ -1,5 +1,7 @@
 //! `json.Marshal` and `json.MarshalIndent` of internal types.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 use hydrofoil_types::{Value, go_json_string};
 
 use super::table::members;

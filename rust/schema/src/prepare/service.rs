@@ -1,6 +1,6 @@
 //! Services (`pkg/registry/core/service/{strategy,storage/storage}.go`).
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Lookup, SmolStr, Value};
 
 use crate::read::{Read, Write};
 
@@ -75,21 +75,19 @@ pub(super) fn update(object: &mut Value, old: &Value) {
 }
 
 fn ports(spec: &mut Value, before: &Value, now: bool, then: bool) {
-    let old = before.list("ports");
+    let old = Lookup::of(before.list("ports"), |o| (o.i("port"), SmolStr::new(o.s("protocol"))));
+    let nodes = Lookup::of(before.list("ports"), |o| o.i("nodePort"));
     if then && now {
         spec.each("ports", |port| {
             if port.i("nodePort") == 0 {
-                let known = old.iter().find(|o| o.i("port") == port.i("port") && o.s("protocol") == port.s("protocol"));
-                if let Some(number) = known.map(|o| o.i("nodePort")).filter(|n| *n != 0) {
+                let known = old.first(&(port.i("port"), SmolStr::new(port.s("protocol")))).map(|o| o.i("nodePort"));
+                if let Some(number) = known.filter(|n| *n != 0) {
                     port.put("nodePort", number);
                 }
             }
         });
     } else if then {
-        let same = spec
-            .list("ports")
-            .iter()
-            .all(|p| p.i("nodePort") == 0 || old.iter().any(|o| o.i("nodePort") == p.i("nodePort")));
+        let same = spec.list("ports").iter().all(|p| p.i("nodePort") == 0 || nodes.has(&p.i("nodePort")));
         if same {
             spec.each("ports", |port| port.drop("nodePort"));
         }

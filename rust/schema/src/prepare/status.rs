@@ -1,6 +1,8 @@
 //! `PrepareForUpdate` of subresources.
 
-use hydrofoil_types::{Timestamp, Value};
+use std::collections::HashSet;
+
+use hydrofoil_types::{Lookup, SmolStr, Timestamp, Value};
 
 use super::{daemon, pod};
 use crate::Kind;
@@ -69,8 +71,8 @@ fn drop_deallocated(object: &mut Value, old: &Value) {
     let results = |claim: &Value| -> Vec<[String; 4]> {
         claim.sub("status").sub("allocation").sub("devices").list("results").iter().map(id).collect()
     };
-    let kept = results(object);
-    let gone: Vec<_> = results(old).into_iter().filter(|d| !kept.contains(d)).collect();
+    let kept: HashSet<_> = results(object).into_iter().collect();
+    let gone: HashSet<_> = results(old).into_iter().filter(|d| !kept.contains(d)).collect();
     object.within("status", |status| {
         let left: Vec<Value> = status.list("devices").iter().filter(|d| !gone.contains(&id(d))).cloned().collect();
         if left.is_empty() {
@@ -111,14 +113,13 @@ fn reset_meta(object: &mut Value, old: &Value) {
 /// `populateConditionTimestamps`: new conditions get the present time, kept ones the transition of before.
 fn stamp(object: &mut Value, old: &Value) {
     let now = Timestamp::now().rfc3339();
-    let before = old.sub("status").list("conditions");
+    let before = Lookup::of(old.sub("status").list("conditions"), |b| [b.s("type"), b.s("status")].map(SmolStr::new));
     object.within("status", |status| {
         status.each("conditions", |condition| {
             condition.fill("lastUpdateTime", now.as_str());
             if condition.zero("lastTransitionTime") {
                 let known = before
-                    .iter()
-                    .find(|b| b.s("type") == condition.s("type") && b.s("status") == condition.s("status"))
+                    .first(&[condition.s("type"), condition.s("status")].map(SmolStr::new))
                     .map(|b| b.s("lastTransitionTime").to_owned())
                     .filter(|t| !t.is_empty());
                 condition.put("lastTransitionTime", known.unwrap_or_else(|| now.clone()));

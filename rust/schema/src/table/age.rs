@@ -1,5 +1,7 @@
 //! Spans of time for people (apimachinery `pkg/util/duration`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "times lie within years 0 to 9999")]
+
 use hydrofoil_types::Timestamp;
 
 /// Seconds of Go's zero time, the first of January of the year 1.

@@ -1,6 +1,8 @@
 //! Pods (`printPod`).
 
-use hydrofoil_types::{Map, Timestamp, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Lookup, Map, Timestamp, Value};
 
 use super::age;
 use super::subject::Subject;
@@ -89,9 +91,10 @@ fn restartable(container: &Value) -> bool {
 /// Goes through the init containers up to the one that is at work; tells whether there is such a one.
 fn init(spec: &Value, status: &Value, sum: &mut Sum, sidecars: &mut Sum) -> bool {
     let specs = spec.list("initContainers");
+    let named = Lookup::of(specs, |c| c.s("name"));
     for (i, container) in status.list("initContainerStatuses").iter().enumerate() {
         // Of several of a name the last is known.
-        let sidecar = specs.iter().rev().find(|c| c.s("name") == container.s("name")).is_some_and(restartable);
+        let sidecar = named.last(&container.s("name")).is_some_and(restartable);
         sum.restarted(container);
         if sidecar {
             sidecars.restarted(container);
@@ -171,8 +174,13 @@ fn gates(spec: &Value, status: &Value) -> String {
     if gates.is_empty() {
         return "<none>".to_owned();
     }
-    let open = |gate: &&Value| {
-        super::text::condition(status, gate.s("conditionType")).is_some_and(|c| c.s("status") == "True")
-    };
-    format!("{}/{}", gates.iter().filter(open).count(), gates.len())
+    let conditions = Lookup::of(status.list("conditions"), |c| c.s("type"));
+    format!(
+        "{}/{}",
+        gates
+            .iter()
+            .filter(|g| conditions.first(&g.s("conditionType")).is_some_and(|c| c.s("status") == "True"))
+            .count(),
+        gates.len()
+    )
 }

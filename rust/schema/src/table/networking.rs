@@ -1,5 +1,7 @@
 //! Ingresses, network policies and addresses.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 use hydrofoil_types::Value;
 
 use super::selector;

@@ -1,7 +1,11 @@
 //! Signing requests (`pkg/apis/certificates/validation/validation.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use base64::Engine as _;
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::check::{Check, go_quoted};
 use super::format::name;
@@ -46,8 +50,9 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
     for (i, usage) in usages.iter().enumerate() {
         causes.one_of(&at.index(i), usage.as_str().unwrap_or(""), &USAGES);
     }
+    let again = Again::of(usages, Whole);
     for (i, usage) in usages.iter().enumerate() {
-        if usages[..i].contains(usage) {
+        if again.at(i) {
             causes.duplicate_str(&at.index(i), usage.as_str().unwrap_or(""));
         }
     }
@@ -160,6 +165,7 @@ fn conditions(object: &Value, causes: &mut Causes) {
     let path = status.child("conditions");
     let list = object.sub("status").list("conditions");
     let (mut approved, mut denied) = (false, false);
+    let again = Again::of(list, |v| v.s("type"));
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
         let kind = condition.s("type");
@@ -178,7 +184,7 @@ fn conditions(object: &Value, causes: &mut Causes) {
         }
         approved |= kind == "Approved";
         denied |= kind == "Denied";
-        if list[..i].iter().any(|c| c.s("type") == kind) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("type"), kind);
         }
     }

@@ -1,5 +1,7 @@
 //! Short forms of the checks that every kind makes.
 
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::format::Format;

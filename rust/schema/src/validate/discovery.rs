@@ -1,6 +1,6 @@
 //! Endpoint slices (`pkg/apis/discovery/validation/validation.go`).
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::check::{Check, IMMUTABLE};
 use super::core::endpoints::usable;
@@ -80,10 +80,11 @@ fn endpoint_of(endpoint: &Value, kind: &str, path: &Path<'_>, causes: &mut Cause
             if list.len() > 8 {
                 causes.too_many(&at, list.len(), 8);
             }
+            let again = Again::of(list, |v| v.s("name"));
             for (i, hint) in list.iter().enumerate() {
                 let at = at.index(i);
                 let own = hint.s("name");
-                if list[..i].iter().any(|h| h.s("name") == own) {
+                if again.at(i) {
                     causes.duplicate_str(&at.child("name"), own);
                 }
                 causes.format(&at.child("name"), own, format);
@@ -121,13 +122,14 @@ fn ports(ports: &[Value], causes: &mut Causes) {
     if ports.len() > 20_000 {
         return causes.too_many(&path, ports.len(), 20_000);
     }
+    let again = Again::of(ports, |v| v.s("name"));
     for (i, port) in ports.iter().enumerate() {
         let at = path.index(i);
         let own = port.s("name");
         if !own.is_empty() {
             causes.format(&at.child("name"), own, name::label);
         }
-        if ports[..i].iter().any(|p| p.s("name") == own) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("name"), own);
         }
         causes.one_of_required(&at.child("protocol"), port.s("protocol"), &["SCTP", "TCP", "UDP"]);

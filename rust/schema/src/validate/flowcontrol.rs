@@ -1,6 +1,8 @@
 //! Priority and fairness (`pkg/apis/flowcontrol/validation/validation.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "a hand is no larger than its deck")]
+
+use hydrofoil_types::{Again, CauseReason, Causes, Path, Value};
 
 use super::check::{Check, go_quoted};
 use super::format::name;
@@ -53,11 +55,12 @@ fn conditions(object: &Value, causes: &mut Causes) {
     let status = Path::new("status");
     let at = status.child("conditions");
     let list = object.sub("status").list("conditions");
+    let again = Again::of(list, |v| v.s("type"));
     for (i, condition) in list.iter().enumerate() {
         let at = at.index(i);
         let at = at.child("type");
         let kind = condition.s("type");
-        if list[..i].iter().any(|c| c.s("type") == kind) {
+        if again.at(i) {
             causes.duplicate_str(&at, kind);
         }
         if kind.is_empty() {

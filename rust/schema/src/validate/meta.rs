@@ -2,7 +2,9 @@
 //!
 //! On updates the metadata is checked up to four times, and each time adds its causes: the message names them once.
 
-use hydrofoil_types::{Causes, MetaView, Path, Timestamp, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Causes, MetaView, Path, Seen, Timestamp, Value, Whole};
 
 use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
@@ -241,9 +243,9 @@ pub(crate) fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
     let (new, old) = (new.sub("metadata"), old.sub("metadata"));
     let path = &METADATA;
     if old.has("deletionTimestamp") {
-        let had = old.list("finalizers");
+        let had: Seen<_> = old.list("finalizers").iter().map(Whole).collect();
         let mut extra: Vec<&str> =
-            new.list("finalizers").iter().filter(|f| !had.contains(f)).filter_map(Value::as_str).collect();
+            new.list("finalizers").iter().filter(|f| !had.contains(&Whole(f))).filter_map(Value::as_str).collect();
         if !extra.is_empty() {
             extra.sort_unstable();
             extra.dedup();

@@ -1,6 +1,12 @@
 //! Names and amounts of resources (`pkg/apis/core/helper`).
 
-use hydrofoil_types::{Causes, Path, Quantity, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use hydrofoil_types::{Causes, Path, Quantity, Seen, Value};
 
 use super::check::{Check, NOT_NEGATIVE};
 use super::format::label;
@@ -134,7 +140,13 @@ fn huge_page(name: &str, amount: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateResourceRequirements`.
-pub(crate) fn requirements(resources: &Value, claims: &[&str], pod_level: bool, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn requirements(
+    resources: &Value,
+    claims: &Claims<'_>,
+    pod_level: bool,
+    path: &Path<'_>,
+    causes: &mut Causes,
+) {
     let (limits_at, requests_at) = (path.child("limits"), path.child("requests"));
     let (mut compute, mut huge) = (false, false);
     let mut entry = |name: &str, amount: &Value, at: &Path<'_>, causes: &mut Causes| {
@@ -186,8 +198,37 @@ fn pod_name(text: &str, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn claim_names(claims: &[Value], known: &[&str], path: &Path<'_>, causes: &mut Causes) {
-    let mut seen: Vec<String> = Vec::new();
+/// The names of the claims of a pod.
+#[derive(Debug, Default)]
+pub(crate) struct Claims<'a> {
+    names: Seen<&'a str>,
+    list: &'a [Value],
+    /// What is said of them where another one is named.
+    shown: OnceCell<String>,
+}
+
+impl<'a> Claims<'a> {
+    pub(crate) fn of(list: &'a [Value]) -> Self {
+        let names = list.iter().map(|c| c.s("name")).filter(|n| !n.is_empty()).collect();
+        Self { names, list, shown: OnceCell::new() }
+    }
+
+    fn shown(&self) -> &str {
+        self.shown.get_or_init(|| {
+            let mut sorted: Vec<&str> = self.list.iter().map(|c| c.s("name")).filter(|n| !n.is_empty()).collect();
+            sorted.sort_unstable();
+            if sorted.is_empty() { " which is empty".to_owned() } else { format!(": {}", sorted.join(", ")) }
+        })
+    }
+}
+
+fn claim_names(claims: &[Value], known: &Claims<'_>, path: &Path<'_>, causes: &mut Causes) {
+    if claims.is_empty() {
+        return;
+    }
+    let mut seen: Seen<String> = Seen::default();
+    // How often a claim was named with a request.
+    let mut requested: HashMap<&str, usize> = HashMap::new();
     for (i, claim) in claims.iter().enumerate() {
         let at = path.index(i);
         let (name, request) = (claim.s("name"), claim.s("request"));
@@ -195,7 +236,7 @@ fn claim_names(claims: &[Value], known: &[&str], path: &Path<'_>, causes: &mut C
             causes.need(&at);
             continue;
         }
-        if seen.iter().any(|s| s == name) {
+        if seen.contains(&name.to_owned()) {
             causes.duplicate_str(&at, name);
         } else {
             let mut key = name.to_owned();
@@ -206,22 +247,19 @@ fn claim_names(claims: &[Value], known: &[&str], path: &Path<'_>, causes: &mut C
             if seen.contains(&key) {
                 causes.duplicate_str(&at, &key);
             } else if request.is_empty() {
-                for other in &seen {
-                    if other.split_once('/').is_some_and(|(n, _)| n == name) {
-                        causes.duplicate_str(&at, name);
-                    }
+                for _ in 0..requested.get(name).copied().unwrap_or(0) {
+                    causes.duplicate_str(&at, name);
                 }
+            } else {
+                *requested.entry(name).or_default() += 1;
             }
-            seen.push(key);
+            seen.insert(key);
         }
-        if !known.contains(&name) {
-            let mut sorted = known.to_vec();
-            sorted.sort_unstable();
-            let detail =
-                if sorted.is_empty() { " which is empty".to_owned() } else { format!(": {}", sorted.join(", ")) };
+        if !known.names.contains(&name) && !causes.is_full() {
             let message = format!(
-                "Not found: {}: must be one of the names in pod.spec.resourceClaims{detail}",
-                super::check::go_quoted(name)
+                "Not found: {}: must be one of the names in pod.spec.resourceClaims{}",
+                super::check::go_quoted(name),
+                known.shown()
             );
             causes.push(&at, hydrofoil_types::CauseReason::NotFound, message);
         }

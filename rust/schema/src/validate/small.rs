@@ -1,6 +1,6 @@
 //! Kinds of one or two rules: leases, priority classes, runtime classes, disruption budgets.
 
-use hydrofoil_types::{Causes, Map, Path, Value};
+use hydrofoil_types::{Again, Causes, Map, Path, Value, Whole};
 
 use super::check::{Check, IMMUTABLE};
 use super::format::{label, name};
@@ -80,16 +80,17 @@ pub(crate) fn runtime_class(object: &Value, causes: &mut Causes) {
     }
     if let Some(overhead) = object.sub("overhead").opt("podFixed") {
         let holder = Map::from_unique(vec![("limits".into(), overhead.clone())]);
-        resource::requirements(&holder.into(), &[], false, &Path::new("overhead"), causes);
+        resource::requirements(&holder.into(), &resource::Claims::default(), false, &Path::new("overhead"), causes);
     }
     let scheduling = object.sub("scheduling");
     let path = Path::new("scheduling");
     meta::labels(scheduling.get("nodeSelector"), &path.child("nodeSelector"), causes);
     let at = path.child("tolerations");
     let list = scheduling.list("tolerations");
+    let again = Again::of(list, Whole);
     for (i, toleration) in list.iter().enumerate() {
         let at = path.child("tolerations");
-        if list[..i].contains(toleration) {
+        if again.at(i) {
             let shown = Map::from_unique(vec![
                 ("Key".into(), Value::from(toleration.s("key"))),
                 ("Operator".into(), Value::from(toleration.s("operator"))),
@@ -145,10 +146,11 @@ pub(crate) fn budget_status(object: &Value, causes: &mut Causes) {
 
 /// `metav1validation.ValidateConditions`.
 pub(crate) fn conditions(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let again = Again::of(list, |v| v.s("type"));
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
         let kind = condition.s("type");
-        if list[..i].iter().any(|c| c.s("type") == kind) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("type"), kind);
         }
         causes.format(&at.child("type"), kind, label::key);

@@ -1,6 +1,10 @@
 //! Storage (`pkg/apis/storage/validation/validation.go`).
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use std::collections::{BTreeMap, HashMap};
+
+use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::check::{Check, IMMUTABLE};
 use super::core::volume;
@@ -77,12 +81,14 @@ fn class(object: &Value, causes: &mut Causes) {
 fn topologies(terms: &[Value], causes: &mut Causes) {
     let path = Path::new("allowedTopologies");
     // Upstream begins with as many empty terms as there are terms, so an empty one is told for each.
-    let mut seen: Vec<Vec<(String, Vec<String>)>> = vec![Vec::new(); terms.len()];
+    let mut empty = terms.len();
+    let mut seen: HashMap<Vec<(&str, Vec<&str>)>, usize> = HashMap::new();
     for (i, term) in terms.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("matchLabelExpressions");
         let expressions = term.list("matchLabelExpressions");
-        let mut set: Vec<(String, Vec<String>)> = Vec::new();
+        let mut set: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let again = Again::of(expressions, |v| v.s("key"));
         for (j, expression) in expressions.iter().enumerate() {
             let at = at.index(j);
             let values = expression.list("values");
@@ -90,27 +96,30 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
             if values.is_empty() {
                 causes.need(&values_at);
             }
+            let twice = Again::of(values, Whole);
             for (k, value) in values.iter().enumerate() {
-                if values[..k].contains(value) {
+                if twice.at(k) {
                     causes.duplicate(&values_at.index(k), value);
                 }
             }
             let key = expression.s("key");
             causes.format(&at.child("key"), key, label::key);
-            if expressions[..j].iter().any(|e| e.s("key") == key) {
+            if again.at(j) {
                 causes.duplicate_str(&at.child("key"), key);
             }
-            let mut list: Vec<String> = values.iter().map(|v| v.as_str().unwrap_or("").to_owned()).collect();
-            list.sort();
+            let mut list: Vec<&str> = values.iter().map(|v| v.as_str().unwrap_or("")).collect();
+            list.sort_unstable();
             list.dedup();
-            set.retain(|(k, _)| k != key);
-            set.push((key.to_owned(), list));
+            set.insert(key, list);
         }
-        set.sort();
-        for _ in seen.iter().filter(|other| **other == set) {
+        let times = if set.is_empty() { &mut empty } else { seen.entry(set.into_iter().collect()).or_default() };
+        for _ in 0..*times {
+            if causes.is_full() {
+                break;
+            }
             causes.duplicate_str(&at, "");
         }
-        seen.push(set);
+        *times += 1;
     }
 }
 
@@ -159,10 +168,11 @@ fn attachment(object: &Value, causes: &mut Causes) {
 fn node(spec: &Value, causes: &mut Causes) {
     let path = SPEC.child("drivers");
     let drivers = spec.list("drivers");
+    let again = Again::of(drivers, |v| v.s("name"));
     for (i, driver) in drivers.iter().enumerate() {
         let at = path.index(i);
         csi_driver_name(driver.s("name"), &at.child("name"), causes);
-        if drivers[..i].iter().any(|d| d.s("name") == driver.s("name")) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("name"), driver.s("name"));
         }
         let id_at = at.child("nodeID");
@@ -177,13 +187,14 @@ fn node(spec: &Value, causes: &mut Causes) {
             causes.not_negative(&at.child("count"), count);
         }
         let keys = driver.list("topologyKeys");
+        let again = Again::of(keys, Whole);
         for (j, key) in keys.iter().enumerate() {
             let text = key.as_str().unwrap_or("");
             // Upstream reports keys under the driver itself.
             if text.is_empty() {
                 causes.need(&at);
             }
-            if keys[..j].contains(key) {
+            if again.at(j) {
                 causes.duplicate_str(&at, text);
             }
             causes.format(&at, text, label::key);
@@ -211,9 +222,10 @@ fn driver(object: &Value, causes: &mut Causes) {
     }
     let at = SPEC.child("tokenRequests");
     let requests = spec.list("tokenRequests");
+    let again = Again::of(requests, |v| v.s("audience"));
     for (i, request) in requests.iter().enumerate() {
         let at = at.index(i);
-        if requests[..i].iter().any(|r| r.s("audience") == request.s("audience")) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("audience"), request.s("audience"));
         }
         if let Some(seconds) = request.oi("expirationSeconds") {
@@ -299,12 +311,13 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
 /// A driver of a node changes only its limits.
 fn node_update(object: &Value, old: &Value, causes: &mut Causes) {
     node(object.sub("spec"), causes);
+    let mut named: HashMap<&str, Vec<&Value>> = HashMap::new();
+    for driver in object.sub("spec").list("drivers") {
+        named.entry(driver.s("name")).or_default().push(driver);
+    }
     for before in old.sub("spec").list("drivers") {
-        for driver in object.sub("spec").list("drivers") {
-            if driver.s("name") != before.s("name") {
-                continue;
-            }
-            let (mut now, mut then) = (driver.clone(), before.clone());
+        for driver in named.get(before.s("name")).into_iter().flatten() {
+            let (mut now, mut then) = ((*driver).clone(), before.clone());
             now.drop("allocatable");
             then.drop("allocatable");
             causes.immutable_internal(&SPEC.child("drivers"), "storage.CSINodeDriver", &now, &then);

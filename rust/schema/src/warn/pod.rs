@@ -62,17 +62,16 @@ pub(crate) fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mu
     }
     containers(spec, &at, &mut |container, path| {
         let own = container.sub("securityContext");
-        let note =
-            |prefix: &str| notes.entries_of().find(|(key, _)| key.strip_prefix(prefix) == Some(container.s("name")));
-        if let (false, Some((key, _))) = (own.has("seccompProfile"), note(SECCOMP_CONTAINER)) {
-            out.push(format!("{}: {USE_SECCOMP}", notes_path.key(key)));
+        let note = |prefix: &str| noted(notes, prefix, container);
+        if let (false, Some(key)) = (own.has("seccompProfile"), note(SECCOMP_CONTAINER)) {
+            out.push(format!("{}: {USE_SECCOMP}", notes_path.key(&key)));
         }
         if template
             && !security.has("appArmorProfile")
             && !own.has("appArmorProfile")
-            && let Some((key, _)) = note(APPARMOR)
+            && let Some(key) = note(APPARMOR)
         {
-            out.push(format!("{}: {USE_APPARMOR}", notes_path.key(key)));
+            out.push(format!("{}: {USE_APPARMOR}", notes_path.key(&key)));
         }
         let resources = path.child("resources");
         for name in ["memory", "ephemeral-storage"] {
@@ -97,15 +96,11 @@ pub(crate) fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mu
     }
 }
 
-/// The entries of a map that is itself at hand.
-trait Entries {
-    fn entries_of(&self) -> std::slice::Iter<'_, (smol_str::SmolStr, Value)>;
-}
-
-impl Entries for Value {
-    fn entries_of(&self) -> std::slice::Iter<'_, (smol_str::SmolStr, Value)> {
-        self.as_object().map_or_else(|| [].iter(), hydrofoil_types::Map::iter)
-    }
+/// The annotation about a container, where there is one.
+fn noted(notes: &Value, prefix: &str, container: &Value) -> Option<String> {
+    let notes = notes.as_object().filter(|notes| !notes.is_empty())?;
+    let key = format!("{prefix}{}", container.s("name"));
+    notes.contains_key(&key).then_some(key)
 }
 
 /// `applyAppArmorVersionSkew` tells of each annotation it made a field of.
@@ -115,8 +110,7 @@ pub(crate) fn apparmor(object: &Value, out: &mut Vec<String>) {
         if !container.sub("securityContext").has("appArmorProfile") {
             return;
         }
-        let named = notes.entries_of().find(|(key, _)| key.strip_prefix(APPARMOR) == Some(container.s("name")));
-        if let Some((key, _)) = named {
+        if let Some(key) = noted(notes, APPARMOR, container) {
             out.push(format!("metadata.annotations[{key}]: {USE_APPARMOR}"));
         }
     });

@@ -1,6 +1,43 @@
 //! Ports of a pod's containers that get in each other's way.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use std::collections::HashMap;
+
+/// How many warnings of overlaps are told: more than a client is shown.
+const MOST: usize = 10_000;
+
+/// The ports of one number and protocol: where each stands, and those of a host port, which may get in each other's way.
+#[derive(Default)]
+struct Ports<'a> {
+    list: Vec<(String, &'a str, i64)>,
+    hosts: HashMap<i64, Vec<usize>>,
+    bound: HashMap<(i64, &'a str), Vec<usize>>,
+}
+
+impl<'a> Ports<'a> {
+    fn push(&mut self, field: String, ip: &'a str, host: i64) {
+        let at = self.list.len();
+        self.hosts.entry(host).or_default().push(at);
+        self.bound.entry((host, ip)).or_default().push(at);
+        self.list.push((field, ip, host));
+    }
+
+    /// The places of those in the way of another one, in order.
+    fn overlaps(&self, ip: &str, host: i64) -> Vec<usize> {
+        let of = |host| self.hosts.get(&host).map_or(&[][..], Vec::as_slice);
+        let at = |ip| self.bound.get(&(host, ip)).map_or(&[][..], Vec::as_slice);
+        let mut found = match (host, ip) {
+            (0, _) => return (0..self.list.len()).collect(),
+            (_, "") => of(host).to_vec(),
+            _ => [at(ip), at("")].concat(),
+        };
+        found.extend(of(0));
+        found.sort_unstable();
+        found
+    }
+}
 
 use hydrofoil_types::{Path, Value};
 
@@ -9,7 +46,8 @@ use crate::read::Read;
 
 /// The ports of all containers.
 pub(crate) fn ports(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
-    let mut seen: HashMap<(i64, &str), Vec<(String, &Value)>> = HashMap::new();
+    let mut seen: HashMap<(i64, &str), Ports<'_>> = HashMap::new();
+    let mut told = 0;
     containers(spec, at, &mut |container, path| {
         let path = path.child("ports");
         for (i, port) in container.list("ports").iter().enumerate() {
@@ -24,8 +62,10 @@ pub(crate) fn ports(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
                 ));
             }
             let others = seen.entry((port.i("containerPort"), port.s("protocol"))).or_default();
-            for (field, other) in others.iter() {
-                let (other_ip, other_host) = (other.s("hostIP"), other.i("hostPort"));
+            let overlaps = if told < MOST { others.overlaps(ip, host) } else { Vec::new() };
+            told += overlaps.len();
+            for (field, other_ip, other_host) in overlaps.into_iter().map(|at| &others.list[at]) {
+                let (other_ip, other_host) = (*other_ip, *other_host);
                 if ip == other_ip && host == other_host {
                     out.push(format!("{here}: duplicate port definition with {field}"));
                 } else if host == 0 || other_host == 0 {
@@ -34,7 +74,7 @@ pub(crate) fn ports(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
                     out.push(format!("{here}: dangerously ambiguous port definition with {field}"));
                 }
             }
-            others.push((here, port));
+            others.push(here, ip, host);
         }
     });
 }

@@ -1,5 +1,9 @@
 //! Formats of texts (kube-openapi `pkg/validation/strfmt`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "sums of digits are small")]
+#![allow(clippy::indexing_slicing, reason = "the length was looked at before")]
+#![allow(clippy::string_slice, reason = "what is cut out is ASCII, or begins where a character was found")]
+
 use std::net::IpAddr;
 use std::sync::LazyLock;
 
@@ -283,7 +287,7 @@ fn date_time(text: &str) -> bool {
     if date.len() != 10 || time.len() < 9 || !StringFormat::Date.allows(date) {
         return false;
     }
-    let (clock, rest) = time.split_at(8);
+    let Some((clock, rest)) = time.split_at_checked(8) else { return false };
     let bytes = clock.as_bytes();
     let shape = bytes.iter().enumerate().all(|(i, b)| if i % 3 == 2 { *b == b':' } else { b.is_ascii_digit() });
     if !shape || &clock[..2] > "23" || &clock[3..5] > "59" || &clock[6..] > "59" {

@@ -1,5 +1,7 @@
 //! `anyOf`, `oneOf`, `allOf` and `not` (kube-openapi `pkg/validation/validate/schema_props.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 use hydrofoil_types::Value;
 
 use super::result::{Problem, Result};

@@ -1,5 +1,8 @@
 //! Validation of values by a schema (kube-openapi `pkg/validation/validate`), with its texts and its quirks.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 mod format;
 mod junction;
 mod number;
@@ -12,7 +15,7 @@ use hydrofoil_types::{Causes, Path, Value};
 use super::structural::{Additional, Kind, Node, Rules};
 use crate::read::same;
 
-pub(crate) use self::format::StringFormat;
+pub use self::format::StringFormat;
 use self::result::{Problem, Result};
 
 /// A value together with what it was before, where the two can be told to be the same part of an object.
@@ -161,12 +164,16 @@ impl Walk {
 
     /// `basicCommonValidator`.
     fn enums(&self, value: &Value, rules: &Rules, result: &mut Result) {
-        if rules.enums.is_empty()
-            || (!matches!(value, Value::Null) && rules.enums.iter().any(|e| number::equal(value, e)))
-        {
-            return;
+        let enums = &rules.enums;
+        let allowed = match value {
+            _ if enums.list.is_empty() => true,
+            Value::Null => false,
+            Value::Str(text) => enums.text(text).unwrap_or_else(|| enums.list.iter().any(|e| e == value)),
+            _ => enums.list.iter().any(|e| number::equal(value, e)),
+        };
+        if !allowed {
+            result.add(Problem::not_supported(&self.path, value, &enums.list));
         }
-        result.add(Problem::not_supported(&self.path, value, &rules.enums));
     }
 
     fn items(&mut self, items: &[Value], old: Old<'_>, schema: &Node, result: &mut Result) {

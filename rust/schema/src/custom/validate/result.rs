@@ -1,6 +1,8 @@
 //! What a validation found (kube-openapi `pkg/validation/validate/result.go`).
 
-use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{CauseReason, Causes, Path, Seen, SmolStr, Value};
 
 use super::{placed, push};
 
@@ -10,7 +12,7 @@ pub(super) struct Problem {
     /// Where; none for what junctors say, which upstream does not place.
     name: Option<SmolStr>,
     /// Upstream's text, by which problems are told apart.
-    text: String,
+    text: SmolStr,
     form: Form,
 }
 
@@ -28,36 +30,36 @@ enum Form {
 
 impl Problem {
     pub fn required(name: &str) -> Self {
-        Self { name: Some(name.into()), text: format!("{name} in body is required"), form: Form::Required }
+        Self { name: Some(name.into()), text: format!("{name} in body is required").into(), form: Form::Required }
     }
 
     pub fn invalid(name: &str, value: Value, text: String) -> Self {
-        Self { name: Some(name.into()), text, form: Form::Invalid(value) }
+        Self { name: Some(name.into()), text: text.into(), form: Form::Invalid(value) }
     }
 
     pub fn kind(name: &str, value: Value, text: String) -> Self {
-        Self { name: Some(name.into()), text, form: Form::Kind(value) }
+        Self { name: Some(name.into()), text: text.into(), form: Form::Kind(value) }
     }
 
     pub fn too_long(name: &str, max: i64) -> Self {
         let text = format!("{name} in body should be at most {max} chars long");
-        Self { name: Some(name.into()), text, form: Form::TooLong(max) }
+        Self { name: Some(name.into()), text: text.into(), form: Form::TooLong(max) }
     }
 
     pub fn too_many(name: &str, size: i64, max: i64, what: &str) -> Self {
         let text = format!("{name} in body should have at most {max} {what}");
-        Self { name: Some(name.into()), text, form: Form::TooMany(size, max) }
+        Self { name: Some(name.into()), text: text.into(), form: Form::TooMany(size, max) }
     }
 
     pub fn not_supported(name: &str, value: &Value, allowed: &[Value]) -> Self {
         let allowed: Vec<SmolStr> =
             allowed.iter().map(|v| v.as_str().map_or_else(|| v.to_json().into(), SmolStr::new)).collect();
         let text = format!("{name} in body should be one of [{}]", allowed.join(" "));
-        Self { name: Some(name.into()), text, form: Form::NotSupported(value.clone(), allowed) }
+        Self { name: Some(name.into()), text: text.into(), form: Form::NotSupported(value.clone(), allowed) }
     }
 
     pub fn loose(text: String) -> Self {
-        Self { name: None, text, form: Form::Loose }
+        Self { name: None, text: text.into(), form: Form::Loose }
     }
 
     fn tell(self, under: Option<&str>, causes: &mut Causes) {
@@ -94,6 +96,7 @@ fn kind(causes: &mut Causes, path: &Path<'_>, value: &Value, text: &str) {
 pub(super) struct Result {
     pub problems: Vec<Problem>,
     pub matches: usize,
+    pub told: Seen<SmolStr>,
 }
 
 impl Result {
@@ -103,13 +106,17 @@ impl Result {
 
     /// Adds a problem whose text was not yet told.
     pub fn add(&mut self, problem: Problem) {
-        if !self.problems.iter().any(|p| p.text == problem.text) {
+        if self.told.insert(problem.text.clone()) {
             self.problems.push(problem);
         }
     }
 
     pub fn merge(&mut self, other: Self) {
         self.matches += other.matches;
+        if self.problems.is_empty() {
+            (self.problems, self.told) = (other.problems, other.told);
+            return;
+        }
         for problem in other.problems {
             self.add(problem);
         }

@@ -1,6 +1,6 @@
 //! Bindings of admission policies.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::{policy, rules};
 use crate::read::Read;
@@ -63,10 +63,11 @@ fn actions(spec: &Value, causes: &mut Causes) {
     if list.is_empty() {
         causes.required(&at, "at least one validation action is required");
     }
+    let again = Again::of(list, Whole);
     for (i, action) in list.iter().enumerate() {
         let text = action.as_str().unwrap_or("");
         causes.one_of(&at.index(i), text, &["Audit", "Deny", "Warn"]);
-        if list[..i].contains(action) {
+        if again.at(i) {
             causes.duplicate_str(&at.index(i), text);
         }
     }

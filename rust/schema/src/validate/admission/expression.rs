@@ -1,15 +1,15 @@
 //! Expressions of policies and webhooks (`validateCELCondition` of `pkg/apis/admissionregistration/validation`).
 
-use hydrofoil_cel::{Environment, Output, Refusal};
+use hydrofoil_cel::{Environment, Named, Output, Refusal};
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use crate::read::Read;
 
 /// The expressions of one policy or webhook, which share their variables.
-pub(super) struct Compiler<'a> {
+pub(super) struct Compiler {
     params: bool,
     /// `variables`, where there are any; those that do not compile are of any type.
-    variables: Option<Vec<(&'a str, Option<Output>)>>,
+    variables: Option<Named>,
 }
 
 /// What an expression is about besides the request.
@@ -23,7 +23,7 @@ pub(super) enum About {
     Patches,
 }
 
-impl<'a> Compiler<'a> {
+impl Compiler {
     /// For match conditions, which see no variables.
     pub fn plain(params: bool) -> Self {
         Self { params, variables: None }
@@ -32,14 +32,14 @@ impl<'a> Compiler<'a> {
     /// For the expressions of a policy.
     pub fn of(spec: &Value, mutating: bool) -> Self {
         let composed = mutating || !spec.list("variables").is_empty();
-        Self { params: spec.has("paramKind"), variables: composed.then(Vec::new) }
+        Self { params: spec.has("paramKind"), variables: composed.then(Named::default) }
     }
 
     /// Compiles a variable and keeps it for the expressions that follow.
-    pub fn variable(&mut self, name: &'a str, text: &str, at: &Path<'_>, causes: &mut Causes) {
+    pub fn variable(&mut self, name: &str, text: &str, at: &Path<'_>, causes: &mut Causes) {
         let found = self.compile(text, About::Authorizer, at, text, causes);
         if let Some(variables) = &mut self.variables {
-            variables.push((name, found));
+            variables.set(name, found);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Validating and mutating admission policies.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::expression::{About, Compiler};
 use super::rules;
@@ -94,7 +94,7 @@ fn param_kind(kind: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 /// `validateVariable` of each.
-fn variables<'a>(spec: &'a Value, compiler: &mut Compiler<'a>, causes: &mut Causes) {
+fn variables(spec: &Value, compiler: &mut Compiler, causes: &mut Causes) {
     let path = SPEC.child("variables");
     for (i, variable) in spec.list("variables").iter().enumerate() {
         let at = path.index(i);
@@ -113,7 +113,7 @@ fn variables<'a>(spec: &'a Value, compiler: &mut Compiler<'a>, causes: &mut Caus
     }
 }
 
-fn validations(object: &Value, compiler: &Compiler<'_>, causes: &mut Causes) {
+fn validations(object: &Value, compiler: &Compiler, causes: &mut Causes) {
     let spec = object.sub("spec");
     let path = SPEC.child("validations");
     let (list, audits) = (spec.list("validations"), spec.list("auditAnnotations"));
@@ -130,18 +130,19 @@ fn validations(object: &Value, compiler: &Compiler<'_>, causes: &mut Causes) {
     if audits.len() > 20 {
         causes.invalid(&audit_path, spec.sub("auditAnnotations"), "must not have more than 20 auditAnnotations");
     }
+    let again = Again::of(audits, |v| v.s("key"));
     for (i, audit) in audits.iter().enumerate() {
         let at = audit_path.index(i);
         annotation(object, audit, compiler, &at, causes);
         let key = audit.s("key");
-        if audits[..i].iter().any(|a| a.s("key") == key) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("key"), key);
         }
     }
 }
 
 /// `validateValidation`.
-fn validation(validation: &Value, compiler: &Compiler<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn validation(validation: &Value, compiler: &Compiler, path: &Path<'_>, causes: &mut Causes) {
     let (text, at) = (validation.s("expression"), path.child("expression"));
     if text.trim().is_empty() {
         causes.required(&at, "expression is not specified");
@@ -167,7 +168,7 @@ fn validation(validation: &Value, compiler: &Compiler<'_>, path: &Path<'_>, caus
 }
 
 /// `validateAuditAnnotation`: the key follows the name of the policy.
-fn annotation(object: &Value, audit: &Value, compiler: &Compiler<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn annotation(object: &Value, audit: &Value, compiler: &Compiler, path: &Path<'_>, causes: &mut Causes) {
     const LONGEST: usize = 5 * 1024;
     let (at, key) = (path.child("key"), audit.s("key"));
     let name = object.sub("metadata").s("name");
@@ -187,7 +188,7 @@ fn annotation(object: &Value, audit: &Value, compiler: &Compiler<'_>, path: &Pat
     }
 }
 
-fn mutations(spec: &Value, compiler: &Compiler<'_>, causes: &mut Causes) {
+fn mutations(spec: &Value, compiler: &Compiler, causes: &mut Causes) {
     let path = SPEC.child("mutations");
     let list = spec.list("mutations");
     if list.is_empty() {
@@ -199,7 +200,7 @@ fn mutations(spec: &Value, compiler: &Compiler<'_>, causes: &mut Causes) {
 }
 
 /// `validateMutation`.
-fn mutation(mutation: &Value, compiler: &Compiler<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn mutation(mutation: &Value, compiler: &Compiler, path: &Path<'_>, causes: &mut Causes) {
     let (key, other, gives) = match mutation.s("patchType") {
         "JSONPatch" => ("jsonPatch", "applyConfiguration", "list(JSONPatch)"),
         "ApplyConfiguration" => ("applyConfiguration", "jsonPatch", "Object"),

@@ -1,6 +1,6 @@
 //! Rules of what is intercepted, and the conditions on top of them.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::expression::{About, Compiler};
 use crate::read::Read;
@@ -63,8 +63,8 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
         let detail = "if '*/*' is present, must not specify other resources";
         causes.invalid(path, rule.sub("resources"), detail);
     }
-    let mut wild: Vec<&str> = Vec::new();
-    let mut wild_sub: Vec<&str> = Vec::new();
+    let mut wild = Seen::default();
+    let mut wild_sub = Seen::default();
     for (i, resource) in list.iter().enumerate() {
         let text = resource.as_str().unwrap_or("");
         let at = path.index(i);
@@ -83,10 +83,10 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.invalid_str(&at, text, &format!("if '*/{sub}' is present, must not specify {text}"));
         }
         if sub == "*" {
-            wild.push(resource);
+            wild.insert(resource);
         }
         if resource == "*" {
-            wild_sub.push(sub);
+            wild_sub.insert(sub);
         }
     }
     if list.len() > 1 && has(list, "*") {
@@ -103,6 +103,7 @@ pub(super) fn match_conditions(list: &[Value], params: bool, path: &Path<'_>, ca
     if list.len() > 64 {
         causes.too_many(path, list.len(), 64);
     }
+    let again = Again::of(list, |v| v.s("name"));
     for (i, condition) in list.iter().enumerate() {
         let at = path.index(i);
         match condition.s("expression").trim() {
@@ -114,7 +115,7 @@ pub(super) fn match_conditions(list: &[Value], params: bool, path: &Path<'_>, ca
             causes.need(&at.child("name"));
         } else {
             causes.format(&at.child("name"), own, label::key);
-            if list[..i].iter().any(|c| c.s("name") == own) {
+            if again.at(i) {
                 causes.duplicate_str(&at.child("name"), own);
             }
         }
@@ -141,10 +142,11 @@ pub(super) fn match_resources(resources: &Value, path: &Path<'_>, causes: &mut C
             with_operations(rule, &at, causes);
             let names = rule.list("resourceNames");
             let names_at = at.child("resourceNames");
+            let again = Again::of(names, Whole);
             for (j, one) in names.iter().enumerate() {
                 let text = one.as_str().unwrap_or("");
                 causes.format(&names_at.index(j), text, name::path_segment);
-                if names[..j].contains(one) {
+                if again.at(j) {
                     causes.duplicate_str(&names_at.index(j), text);
                 }
             }

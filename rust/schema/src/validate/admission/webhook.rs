@@ -1,6 +1,6 @@
 //! Webhook configurations.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use super::rules;
 use crate::read::Read;
@@ -17,6 +17,7 @@ pub(crate) fn webhooks(object: &Value, old: Option<&Value>, mutating: bool, caus
         before.len() == hooks.len()
             && before.iter().zip(hooks).all(|(a, b)| a.list("matchConditions") == b.list("matchConditions"))
     });
+    let again = Again::of(hooks, |v| v.s("name"));
     for (i, hook) in hooks.iter().enumerate() {
         webhook(hook, mutating, &path.index(i), causes);
         if before.is_none() {
@@ -26,7 +27,7 @@ pub(crate) fn webhooks(object: &Value, old: Option<&Value>, mutating: bool, caus
         }
         let at = path.index(i);
         review_versions(hook, &at, causes);
-        if hooks[..i].iter().any(|h| h.s("name") == hook.s("name")) && !hook.s("name").is_empty() {
+        if again.at(i) && !hook.s("name").is_empty() {
             causes.duplicate_str(&at.child("name"), hook.s("name"));
         }
     }
@@ -39,9 +40,10 @@ fn review_versions(hook: &Value, path: &Path<'_>, causes: &mut Causes) {
         return causes.required(&at, "must specify one of v1, v1beta1");
     }
     let mut accepted = false;
+    let again = Again::of(versions, Whole);
     for (i, version) in versions.iter().enumerate() {
         let text = version.as_str().unwrap_or("");
-        if versions[..i].contains(version) {
+        if again.at(i) {
             causes.invalid_str(&at.index(i), text, "duplicate version");
             continue;
         }

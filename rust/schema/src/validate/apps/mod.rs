@@ -2,7 +2,7 @@
 
 mod status;
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value};
+use hydrofoil_types::{CauseReason, Causes, Path, Seen, SmolStr, Value};
 
 use super::check::{Check, IMMUTABLE};
 use super::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
@@ -239,12 +239,8 @@ fn mounted(spec: &mut Value) {
     if claims.is_empty() {
         return;
     }
-    let mut seen: Vec<Value> = Vec::new();
-    claims.retain(|c| {
-        let new = !seen.contains(c);
-        seen.push(c.clone());
-        new
-    });
+    let mut seen = Seen::default();
+    claims.retain(|c| seen.insert(SmolStr::new(c.as_str().unwrap_or(""))));
     let pod = spec.make("template").make("spec");
     let mut volumes: Vec<Value> = claims
         .iter()
@@ -257,9 +253,8 @@ fn mounted(spec: &mut Value) {
             volume
         })
         .collect();
-    volumes.extend(
-        pod.list("volumes").iter().filter(|v| !claims.iter().any(|c| c.as_str() == Some(v.s("name")))).cloned(),
-    );
+    let own = |v: &&Value| !seen.contains(&SmolStr::new(v.s("name")));
+    volumes.extend(pod.list("volumes").iter().filter(own).cloned());
     pod.put("volumes", volumes);
 }
 

@@ -1,5 +1,7 @@
 //! Cron jobs (`pkg/apis/batch/validation/validation.go`).
 
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::job;

@@ -1,5 +1,7 @@
 //! Jobs (`pkg/apis/batch/validation/validation.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "the count is positive")]
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::policy;

@@ -1,6 +1,9 @@
 //! Failure and success policies of jobs.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use crate::read::Read;
 use crate::validate::check::Check;
@@ -81,11 +84,12 @@ fn exit_codes(codes: &Value, names: &[&str], path: &Path<'_>, causes: &mut Cause
         causes.too_many(&at, values.len(), 255);
     }
     let mut ordered = true;
+    let mut seen = Seen::default();
     for (i, value) in values.iter().enumerate() {
         if *value == 0 && operator == "In" {
             causes.invalid_int(&at.index(i), 0, "must not be 0 for the In operator");
         }
-        if values[..i].contains(value) {
+        if !seen.insert(*value) {
             causes.duplicate(&at.index(i), &Value::Int(*value));
         }
         if i > 0 && values[i - 1] > *value {

@@ -3,7 +3,7 @@
 //! A rule holds only where its field changes (`getStatusValidationOptions` of the strategy), so that a status that
 //! breaks it already can be mended in steps.
 
-use hydrofoil_types::{Causes, Path, Timestamp, Value};
+use hydrofoil_types::{Causes, Path, Seen, Timestamp, Value};
 
 use super::policy::{overlap, parse_indexes};
 use crate::read::{Read, same_field};
@@ -87,17 +87,15 @@ fn changed(new: &State<'_>, before: &State<'_>, key: &str) -> bool {
 fn uncounted(status: &Value, causes: &mut Causes) {
     let Some(pods) = status.opt("uncountedTerminatedPods") else { return };
     let path = STATUS.child("uncountedTerminatedPods");
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = Seen::default();
     for key in ["succeeded", "failed"] {
         let at = path.child(key);
         for (i, uid) in pods.list(key).iter().enumerate() {
             let uid = uid.as_str().unwrap_or("");
             if uid.is_empty() {
                 causes.invalid_str(&at.index(i), uid, "must not be empty");
-            } else if seen.contains(&uid) {
+            } else if !seen.insert(uid) {
                 causes.duplicate_str(&at.index(i), uid);
-            } else {
-                seen.push(uid);
             }
         }
     }

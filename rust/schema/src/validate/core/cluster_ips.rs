@@ -1,6 +1,8 @@
 //! The addresses of services and their families.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use hydrofoil_types::{Again, Causes, Path, Value, Whole};
 
 use crate::read::Read;
 use crate::validate::check::Check;
@@ -31,10 +33,11 @@ pub(crate) fn rules(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     }
     let families = spec.list("ipFamilies");
     let families_at = SPEC.child("ipFamilies");
+    let again = Again::of(families, Whole);
     for (i, family) in families.iter().enumerate() {
         let text = family.as_str().unwrap_or("");
         causes.one_of(&families_at.index(i), text, &["IPv4", "IPv6"]);
-        if families[..i].contains(family) {
+        if again.at(i) {
             causes.duplicate(&families_at.index(i), family);
         }
     }

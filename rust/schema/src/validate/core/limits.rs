@@ -1,6 +1,6 @@
 //! Limit ranges.
 
-use hydrofoil_types::{Causes, Path, Quantity, Value};
+use hydrofoil_types::{Again, Causes, Path, Quantity, Seen, Value};
 
 use crate::read::Read;
 use crate::validate::check::Check;
@@ -14,6 +14,7 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
     let spec = Path::new("spec");
     let path = spec.child("limits");
     let limits = object.sub("spec").list("limits");
+    let again = Again::of(limits, |v| v.s("type"));
     for (i, limit) in limits.iter().enumerate() {
         let at = path.index(i);
         let kind = limit.s("type");
@@ -23,7 +24,7 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
         if causes.len() == before && !kind.contains('/') && !known {
             causes.invalid_str(&at.child("type"), kind, "must be a standard limit type or fully qualified");
         }
-        if limits[..i].iter().any(|l| l.s("type") == kind) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("type"), kind);
         }
         item(limit, kind, &at, causes);
@@ -55,13 +56,14 @@ fn item(limit: &Value, kind: &str, path: &Path<'_>, causes: &mut Causes) {
         causes.required(&path.child("limits"), detail);
     }
     names("maxLimitRequestRatio", causes);
+    let mut seen = Seen::default();
     let mut keys: Vec<&str> = Vec::new();
     for list in ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"] {
         if kind == "Pod" && list.starts_with("default") {
             continue;
         }
         for (name, _) in limit.entries(list) {
-            if !keys.contains(&name.as_str()) {
+            if seen.insert(name.as_str()) {
                 keys.push(name);
             }
         }

@@ -1,6 +1,9 @@
 //! Nodes.
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole};
 
 use crate::internal::{self, InternalCauses};
 use crate::read::Read;
@@ -44,6 +47,7 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
 fn taints(object: &Value, causes: &mut Causes) {
     let list = object.sub("spec").list("taints");
     let path = METADATA.child("taints");
+    let again = Again::of(list, |t| (t.s("key"), t.s("effect")));
     for (i, taint) in list.iter().enumerate() {
         let at = path.index(i);
         causes.format(&at.child("key"), taint.s("key"), label::key);
@@ -53,7 +57,7 @@ fn taints(object: &Value, causes: &mut Causes) {
             causes.invalid_str(&at.child("value"), taint.s("value"), &wrong.join(";"));
         }
         taint_effect(taint.s("effect"), false, &at.child("effect"), causes);
-        if list[..i].iter().any(|t| t.s("key") == taint.s("key") && t.s("effect") == taint.s("effect")) {
+        if again.at(i) {
             let shown = internal::json("core.Taint", taint);
             let message = format!("Duplicate value: {shown}: taints must be unique by key and effect pair");
             causes.push(&at, CauseReason::Duplicate, message);
@@ -108,8 +112,9 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
     declared(object, causes);
     let at = STATUS.child("addresses");
     let addresses = object.sub("status").list("addresses");
+    let again = Again::of(addresses, Whole);
     for (i, address) in addresses.iter().enumerate() {
-        if addresses[..i].contains(address) {
+        if again.at(i) {
             causes.duplicate_internal(&at.index(i), "core.NodeAddress", address);
         }
     }

@@ -1,5 +1,7 @@
 //! Resource quotas.
 
+use std::collections::HashMap;
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
@@ -88,18 +90,40 @@ pub(crate) fn rules(object: &Value, causes: &mut Causes) {
     let at = path.child("scopes");
     let scopes = spec.sub("scopes");
     let mut seen: Vec<&str> = Vec::new();
+    let mut misfits = Misfits::of(&hard);
     for scope in spec.list("scopes").iter().map(|s| s.as_str().unwrap_or("")) {
         if !SCOPES.contains(&scope) {
             causes.invalid(&at, scopes, "unsupported scope");
         }
-        for _ in hard.iter().filter(|name| !fits(scope, name)) {
-            causes.invalid(&at, scopes, "unsupported scope applied to resource");
-        }
+        misfits.each(scope, causes, |causes| causes.invalid(&at, scopes, "unsupported scope applied to resource"));
         seen.push(scope);
     }
     conflicts(&seen, scopes, &at, causes);
     if let Some(selector) = spec.opt("scopeSelector") {
         scope_selector(selector, &hard, &path.child("scopeSelector"), causes);
+    }
+}
+
+/// How many resources of a quota do not go with a scope.
+struct Misfits<'a> {
+    hard: &'a [&'a str],
+    counts: HashMap<&'a str, usize>,
+}
+
+impl<'a> Misfits<'a> {
+    fn of(hard: &'a [&'a str]) -> Self {
+        Self { hard, counts: HashMap::new() }
+    }
+
+    /// Tells of each.
+    fn each(&mut self, scope: &'a str, causes: &mut Causes, tell: impl Fn(&mut Causes)) {
+        let count = || self.hard.iter().filter(|name| !fits(scope, name)).count();
+        for _ in 0..*self.counts.entry(scope).or_insert_with(count) {
+            if causes.is_full() {
+                return;
+            }
+            tell(causes);
+        }
     }
 }
 
@@ -114,14 +138,15 @@ fn conflicts(seen: &[&str], shown: &Value, at: &Path<'_>, causes: &mut Causes) {
 fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("matchExpressions");
     let mut seen: Vec<&str> = Vec::new();
+    let mut misfits = Misfits::of(hard);
     for requirement in selector.list("matchExpressions") {
         let (scope, operator) = (requirement.s("scopeName"), requirement.s("operator"));
         if !SCOPES.contains(&scope) {
             causes.invalid_str(&at.child("scopeName"), scope, "unsupported scope");
         }
-        for _ in hard.iter().filter(|name| !fits(scope, name)) {
+        misfits.each(scope, causes, |causes| {
             causes.invalid_internal(&at, "*core.ScopeSelector", selector, "unsupported scope applied to resource");
-        }
+        });
         let plain = matches!(
             scope,
             "BestEffort" | "NotBestEffort" | "Terminating" | "NotTerminating" | "CrossNamespacePodAffinity"

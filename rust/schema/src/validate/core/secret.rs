@@ -1,5 +1,7 @@
 //! Secrets.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 use base64::Engine as _;
 use hydrofoil_types::{Causes, Path, Value};
 

@@ -1,6 +1,6 @@
 //! Services.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::{cluster_ips, endpoints};
 use crate::Request;
@@ -57,17 +57,19 @@ pub(crate) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
         causes.need(&ports_at);
     }
     by_type(spec, kind, causes);
+    let again = Again::of(ports, |v| v.s("name"));
     for (i, port) in ports.iter().enumerate() {
-        port_of(port, ports, i, &ports_at.index(i), causes);
+        port_of(port, ports.len() > 1, again.at(i), &ports_at.index(i), causes);
     }
     meta::labels(spec.get("selector"), &SPEC.child("selector"), causes);
     causes.one_of_required(&SPEC.child("sessionAffinity"), spec.s("sessionAffinity"), &["ClientIP", "None"]);
     affinity(spec, causes);
     cluster_ips::rules(spec, old.map(|o| o.sub("spec")), causes);
     let at = SPEC.child("externalIPs");
+    let kept: Seen<_> = old.map_or(&[][..], |o| o.sub("spec").list("externalIPs")).iter().map(Whole).collect();
     for (i, external) in spec.list("externalIPs").iter().enumerate() {
         let (text, before) = (external.as_str().unwrap_or(""), causes.len());
-        if !old.is_some_and(|o| o.sub("spec").list("externalIPs").contains(external)) {
+        if !kept.contains(&Whole(external)) {
             causes.format(&at.index(i), text, ip::ip_legacy);
         }
         if causes.len() == before {
@@ -134,15 +136,15 @@ fn by_type(spec: &Value, kind: &str, causes: &mut Causes) {
     }
 }
 
-fn port_of(port: &Value, ports: &[Value], i: usize, at: &Path<'_>, causes: &mut Causes) {
+fn port_of(port: &Value, named: bool, again: bool, at: &Path<'_>, causes: &mut Causes) {
     let own = port.s("name");
     if own.is_empty() {
-        if ports.len() > 1 {
+        if named {
             causes.need(&at.child("name"));
         }
     } else {
         causes.format(&at.child("name"), own, name::label);
-        if ports[..i].iter().any(|p| p.s("name") == own) {
+        if again {
             causes.duplicate_str(&at.child("name"), own);
         }
     }
@@ -178,16 +180,16 @@ fn affinity(spec: &Value, causes: &mut Causes) {
 }
 
 fn repeated(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let again = Again::of(ports, |v| (v.i("nodePort"), v.s("protocol")));
     for (i, port) in ports.iter().enumerate() {
         let node = port.i("nodePort");
-        let same = |p: &&Value| p.i("nodePort") == node && p.s("protocol") == port.s("protocol");
-        if node != 0 && ports[..i].iter().any(|p| same(&p)) {
+        if node != 0 && again.at(i) {
             causes.duplicate(&path.index(i).child("nodePort"), &Value::Int(node));
         }
     }
+    let again = Again::of(ports, |v| (v.i("port"), v.s("protocol")));
     for (i, port) in ports.iter().enumerate() {
-        let same = |p: &Value| p.i("port") == port.i("port") && p.s("protocol") == port.s("protocol");
-        if ports[..i].iter().any(same) {
+        if again.at(i) {
             // Upstream compares, and so shows, nothing but these two.
             let mut shown = Value::object();
             shown.put("protocol", port.s("protocol"));
@@ -206,8 +208,10 @@ fn source_ranges(object: &Value, old: Option<&Value>, causes: &mut Causes) {
         if !balancer {
             causes.forbidden(&at, BALANCER);
         }
+        let kept = old.map_or(&[][..], |o| o.sub("spec").list("loadBalancerSourceRanges"));
+        let kept: Seen<_> = kept.iter().map(Whole).collect();
         for (i, range) in ranges.iter().enumerate() {
-            if old.is_some_and(|o| o.sub("spec").list("loadBalancerSourceRanges").contains(range)) {
+            if kept.contains(&Whole(range)) {
                 continue;
             }
             causes.format(&at.index(i), range.as_str().unwrap_or("").trim(), ip::cidr_legacy);
@@ -264,10 +268,11 @@ fn traffic(spec: &Value, kind: &str, causes: &mut Causes) {
 /// `ValidateLoadBalancerStatus`, of ingresses too.
 pub(crate) fn balancer(status: &Value, old: &Value, modes: bool, path: &Path<'_>, causes: &mut Causes) {
     let path = path.child("ingress");
+    let kept: Seen<_> = old.list("ingress").iter().map(|o| o.s("ip")).collect();
     for (i, ingress) in status.list("ingress").iter().enumerate() {
         let at = path.index(i);
         let address = ingress.s("ip");
-        if !address.is_empty() && !old.list("ingress").iter().any(|o| o.s("ip") == address) {
+        if !address.is_empty() && !kept.contains(&address) {
             causes.format(&at.child("ip"), address, ip::ip_legacy);
         }
         if modes {

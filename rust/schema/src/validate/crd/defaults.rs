@@ -1,6 +1,6 @@
 //! Defaults against their own schema (apiextensions-apiserver `pkg/apiserver/schema/defaulting/validation.go`).
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use crate::custom::{self, Node};
 use crate::read::{Read, Write};
@@ -53,13 +53,9 @@ impl<'a> Around<'a> {
 
 /// Several causes as one text (`ErrorList.ToAggregate`).
 pub(super) fn aggregate(causes: &Causes) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    for cause in causes.as_slice() {
-        let text = format!("{}: {}", cause.field, cause.message);
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
+    let mut seen = Seen::default();
+    let mut texts: Vec<String> = causes.as_slice().iter().map(|c| format!("{}: {}", c.field, c.message)).collect();
+    texts.retain(|text| seen.insert(text.clone()));
     if texts.len() == 1 { texts.swap_remove(0) } else { format!("[{}]", texts.join(", ")) }
 }
 

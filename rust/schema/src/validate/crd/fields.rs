@@ -1,6 +1,8 @@
 //! Subresources, printer columns and selectable fields.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
+use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use crate::read::Read;
 use crate::validate::check::Check;
@@ -76,7 +78,7 @@ pub(super) fn selectable(holder: &Value, schema: &str, path: &Path<'_>, causes: 
         };
         return causes.invalid_str(&at, "", detail);
     };
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen = Seen::default();
     for (i, field) in list.iter().enumerate() {
         let at = at.index(i);
         let at = at.child("jsonPath");
@@ -100,10 +102,8 @@ pub(super) fn selectable(holder: &Value, schema: &str, path: &Path<'_>, causes: 
                 }
             }
         }
-        if seen.contains(&text) {
+        if !seen.insert(text) {
             causes.duplicate_str(&at, text);
-        } else {
-            seen.push(text);
         }
     }
     if seen.len() > 8 {

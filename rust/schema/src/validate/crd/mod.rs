@@ -13,7 +13,7 @@ mod schema;
 mod shared;
 mod structural;
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::admission;
 use super::check::{Check, IMMUTABLE};
@@ -153,17 +153,15 @@ fn check(spec: &Value, options: Options, causes: &mut Causes) {
 fn version_list(spec: &Value, options: Options, path: &Path<'_>, causes: &mut Causes) {
     let versions = spec.list("versions");
     let mut unique = true;
+    let own_subresources = versions.iter().any(|v| v.has("subresources"));
+    let again = Again::of(versions, |v| v.s("name"));
     for (i, version) in versions.iter().enumerate() {
         let at = path.index(i);
         let own = version.s("name");
-        unique &= !versions[..i].iter().any(|v| v.s("name") == own);
+        unique &= !again.at(i);
         joined(own, name::label_1035, "", &at.child("name"), causes);
         deprecation(version, &at.child("deprecationWarning"), causes);
-        let subresources = if versions.iter().any(|v| v.has("subresources")) {
-            version.sub("subresources")
-        } else {
-            spec.sub("subresources")
-        };
+        let subresources = if own_subresources { version } else { spec }.sub("subresources");
         validation(version.opt("schema"), subresources.has("status"), options, &at.child("schema"), causes);
         fields::subresources(version.sub("subresources"), &at.child("subresources"), causes);
         fields::columns(version.list("additionalPrinterColumns"), &at.child("additionalPrinterColumns"), causes);
@@ -271,9 +269,10 @@ fn conversion(spec: &Value, causes: &mut Causes) {
         return causes.need(&versions_at);
     }
     let mut accepted = false;
+    let again = Again::of(versions, Whole);
     for (i, version) in versions.iter().enumerate() {
         let text = version.as_str().unwrap_or("");
-        if versions[..i].contains(version) {
+        if again.at(i) {
             causes.invalid_str(&versions_at.index(i), text, "duplicate version");
             continue;
         }
@@ -293,16 +292,18 @@ fn stored(object: &Value, path: &Path<'_>, causes: &mut Causes) {
         return causes.invalid(path, shown, "must have at least one stored version");
     }
     let versions = object.sub("spec").list("versions");
+    let named: Seen<_> = list.iter().map(Value::as_str).collect();
+    let known: Seen<_> = versions.iter().map(|v| v.s("name")).collect();
+    let again = Again::of(versions, |v| v.s("name"));
     for (i, version) in versions.iter().enumerate().filter(|(_, v)| v.b("storage")) {
         // A name counts for the first version that has it.
-        let again = versions[..i].iter().any(|v| v.s("name") == version.s("name"));
-        if again || !list.iter().any(|s| s.as_str() == Some(version.s("name"))) {
+        if again.at(i) || !named.contains(&Some(version.s("name"))) {
             causes.invalid(path, shown, &format!("must have the storage version {}", version.s("name")));
         }
     }
     for (i, stored) in list.iter().enumerate() {
         let text = stored.as_str().unwrap_or("");
-        if !versions.iter().any(|v| v.s("name") == text) {
+        if !known.contains(&text) {
             let detail = format!(
                 "missing from spec.versions; {text} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in {text} and removes {text} from status.storedVersions"
             );

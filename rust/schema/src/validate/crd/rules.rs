@@ -36,7 +36,7 @@ struct Context<'c> {
     decl: Option<&'c Arc<Decl>>,
     root: bool,
     /// Where what was before can no longer be found.
-    uncorrelated: Option<&'c str>,
+    uncorrelated: Option<&'c Path<'c>>,
 }
 
 struct Walk<'c> {
@@ -73,9 +73,8 @@ impl Walk<'_> {
         }
         if let Some(items) = props.opt("items").filter(|i| i.as_object().is_some()) {
             let decl = decl.and_then(|d| d.element());
-            let here = path.to_string();
             let keyed = props.s("x-kubernetes-list-type") == "map";
-            let uncorrelated = below.uncorrelated.or((!keyed).then_some(here.as_str()));
+            let uncorrelated = below.uncorrelated.or((!keyed).then_some(path));
             self.node(items, &path.child("items"), &Context { decl, uncorrelated, ..below });
         }
         if !rules.is_empty() && self.sound(props, context) {

@@ -1,6 +1,6 @@
 //! What may be written in a schema (`ValidateCustomResourceDefinitionOpenAPISchema`).
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::fields::find;
 use super::internal;
@@ -248,6 +248,7 @@ fn map_list(props: &Value, keys: &[Value], items: Option<&Value>, path: &Path<'_
         let detail = "must be object if parent array's x-kubernetes-list-type is map";
         return causes.invalid_str(&at.child("type"), items.s("type"), detail);
     }
+    let again = Again::of(keys, Whole);
     for (i, key) in keys.iter().enumerate() {
         let own = key.as_str().unwrap_or("");
         match items.sub("properties").get(own) {
@@ -263,7 +264,7 @@ fn map_list(props: &Value, keys: &[Value], items: Option<&Value>, path: &Path<'_
             }
             Some(_) => {}
         }
-        if keys[..i].contains(key) {
+        if again.at(i) {
             let shown = props.sub("x-kubernetes-list-map-keys");
             causes.invalid(&keys_at, shown, "must not contain duplicate entries");
         }
@@ -272,11 +273,12 @@ fn map_list(props: &Value, keys: &[Value], items: Option<&Value>, path: &Path<'_
 
 fn map_keys(items: &Value, keys: &[Value], path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("properties");
+    let required: Seen<_> = items.list("required").iter().map(Whole).collect();
     for key in keys {
         let own = key.as_str().unwrap_or("");
         let Some(property) = items.sub("properties").get(own) else { continue };
         let at = at.key(own);
-        if !items.list("required").contains(key) && !property.has("default") {
+        if !required.contains(&Whole(key)) && !property.has("default") {
             let detail =
                 "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property";
             causes.required(&at.child("default"), detail);

@@ -1,6 +1,6 @@
 //! Claims, their templates and device classes.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::status;
 use crate::Request;
@@ -62,13 +62,13 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
 }
 
 /// The names of requests and of their choices, as constraints and results write them.
-pub(super) fn names(devices: &Value) -> Vec<String> {
-    let mut out = Vec::new();
+pub(super) fn names(devices: &Value) -> Seen<String> {
+    let mut out = Seen::default();
     for request in devices.list("requests") {
         let own = request.s("name");
-        out.push(own.to_owned());
+        out.insert(own.to_owned());
         for sub in request.list("firstAvailable") {
-            out.push(format!("{own}/{}", sub.s("name")));
+            out.insert(format!("{own}/{}", sub.s("name")));
         }
     }
     out
@@ -87,8 +87,9 @@ fn some<'a>(list: &'a [Value], path: &Path<'_>, causes: &mut Causes) -> &'a [Val
 }
 
 fn twins(requests: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let again = Again::of(requests, |v| v.s("name"));
     for (i, one) in requests.iter().enumerate() {
-        if requests[..i].iter().any(|r| r.s("name") == one.s("name")) {
+        if again.at(i) {
             causes.duplicate_str(&path.index(i), one.s("name"));
         }
     }
@@ -99,10 +100,11 @@ fn devices(version: &str, devices: &Value, path: &Path<'_>, causes: &mut Causes)
     let names = names(devices);
     let at = path.child("requests");
     let requests = devices.list("requests");
+    let again = Again::of(requests, |v| v.s("name"));
     for (i, one) in some(requests, &at, causes).iter().enumerate() {
         let at = at.index(i);
         request(version, one, &at, causes);
-        if requests[..i].iter().any(|r| r.s("name") == one.s("name")) {
+        if again.at(i) {
             causes.duplicate_str(&at, one.s("name"));
         }
     }
@@ -124,21 +126,22 @@ fn devices(version: &str, devices: &Value, path: &Path<'_>, causes: &mut Causes)
 }
 
 /// `validateRequestNames`.
-fn request_names(holder: &Value, names: &[String], path: &Path<'_>, causes: &mut Causes) {
+fn request_names(holder: &Value, names: &Seen<String>, path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("requests");
     let list = holder.list("requests");
     if list.len() > 32 {
         causes.too_many(&at, list.len(), 32);
     }
+    let again = Again::of(list, Whole);
     for (i, value) in list.iter().enumerate() {
         request_name(value.as_str().unwrap_or(""), names, &at.index(i), causes);
-        if list[..i].contains(value) {
+        if again.at(i) {
             causes.duplicate(&at.index(i), value);
         }
     }
 }
 
-pub(super) fn request_name(text: &str, names: &[String], at: &Path<'_>, causes: &mut Causes) {
+pub(super) fn request_name(text: &str, names: &Seen<String>, at: &Path<'_>, causes: &mut Causes) {
     let parts: Vec<&str> = text.split('/').collect();
     if parts.len() > 2 {
         let detail =
@@ -148,14 +151,14 @@ pub(super) fn request_name(text: &str, names: &[String], at: &Path<'_>, causes: 
     for part in parts {
         causes.format(at, part, name::label);
     }
-    if !names.iter().any(|n| n == text) {
+    if !names.contains(&text.to_owned()) {
         let detail =
             "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'";
         causes.invalid_str(at, text, detail);
     }
 }
 
-fn constraint(constraint: &Value, names: &[String], path: &Path<'_>, causes: &mut Causes) {
+fn constraint(constraint: &Value, names: &Seen<String>, path: &Path<'_>, causes: &mut Causes) {
     request_names(constraint, names, path, causes);
     let (same, distinct) = (constraint.opt("matchAttribute"), constraint.opt("distinctAttribute"));
     match (same, distinct) {
@@ -192,11 +195,12 @@ fn request(version: &str, request: &Value, path: &Path<'_>, causes: &mut Causes)
         if choices.len() > 8 {
             causes.too_many(&at, choices.len(), 8);
         }
+        let again = Again::of(choices, |v| v.s("name"));
         for (i, choice) in choices.iter().enumerate() {
             let at = at.index(i);
             causes.format(&at.child("name"), choice.s("name"), name::label);
             exact_request(choice, &at, causes);
-            if choices[..i].iter().any(|c| c.s("name") == choice.s("name")) {
+            if again.at(i) {
                 causes.duplicate_str(&at, choice.s("name"));
             }
         }

@@ -1,6 +1,12 @@
 //! Resource slices.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(
+    clippy::arithmetic_side_effects,
+    reason = "amounts are far below 128 bits; a step of nothing is looked at before"
+)]
+#![allow(clippy::indexing_slicing, reason = "the place before was there")]
+
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use crate::internal::InternalCauses;
 use crate::read::Read;
@@ -41,6 +47,7 @@ pub(crate) fn slice(version: &str, object: &Value, old: Option<&Value>, causes: 
         causes.too_many(&at, devices.len(), 128);
     }
     let spread = spec.b("perDeviceNodeSelection");
+    let again = Again::of(devices, |v| v.s("name"));
     for (i, one) in devices.iter().enumerate() {
         let at = at.index(i);
         if version == "v1beta1" {
@@ -50,15 +57,16 @@ pub(crate) fn slice(version: &str, object: &Value, old: Option<&Value>, causes: 
             causes.format(&at.child("name"), one.s("name"), name::label);
             device(one, spread, &at, causes);
         }
-        if devices[..i].iter().any(|d| d.s("name") == one.s("name")) {
+        if again.at(i) {
             causes.duplicate_str(&at, one.s("name"));
         }
     }
     let at = SPEC.child("sharedCounters");
+    let again = Again::of(counters, |v| v.s("name"));
     for (i, set) in counters.iter().enumerate() {
         let at = at.index(i);
         counter_set(set, "name", &at, causes);
-        if counters[..i].iter().any(|c| c.s("name") == set.s("name")) {
+        if again.at(i) {
             causes.duplicate_str(&at, set.s("name"));
         }
     }
@@ -134,10 +142,11 @@ fn device(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
     }
     let at = path.child("consumesCounters");
     let consumed = device.list("consumesCounters");
+    let again = Again::of(consumed, |v| v.s("counterSet"));
     for (i, set) in consumed.iter().enumerate() {
         let at = at.index(i);
         counter_set(set, "counterSet", &at, causes);
-        if consumed[..i].iter().any(|c| c.s("counterSet") == set.s("counterSet")) {
+        if again.at(i) {
             causes.duplicate_str(&at, set.s("counterSet"));
         }
     }
@@ -305,17 +314,16 @@ fn bindings(device: &Value, path: &Path<'_>, causes: &mut Causes) {
         let detail = "bindingFailureConditions are required to use bindingConditions";
         causes.invalid(&path.child("bindingFailureConditions"), &Value::Null, detail);
     }
-    let mut seen: Vec<&Value> = Vec::new();
+    let mut seen = Seen::default();
     for (key, list) in [("bindingConditions", conditions), ("bindingFailureConditions", failures)] {
         let at = path.child(key);
         if list.len() > 4 {
             causes.too_many(&at, list.len(), 4);
         }
         for (i, condition) in list.iter().enumerate() {
-            if seen.contains(&condition) {
+            if !seen.insert(Whole(condition)) {
                 causes.duplicate(&at.index(i), condition);
             }
-            seen.push(condition);
             causes.format(&at.index(i), condition.as_str().unwrap_or(""), label::key);
         }
     }

@@ -1,6 +1,6 @@
 //! The status of a claim.
 
-use hydrofoil_types::{Causes, Map, Path, Value};
+use hydrofoil_types::{Again, Causes, Map, Path, Seen, Value, Whole};
 
 use super::claim::{names, request_name};
 use crate::internal::InternalCauses;
@@ -38,7 +38,8 @@ fn reservations(object: &Value, before: &Value, causes: &mut Causes) {
     if !status.has("allocation") {
         return causes.forbidden(&at, "may not be specified when `allocated` is not set");
     }
-    let added = list.iter().any(|user| !before.list("reservedFor").contains(user));
+    let known: Seen<_> = before.list("reservedFor").iter().map(Whole).collect();
+    let added = list.iter().any(|user| !known.contains(&Whole(user)));
     if added && object.sub("metadata").has("deletionTimestamp") {
         let detail = "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set";
         causes.forbidden(&at, detail);
@@ -50,6 +51,7 @@ fn reserved(new: &Value, path: &Path<'_>, causes: &mut Causes) {
     if list.len() > 256 {
         causes.too_many(path, list.len(), 256);
     }
+    let again = Again::of(list, |v| v.s("uid"));
     for (i, user) in list.iter().enumerate() {
         let at = path.index(i);
         for key in ["resource", "name", "uid"] {
@@ -57,7 +59,7 @@ fn reserved(new: &Value, path: &Path<'_>, causes: &mut Causes) {
                 causes.need(&at.child(key));
             }
         }
-        if list[..i].iter().any(|u| u.s("uid") == user.s("uid")) {
+        if again.at(i) {
             causes.duplicate_str(&at, user.s("uid"));
         }
     }
@@ -69,13 +71,15 @@ fn key(device: &Value) -> (&str, &str, &str, &str) {
 
 fn devices(new: &Value, allocation: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let list = new.list("devices");
+    let results = allocation.map_or(&[][..], |a| a.sub("devices").list("results"));
+    let allocated: Seen<_> = results.iter().map(key).collect();
+    let again = Again::of(list, key);
     for (i, device) in list.iter().enumerate() {
         let at = path.index(i);
         super::driver(device.s("driver"), &at.child("driver"), causes);
         super::pool(device.s("pool"), &at.child("pool"), causes);
         causes.format(&at.child("device"), device.s("device"), name::label);
-        let known = allocation.is_some_and(|a| a.sub("devices").list("results").iter().any(|r| key(r) == key(device)));
-        if !known {
+        if !allocated.contains(&key(device)) {
             let shown = Map::from_unique(vec![
                 ("Driver".into(), Value::from(device.s("driver"))),
                 ("Pool".into(), Value::from(device.s("pool"))),
@@ -84,7 +88,7 @@ fn devices(new: &Value, allocation: Option<&Value>, path: &Path<'_>, causes: &mu
             ]);
             causes.invalid(&at, &shown.into(), "must be an allocated device in the claim");
         }
-        if list[..i].iter().any(|d| key(d) == key(device)) {
+        if again.at(i) {
             causes.duplicate(&at, device);
         }
         let conditions = device.list("conditions");
@@ -113,15 +117,16 @@ fn network_data(network: &Value, path: &Path<'_>, causes: &mut Causes) {
     if ips.len() > 16 {
         causes.too_many(&at, ips.len(), 16);
     }
+    let again = Again::of(ips, Whole);
     for (i, address) in ips.iter().enumerate() {
         causes.format(&at.index(i), address.as_str().unwrap_or(""), ip::interface);
-        if ips[..i].contains(address) {
+        if again.at(i) {
             causes.duplicate(&at.index(i), address);
         }
     }
 }
 
-fn allocated(allocation: &Value, names: &[String], path: &Path<'_>, causes: &mut Causes) {
+fn allocated(allocation: &Value, names: &Seen<String>, path: &Path<'_>, causes: &mut Causes) {
     let devices_at = path.child("devices");
     let at = devices_at.child("results");
     let results = allocation.sub("devices").list("results");

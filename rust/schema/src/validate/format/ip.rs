@@ -1,5 +1,8 @@
 //! Addresses and networks (apimachinery `pkg/util/validation/ip.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// `netutils.ParseIPSloppy`: leading zeros of IPv4 octets are taken as decimal, mapped addresses as IPv4.

@@ -1,5 +1,7 @@
 //! Just enough of JSON to say whether a text is an object, with Go's words when it is not.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 /// What `json.Unmarshal` into a map says, if anything.
 pub(crate) fn object_problem(text: &[u8]) -> Option<String> {
     let mut p = Parser { text, at: 0 };

@@ -1,5 +1,8 @@
 //! Label keys and values (apimachinery `pkg/api/validate/content/kube.go`).
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use super::name;
 
 const FORM: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
@@ -9,11 +12,15 @@ fn word(b: &[u8]) -> bool {
     !b.is_empty()
         && b[0].is_ascii_alphanumeric()
         && b[b.len() - 1].is_ascii_alphanumeric()
-        && b.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
+        && b.iter().all(|c| name::IN_KEYS[usize::from(*c)])
 }
 
 /// `IsQualifiedName`, which is also the rule of label keys.
 pub(crate) fn key(text: &str, bad: &mut dyn FnMut(&str)) {
+    // Most have no prefix.
+    if text.len() <= 63 && word(text.as_bytes()) {
+        return;
+    }
     let mut parts = text.split('/');
     let (first, second, third) = (parts.next().unwrap_or(""), parts.next(), parts.next());
     if third.is_some() {

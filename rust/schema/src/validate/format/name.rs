@@ -1,5 +1,9 @@
 //! Names: DNS labels and subdomains, path segments, keys.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const UNDERSCORE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
@@ -8,6 +12,17 @@ const LABEL_1035: &str = "a DNS-1035 label must consist of lower case alphanumer
 const KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 const LONG_63: &str = "must be no more than 63 characters";
 const LONG_253: &str = "must be no more than 253 characters";
+
+/// Which bytes keys of labels and of configurations have: letters, digits, `-`, `_` and `.`.
+pub(super) static IN_KEYS: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        byte += 1;
+    }
+    table
+};
 
 fn alnum(b: u8) -> bool {
     b.is_ascii_lowercase() || b.is_ascii_digit()
@@ -105,7 +120,7 @@ pub(crate) fn config_key(text: &str, bad: &mut dyn FnMut(&str)) {
     if text.len() > 253 {
         bad(LONG_253);
     }
-    if text.is_empty() || !text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_')) {
+    if text.is_empty() || !text.bytes().all(|b| IN_KEYS[usize::from(b)]) {
         bad(KEY);
     }
     if text == "." {

@@ -1,5 +1,9 @@
 //! Other texts: environment variables, ports' names, percentages, headers.
 
+#![allow(clippy::arithmetic_side_effects, reason = "durations are summed with checks, of fractions 18 digits at most")]
+#![allow(clippy::indexing_slicing, reason = "the text is not empty")]
+#![allow(clippy::string_slice, reason = "it is cut where a unit was found")]
+
 const RELAXED: &str =
     "a valid environment variable name must consist only of printable ASCII characters other than '='";
 const HEADER: &str = "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";

@@ -1,5 +1,9 @@
 //! URLs, as far as Go's `net/url` is looked at by validation.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 /// The parts of a URL.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Url<'a> {

@@ -1,5 +1,7 @@
 //! IP addresses and service CIDRs.
 
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use hydrofoil_types::{Causes, Map, Path, Value};
 
 use crate::Kind;

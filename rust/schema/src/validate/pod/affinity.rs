@@ -1,6 +1,8 @@
 //! Affinity to nodes and pods.
 
-use hydrofoil_types::{Causes, Path, Value};
+use std::collections::HashMap;
+
+use hydrofoil_types::{Causes, Path, Seen, Value, Whole};
 
 use crate::read::Read;
 use crate::validate::check::Check;
@@ -81,22 +83,25 @@ pub(super) fn label_keys(term: &Value, path: &Path<'_>, causes: &mut Causes) {
         }
     }
     let keys = term.list("matchLabelKeys");
-    if let Some(selector) = selector {
+    if let Some(selector) = selector.filter(|_| !keys.is_empty()) {
         // The key was merged into the selector once; a second requirement is the user's own.
-        let mut seen: Vec<&str> = selector.entries("matchLabels").map(|(k, _)| k.as_str()).collect();
+        let places: HashMap<_, _> = keys.iter().enumerate().map(|(i, key)| (key.as_str(), i)).collect();
+        let mut seen: Seen<&str> = selector.entries("matchLabels").map(|(k, _)| k.as_str()).collect();
         for requirement in selector.list("matchExpressions") {
             let key = requirement.s("key");
-            let at = keys.iter().rposition(|k| k.as_str() == Some(key));
-            if let Some(i) = at.filter(|_| seen.contains(&key)) {
-                causes.invalid_str(&path.index(i), key, "exists in both matchLabelKeys and labelSelector");
+            let again = !seen.insert(key);
+            if let Some(i) = places.get(&Some(key)).filter(|_| again) {
+                causes.invalid_str(&path.index(*i), key, "exists in both matchLabelKeys and labelSelector");
             }
-            seen.push(key);
         }
     }
-    let mismatch = term.list("mismatchLabelKeys");
+    if keys.is_empty() {
+        return;
+    }
+    let mismatch: Seen<_> = term.list("mismatchLabelKeys").iter().map(Whole).collect();
     let at = path.child("matchLabelKeys");
     for (i, key) in keys.iter().enumerate() {
-        if mismatch.contains(key) {
+        if mismatch.contains(&Whole(key)) {
             causes.invalid(&at.index(i), key, "exists in both matchLabelKeys and mismatchLabelKeys");
         }
     }

@@ -1,6 +1,6 @@
 //! Containers of the three kinds.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value};
 
 use super::{Checked, env, mount, probe, security};
 use crate::read::Read;
@@ -19,10 +19,11 @@ fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     if containers.is_empty() {
         return causes.need(path);
     }
+    let again = Again::of(containers, |v| v.s("name"));
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
-        if containers[..i].iter().any(|c| c.s("name") == container.s("name")) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("name"), container.s("name"));
         }
         probe::lifecycle(container, spec, &at, causes);
@@ -35,6 +36,11 @@ fn regular(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
 fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     const ONLY: &str = "may not be set for init containers without restartPolicy=Always";
     let containers = spec.spec.list("initContainers");
+    if containers.is_empty() {
+        return;
+    }
+    let regular = super::named(spec.spec.list("containers"));
+    let again = Again::of(containers, |v| v.s("name"));
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
@@ -49,9 +55,8 @@ fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
             restart(container, &at, causes);
         }
         let own = container.s("name");
-        let others = spec.spec.list("containers").iter().chain(&containers[..i]);
-        let duplicate = others.map(|c| c.s("name")).any(|n| n == own);
-        if duplicate && (!own.is_empty() || spec.spec.list("containers").iter().any(|c| c.zero("name"))) {
+        // An unnamed one counts only beside a regular one without a name.
+        if regular.has(&own) || (again.at(i) && !own.is_empty()) {
             causes.duplicate_str(&at.child("name"), own);
         }
         host_port_conflicts(std::slice::from_ref(container), path, causes);
@@ -89,18 +94,21 @@ fn ephemeral(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
         "startupProbe",
     ];
     let containers = spec.spec.list("ephemeralContainers");
-    let mut others = spec.spec.list("containers").iter().chain(spec.spec.list("initContainers"));
+    if containers.is_empty() {
+        return;
+    }
+    let others = super::named(spec.spec.list("containers").iter().chain(spec.spec.list("initContainers")));
+    let again = Again::of(containers, |v| v.s("name"));
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
         image_is_trimmed(container, &at, causes);
-        let known = |n: &str| others.clone().any(|c| c.s("name") == n);
         let own = container.s("name");
-        if known(own) || containers[..i].iter().any(|c| c.s("name") == own) {
+        if others.has(&own) || again.at(i) {
             causes.duplicate_str(&at.child("name"), own);
         }
         let target = container.s("targetContainerName");
-        if !target.is_empty() && !known(target) {
+        if !target.is_empty() && !others.has(&target) {
             causes.not_found(&at.child("targetContainerName"), &Value::from(target));
         }
         for key in FIELDS.into_iter().chain(["lifecycle"]) {
@@ -119,7 +127,6 @@ fn ephemeral(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
             }
         }
     }
-    let _ = others.next();
 }
 
 /// `validateContainerOnlyForPod`.
@@ -156,19 +163,15 @@ fn common(container: &Value, spec: &Checked<'_>, path: &Path<'_>, causes: &mut C
 }
 
 fn ports(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let mut names: Vec<&str> = Vec::new();
+    let mut names = Seen::default();
     for (i, port) in ports.iter().enumerate() {
         let at = path.index(i);
         let own = port.s("name");
         if !own.is_empty() {
             let before = causes.len();
             causes.format(&at.child("name"), own, text::port_name);
-            if causes.len() == before {
-                if names.contains(&own) {
-                    causes.duplicate_str(&at.child("name"), own);
-                } else {
-                    names.push(own);
-                }
+            if causes.len() == before && !names.insert(own) {
+                causes.duplicate_str(&at.child("name"), own);
             }
         }
         match port.i("containerPort") {
@@ -184,7 +187,7 @@ fn ports(ports: &[Value], path: &Path<'_>, causes: &mut Causes) {
 
 /// `AccumulateUniqueHostPorts`.
 fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Causes) {
-    let mut seen: Vec<(&str, &str, i64)> = Vec::new();
+    let mut seen = Seen::default();
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("ports");
@@ -193,10 +196,8 @@ fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Cause
             if key.2 == 0 {
                 continue;
             }
-            if seen.contains(&key) {
+            if !seen.insert(key) {
                 causes.duplicate_str(&at.index(j).child("hostPort"), &format!("{}/{}/{}", key.0, key.1, key.2));
-            } else {
-                seen.push(key);
             }
         }
     }
@@ -204,9 +205,10 @@ fn host_port_conflicts(containers: &[Value], path: &Path<'_>, causes: &mut Cause
 
 /// `validateResizePolicy`.
 fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
+    let again = Again::of(policies, |v| v.s("resourceName"));
     for (i, policy) in policies.iter().enumerate() {
         let (resource, restart) = (policy.s("resourceName"), policy.s("restartPolicy"));
-        if policies[..i].iter().any(|p| p.s("resourceName") == resource) {
+        if again.at(i) {
             causes.duplicate_str(&path.index(i), resource);
         }
         causes.one_of_required(path, resource, &["cpu", "memory"]);

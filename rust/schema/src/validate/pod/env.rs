@@ -1,5 +1,7 @@
 //! Environment variables and the downward API.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::read::Read;
@@ -211,6 +213,7 @@ pub(super) fn env_from(sources: &[Value], path: &Path<'_>, causes: &mut Causes) 
 
 /// `validateFileKeyRefVolumes`.
 pub(super) fn file_volumes(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let mut volumes = None;
     super::each_container(pod, path, &mut |container, at| {
         let at = at.child("env");
         for (i, var) in container.list("env").iter().enumerate() {
@@ -220,7 +223,7 @@ pub(super) fn file_volumes(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
             let at = at.child("fileKeyRef");
             let at = at.child("volumeName");
             let wanted = r.s("volumeName");
-            match pod.list("volumes").iter().rev().find(|v| v.s("name") == wanted) {
+            match volumes.get_or_insert_with(|| super::named(pod.list("volumes"))).last(&wanted) {
                 None => causes.not_found(&at, &Value::from(wanted)),
                 Some(volume) if !volume.has("emptyDir") => {
                     causes.invalid_str(&at, wanted, "referenced volume must be of type emptyDir");

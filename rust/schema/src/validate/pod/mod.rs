@@ -19,23 +19,27 @@ mod update;
 mod volume;
 mod windows;
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Causes, Lookup, Path, Value};
 
 use super::check::Check;
 use super::format::name;
 use super::meta;
+use super::resource::Claims;
 use crate::read::Read;
 pub(crate) use probe::port;
 pub(crate) use scheduling::{taint_effect, tolerations};
 pub(crate) use source::{csi_driver_name, persistent};
 pub(crate) use update::update;
 
+/// Items by their names.
+pub(super) type Named<'a> = Lookup<'a, &'a str, fn(&'a Value) -> &'a str>;
+
 /// What the checks of one pod spec share.
 pub(super) struct Checked<'a> {
     pub spec: &'a Value,
     /// The volumes that are right themselves: others count as missing.
-    pub volumes: Vec<&'a Value>,
-    pub claims: Vec<&'a str>,
+    pub volumes: Named<'a>,
+    pub claims: Claims<'a>,
     pub grace: Option<i64>,
     pub host_users: bool,
     /// Whether it is a pod and no template.
@@ -108,8 +112,8 @@ pub(crate) fn template_metadata(template: &Value, path: &Path<'_>, causes: &mut 
 pub(super) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let mut at = Checked {
         spec: pod,
-        volumes: Vec::new(),
-        claims: pod.list("resourceClaims").iter().map(|c| c.s("name")).filter(|n| !n.is_empty()).collect(),
+        volumes: named([]),
+        claims: Claims::of(pod.list("resourceClaims")),
         grace: pod.oi("terminationGracePeriodSeconds"),
         host_users: pod.get("hostUsers").and_then(Value::as_bool).unwrap_or(true),
         is_pod: metadata.is_some(),
@@ -141,7 +145,7 @@ pub(super) fn spec(pod: &Value, metadata: Option<&Value>, path: &Path<'_>, cause
     }
     if let Some(overhead) = pod.opt("overhead") {
         let holder = hydrofoil_types::Map::from_unique(vec![("limits".into(), overhead.clone())]);
-        super::resource::requirements(&holder.into(), &[], false, &path.child("overhead"), causes);
+        super::resource::requirements(&holder.into(), &Claims::default(), false, &path.child("overhead"), causes);
     }
     os::check(pod, path, causes);
     env::file_volumes(pod, path, causes);
@@ -167,6 +171,11 @@ fn names(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     if let Some(class) = pod.opt("runtimeClassName") {
         causes.format(&path.child("runtimeClassName"), class.as_str().unwrap_or(""), name::subdomain);
     }
+}
+
+/// A look-up of items by their names.
+pub(super) fn named<'a>(items: impl IntoIterator<Item = &'a Value>) -> Named<'a> {
+    Lookup::of(items, |item| item.s("name"))
 }
 
 /// Calls `f` for each container of any kind, in upstream's order of `VisitContainersWithPath`.

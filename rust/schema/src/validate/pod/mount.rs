@@ -1,37 +1,36 @@
 //! Mounts and block devices of a container.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Lookup, Path, Seen, Value};
 
 use super::{Checked, path};
 use crate::read::Read;
 use crate::validate::check::Check;
 
-fn volume<'a>(spec: &Checked<'a>, name: &str) -> Option<&'a Value> {
-    spec.volumes.iter().copied().find(|v| v.s("name") == name)
-}
-
 pub(super) fn mounts(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
     let mounts = container.list("volumeMounts");
     let devices = container.list("volumeDevices");
+    let names = Lookup::of(devices, |d| d.s("name"));
+    let paths = Lookup::of(devices, |d| d.s("devicePath"));
+    let again = Again::of(mounts, |v| v.s("mountPath"));
     for (i, mount) in mounts.iter().enumerate() {
         let idx = at.index(i);
         let (name, target) = (mount.s("name"), mount.s("mountPath"));
         if name.is_empty() {
             causes.need(&idx.child("name"));
         }
-        if volume(spec, name).is_none() {
+        if !spec.volumes.has(&name) {
             causes.not_found(&idx.child("name"), &Value::from(name));
         }
         if target.is_empty() {
             causes.need(&idx.child("mountPath"));
         }
-        if mounts[..i].iter().any(|m| m.s("mountPath") == target) {
+        if again.at(i) {
             causes.invalid_str(&idx.child("mountPath"), target, "must be unique");
         }
-        if devices.iter().any(|d| d.s("name") == name) {
+        if names.has(&name) {
             causes.invalid_str(&idx.child("name"), name, "must not already exist in volumeDevices");
         }
-        if devices.iter().any(|d| d.s("devicePath") == target) {
+        if paths.has(&target) {
             causes.invalid_str(&idx.child("mountPath"), target, "must not already exist as a path in volumeDevices");
         }
         // Upstream reports these without the index.
@@ -78,17 +77,20 @@ fn read_only(mount: &Value, at: &Path<'_>, causes: &mut Causes) {
 pub(super) fn devices(container: &Value, spec: &Checked<'_>, at: &Path<'_>, causes: &mut Causes) {
     let devices = container.list("volumeDevices");
     let mounts = container.list("volumeMounts");
-    let mut paths: Vec<&str> = Vec::new();
+    let mut paths = Seen::default();
+    let names = Lookup::of(mounts, |m| m.s("name"));
+    let targets = Lookup::of(mounts, |m| m.s("mountPath"));
+    let again = Again::of(devices, |v| v.s("name"));
     for (i, device) in devices.iter().enumerate() {
         let idx = at.index(i);
         let (name, target) = (device.s("name"), device.s("devicePath"));
         if name.is_empty() {
             causes.need(&idx.child("name"));
         }
-        if !name.is_empty() && devices[..i].iter().any(|d| d.s("name") == name) {
+        if !name.is_empty() && again.at(i) {
             causes.invalid_str(&idx.child("name"), name, "must be unique");
         }
-        match volume(spec, name) {
+        match spec.volumes.first(&name) {
             Some(v) if !v.has("persistentVolumeClaim") && !v.has("ephemeral") => {
                 let detail = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode";
                 causes.invalid_str(&idx.child("name"), name, detail);
@@ -105,12 +107,12 @@ pub(super) fn devices(container: &Value, spec: &Checked<'_>, at: &Path<'_>, caus
         if path::has_backsteps(target) {
             causes.invalid_str(&idx.child("devicePath"), target, "can not contain backsteps ('..')");
         } else {
-            paths.push(target);
+            paths.insert(target);
         }
-        if mounts.iter().any(|m| m.s("name") == name) {
+        if names.has(&name) {
             causes.invalid_str(&idx.child("name"), name, "must not already exist in volumeMounts");
         }
-        if mounts.iter().any(|m| m.s("mountPath") == target) {
+        if targets.has(&target) {
             causes.invalid_str(&idx.child("devicePath"), target, "must not already exist as a path in volumeMounts");
         }
     }

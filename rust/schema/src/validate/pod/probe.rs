@@ -1,5 +1,7 @@
 //! Probes and lifecycle hooks.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::Checked;

@@ -1,6 +1,8 @@
 //! Projected volumes.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use super::{path, volume};
 use crate::read::Read;
@@ -10,7 +12,7 @@ const CONFLICT: &str = "conflicting duplicate paths";
 
 /// `validateProjectionSources`; disabled sources were dropped before.
 pub(super) fn sources(projection: &Value, at: &Path<'_>, causes: &mut Causes) {
-    let mut paths: Vec<&str> = Vec::new();
+    let mut paths = Seen::default();
     let list = at.child("sources");
     for (i, source) in projection.list("sources").iter().enumerate() {
         let idx = list.index(i);
@@ -60,13 +62,11 @@ pub(super) fn sources(projection: &Value, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn taken<'a>(paths: &mut Vec<&'a str>, path: &'a str, shown: &str, at: &Path<'_>, causes: &mut Causes) {
+fn taken<'a>(paths: &mut Seen<&'a str>, path: &'a str, shown: &str, at: &Path<'_>, causes: &mut Causes) {
     if path.is_empty() {
         return;
     }
-    if paths.contains(&path) {
+    if !paths.insert(path) {
         causes.invalid_str(at, shown, CONFLICT);
-    } else {
-        paths.push(path);
     }
 }

@@ -1,6 +1,6 @@
 //! Tolerations, spread, gates and resource claims.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Lookup, Path, Value};
 
 use super::affinity;
 use crate::internal::InternalCauses;
@@ -65,10 +65,11 @@ pub(super) fn gates(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
     let at = path.child("schedulingGates");
     let gates = pod.list("schedulingGates");
+    let again = Again::of(gates, |v| v.s("name"));
     for (i, gate) in gates.iter().enumerate() {
         let name = gate.s("name");
         causes.format(&at.index(i), name, label::key);
-        if gates[..i].iter().any(|g| g.s("name") == name) {
+        if again.at(i) {
             causes.duplicate_str(&at.index(i), name);
         }
     }
@@ -76,6 +77,7 @@ pub(super) fn gates(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 /// `validateTopologySpreadConstraints`.
 pub(super) fn spread(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let pairs = Lookup::of(list, |c| (c.s("topologyKey"), c.s("whenUnsatisfiable")));
     for (i, constraint) in list.iter().enumerate() {
         let at = path.index(i);
         let (key, action) = (constraint.s("topologyKey"), constraint.s("whenUnsatisfiable"));
@@ -86,7 +88,7 @@ pub(super) fn spread(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
             causes.required(&at.child("topologyKey"), "can not be empty");
         }
         causes.one_of(&at.child("whenUnsatisfiable"), action, &["DoNotSchedule", "ScheduleAnyway"]);
-        if list[i + 1..].iter().any(|c| c.s("topologyKey") == key && c.s("whenUnsatisfiable") == action) {
+        if pairs.last(&(key, action)).is_some_and(|last| !std::ptr::eq(last, constraint)) {
             causes.duplicate_str(&at.child("{topologyKey, whenUnsatisfiable}"), &format!("{{{key}, {action}}}"));
         }
         if let Some(domains) = constraint.oi("minDomains") {
@@ -110,6 +112,7 @@ pub(super) fn spread(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
 
 /// `validatePodResourceClaims`.
 pub(super) fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+    let again = Again::of(list, |v| v.s("name"));
     for (i, claim) in list.iter().enumerate() {
         if metadata.is_some_and(|m| m.sub("annotations").has("kubernetes.io/config.mirror")) {
             causes.forbidden(&Path::root(), "static pods do not support resource claims");
@@ -119,7 +122,7 @@ pub(super) fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, 
         let own = claim.s("name");
         if own.is_empty() {
             causes.need(&at.child("name"));
-        } else if list[..i].iter().any(|c| c.s("name") == own) {
+        } else if again.at(i) {
             causes.duplicate_str(&at.child("name"), own);
         } else {
             causes.format(&at.child("name"), own, name::label);

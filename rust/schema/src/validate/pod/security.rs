@@ -1,6 +1,9 @@
 //! Security contexts.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::{Checked, path, windows};
 use crate::internal::InternalCauses;
@@ -48,6 +51,7 @@ pub(super) fn pod(pod: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn sysctls(pod: &Value, context: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = context.list("sysctls");
+    let again = Again::of(list, |v| v.s("name"));
     for (i, sysctl) in list.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("name");
@@ -56,7 +60,7 @@ fn sysctls(pod: &Value, context: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.need(&at);
         } else if !is_sysctl(name) {
             causes.invalid_str(&at, name, SYSCTL);
-        } else if list[..i].iter().any(|s| s.s("name") == name) {
+        } else if again.at(i) {
             causes.duplicate_str(&at, name);
         }
         let dotted = name.replace('/', ".");

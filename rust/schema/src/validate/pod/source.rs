@@ -1,5 +1,8 @@
 //! Sources that volumes of pods and persistent volumes have in common.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::path;

@@ -1,6 +1,8 @@
 //! The status of a pod.
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value};
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
+use hydrofoil_types::{Again, CauseReason, Causes, Path, Seen, Value};
 
 use crate::read::Read;
 use crate::validate::check::{Check, IMMUTABLE};
@@ -44,14 +46,16 @@ pub(super) fn update(object: &Value, old: &Value, causes: &mut Causes) {
 
 fn claims(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     let list = status.list("resourceClaimStatuses");
+    let known = super::named(spec.list("resourceClaims"));
+    let again = Again::of(list, |v| v.s("name"));
     for (i, claim) in list.iter().enumerate() {
         let at = path.index(i);
         let at = at.child("name");
         let own = claim.s("name");
-        if !spec.list("resourceClaims").iter().any(|c| c.s("name") == own) {
+        if !known.has(&own) {
             causes.invalid_str(&at, own, "must match the name of an entry in `spec.resourceClaims`");
         }
-        if list[..i].iter().any(|c| c.s("name") == own) {
+        if again.at(i) {
             causes.duplicate_str(&at, own);
         }
         if let Some(name) = claim.opt("resourceClaimName") {
@@ -67,12 +71,12 @@ fn extended(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) 
     if mappings.is_empty() {
         causes.required(&at, "at least one request mapping is required");
     }
+    let containers = super::named(spec.list("containers").iter().chain(spec.list("initContainers")));
+    let again = Again::of(mappings, |m| (m.s("containerName"), m.s("resourceName")));
     for (i, mapping) in mappings.iter().enumerate() {
         let at = at.index(i);
         let (container, resource) = (mapping.s("containerName"), mapping.s("resourceName"));
-        let known =
-            spec.list("containers").iter().chain(spec.list("initContainers")).find(|c| c.s("name") == container);
-        match known {
+        match containers.first(&container) {
             None => {
                 let detail = "must match the name of an entry in spec.initContainers.name or spec.containers.name";
                 causes.invalid_str(&at.child("containerName"), container, detail);
@@ -84,7 +88,7 @@ fn extended(status: &Value, spec: &Value, path: &Path<'_>, causes: &mut Causes) 
             Some(_) => {}
         }
         causes.format(&path.child("requestName"), mapping.s("requestName"), name::label);
-        if mappings[..i].iter().any(|m| m.s("containerName") == container && m.s("resourceName") == resource) {
+        if again.at(i) {
             causes.duplicate_str(&at.child("containerName"), container);
             causes.duplicate_str(&at.child("resourceName"), resource);
         }
@@ -109,7 +113,7 @@ fn addresses(new: &Value, old: &Value, one: &str, many: &str, path: &Path<'_>, c
     if one == "hostIP" && *first != single {
         causes.invalid_str(&at.index(0).child("ip"), first, "must be equal to `hostIP`");
     }
-    let known: Vec<&str> = old.list(many).iter().map(|i| i.s("ip")).collect();
+    let known: Seen<&str> = old.list(many).iter().map(|i| i.s("ip")).collect();
     for (i, text) in list.iter().enumerate() {
         if !known.contains(text) {
             causes.format(&at.index(i), text, ip::ip_legacy);

@@ -1,6 +1,8 @@
 //! Updates of pods and of their subresources.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use super::{annotations, status};
 use crate::read::{Read, Write, same, same_field};
@@ -67,7 +69,9 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
         let before = old.list(list);
         let mut i = 0;
         munged.each(list, |container| {
-            container.copy_from(&before[i], "image");
+            if let Some(before) = before.get(i) {
+                container.copy_from(before, "image");
+            }
             i += 1;
         });
     }
@@ -88,10 +92,9 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 /// `validateOnlyAddedTolerations`.
 fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let fields = ["key", "operator", "value", "effect"];
-    let kept = old
-        .list("tolerations")
-        .iter()
-        .all(|before| new.list("tolerations").iter().any(|t| fields.iter().all(|f| t.s(f) == before.s(f))));
+    let key = |t| fields.map(|f| Value::s(t, f));
+    let given: Seen<_> = new.list("tolerations").iter().map(key).collect();
+    let kept = old.list("tolerations").iter().all(|before| given.contains(&key(before)));
     if kept {
         super::tolerations(new.list("tolerations"), path, causes);
     } else {
@@ -100,9 +103,10 @@ fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 }
 
 fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let known = super::named(old.list("schedulingGates"));
     for (i, gate) in new.list("schedulingGates").iter().enumerate() {
         let name = gate.s("name");
-        if !old.list("schedulingGates").iter().any(|g| g.s("name") == name) {
+        if !known.has(&name) {
             let detail = format!("only deletion is allowed, but found new scheduling gate '{name}'");
             causes.forbidden(&path.index(i).child("name"), &detail);
         }
@@ -163,10 +167,10 @@ fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) 
     if old.sub("metadata").sub("annotations").has(MIRROR) {
         return causes.forbidden(&Path::root(), "static pods do not support ephemeral containers");
     }
-    let containers = object.sub("spec").list("ephemeralContainers");
+    let containers = super::named(object.sub("spec").list("ephemeralContainers"));
     for before in old.sub("spec").list("ephemeralContainers") {
         let name = before.s("name");
-        match containers.iter().rev().find(|c| c.s("name") == name) {
+        match containers.last(&name) {
             None => causes.forbidden(path, &format!("existing ephemeral containers \"{name}\" may not be removed\n")),
             Some(now) if !internal::same(EPHEMERAL, before, now) => {
                 let changed = internal::diff(EPHEMERAL, before, now);

@@ -1,8 +1,10 @@
 //! The volumes of a pod.
 
-use hydrofoil_types::{Causes, Path, Value};
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use super::{Checked, env, path, projected, source};
+use hydrofoil_types::{Causes, Path, Seen, Value};
+
+use super::{Checked, Named, env, path, projected, source};
 use crate::read::Read;
 use crate::validate::check::Check;
 use crate::validate::format::name;
@@ -17,10 +19,12 @@ pub(super) fn volumes<'a>(
     metadata: Option<&Value>,
     at: &Path<'_>,
     causes: &mut Causes,
-) -> Vec<&'a Value> {
+) -> Named<'a> {
     let list = spec.spec.list("volumes");
     let pod = metadata.map_or("", |m| m.s("name"));
     let mut good: Vec<&Value> = Vec::new();
+    let mut names = Seen::default();
+    let ephemeral = super::named(list.iter().filter(|v| v.has("ephemeral")));
     for (i, volume) in list.iter().enumerate() {
         let idx = at.index(i);
         let own = volume.s("name");
@@ -31,18 +35,17 @@ pub(super) fn volumes<'a>(
         } else {
             causes.format(&idx.child("name"), own, name::label);
         }
-        if good.iter().any(|v| v.s("name") == own) {
+        if names.contains(&own) {
             causes.duplicate_str(&idx.child("name"), own);
         }
         if causes.len() == before {
+            names.insert(own);
             good.push(volume);
         }
         if let Some(claim) = volume.opt("persistentVolumeClaim").filter(|_| !pod.is_empty()) {
             let claim = claim.s("claimName");
-            let made = claim
-                .strip_prefix(pod)
-                .and_then(|c| c.strip_prefix('-'))
-                .is_some_and(|rest| list.iter().any(|v| v.has("ephemeral") && v.s("name") == rest));
+            let made =
+                claim.strip_prefix(pod).and_then(|c| c.strip_prefix('-')).is_some_and(|rest| ephemeral.has(&rest));
             if made {
                 let idx = idx.child("persistentVolumeClaim");
                 let detail = "must not reference a PVC that gets created for an ephemeral volume";
@@ -50,7 +53,7 @@ pub(super) fn volumes<'a>(
             }
         }
     }
-    good
+    super::named(good)
 }
 
 /// The sources in upstream's order, which decides what is said of a second one.

@@ -1,5 +1,8 @@
 //! Options of Windows pods.
 
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::read::Read;

@@ -1,0 +1,51 @@
+"""Objects and who owns them, as the garbage collector knows them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.registry.strategies.base import now
+
+
+@dataclass(slots=True)
+class Node:
+    """One object of the graph."""
+
+    resource: Resource
+    namespace: str
+    name: str
+    owners: list[dict[str, Any]] = field(default_factory=list)
+    finalizers: list[str] = field(default_factory=list)
+    deleting: bool = False
+    reported: set[str] = field(default_factory=set)
+    """Owners that an event has told to be invalid."""
+
+
+def invalid_owner(node: Node, uid: str, owner: dict[str, Any]) -> dict[str, Any]:
+    """The Event that an owner is in another namespace (garbagecollector `reportInvalidNamespaceOwnerRef`)."""
+    namespace = node.namespace or "default"
+    shown = f"[{owner['apiVersion']}/{owner['kind']}, namespace: {node.namespace}, name: {owner['name']}"
+    shown += f", uid: {owner['uid']}]"
+    subject = {"kind": node.resource.kind, "apiVersion": node.resource.api_version, "name": node.name, "uid": uid}
+    if node.namespace:
+        subject["namespace"] = node.namespace
+    moment = orjson.loads(now())
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{node.name}.{os.urandom(8).hex()}", "namespace": namespace},
+        "involvedObject": subject,
+        "reason": "OwnerRefInvalidNamespace",
+        "message": f'ownerRef {shown} does not exist in namespace "{node.namespace}"',
+        "source": {"component": "garbage-collector-controller"},
+        "firstTimestamp": moment,
+        "lastTimestamp": moment,
+        "count": 1,
+        "type": "Warning",
+        "reportingComponent": "garbage-collector-controller",
+    }

@@ -1,0 +1,50 @@
+"""What feature gates allow and forbid in requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from hydrofoil import errors
+from hydrofoil.endpoints import params as query
+from hydrofoil.endpoints.handlers.list import selector
+
+if TYPE_CHECKING:
+    from hydrofoil.endpoints.scope import Scope
+    from hydrofoil.registry.store import DeleteOptions
+
+UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
+"""The option of a deletion that takes out what cannot be read; no object of this store ever is so."""
+
+
+async def unlisted(scope: Scope) -> NoReturn:
+    """Refuses a watch that asks to begin with the state: WatchList is off (WA-24)."""
+
+    def readable(options: query.ListOptions) -> None:
+        selector(scope, options.labels, options.fields)
+
+    query.list_options(scope.params, watch=True, selectors=readable, streams=False)
+    raise AssertionError("a watch that may begin with the state")
+
+
+def unsafe_causes(options: DeleteOptions, dry: list[str]) -> list[errors.Cause]:
+    """What may not stand beside the option (DEL-13; apimachinery `ValidateIgnoreStoreReadError`)."""
+    given = {
+        "dryRun": bool(dry),
+        "propagationPolicy": options.policy is not None,
+        "orphanDependents": options.orphan is not None,
+        "gracePeriodSeconds": options.grace is not None,
+        "preconditions": options.uid is not None or options.revision is not None,
+    }
+    return [_cause(f"cannot be set together with .{name}") for name, there in given.items() if there]
+
+
+def refuse_unsafe(scope: Scope) -> None:
+    """Raises 422 for a deletion of many objects that asks for it."""
+    if not scope.unsafe:
+        return
+    cause = _cause("is not allowed with DELETECOLLECTION, try again after removing the option")
+    raise errors.invalid("meta.k8s.io", "DeleteOptions", "", [cause])
+
+
+def _cause(text: str) -> errors.Cause:
+    return ("FieldValueInvalid", f"Invalid value: true: {text}", UNSAFE)

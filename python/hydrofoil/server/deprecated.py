@@ -1,0 +1,103 @@
+"""Metrics that upstream has deprecated: shown for a while, then hidden unless they are asked for (DEP-26 to DEP-29)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from prometheus_client import Histogram
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector, CollectorRegistry
+
+if TYPE_CHECKING:
+    from hydrofoil.registry.store import Registry
+    from hydrofoil.server.inflight import InFlight
+
+LOG = logging.getLogger("hydrofoil")
+REMEDY = "[DEPRECATED, consider using apiserver_resource_objects instead]"
+SLO_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+SLO_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
+
+
+class Objects(Collector):
+    """`apiserver_storage_objects`, which is stable and therefore shown for three releases."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterable[Metric]:
+        text = (
+            "Number of stored objects at the time of last check split by kind. In case of a fetching error, the value"
+        )
+        objects = GaugeMetricFamily(
+            "apiserver_storage_objects",
+            f"[STABLE] (Deprecated since 1.34.0) {REMEDY} {text} will be -1.",
+            labels=("resource",),
+        )
+        counted = set()
+        for resource in self._registry.catalog.resources():
+            if "list" in resource.verbs and resource.storage == (resource.group, resource.plural):
+                name = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+                if name not in counted:
+                    counted.add(name)
+                    objects.add_metric((name,), self._registry.collection(resource).size()[0])
+        yield objects
+
+
+class Hidden(Collector):
+    """What is shown with `--show-hidden-metrics-for-version` only."""
+
+    def __init__(self, registry: Registry, inflight: InFlight) -> None:
+        self._registry = registry
+        self._inflight = inflight
+
+    def collect(self) -> Iterable[Metric]:
+        held = GaugeMetricFamily(
+            "apiserver_storage_db_total_size_in_bytes",
+            "[ALPHA] (Deprecated since 1.28.0) Total size of the storage database file physically allocated in bytes.",
+            labels=("endpoint",),
+        )
+        resources = self._registry.catalog.resources()
+        kept = {r.storage: r for r in resources if "list" in r.verbs}
+        held.add_metric(("memory",), sum(self._registry.collection(r).size()[1] for r in kept.values()))
+        yield held
+        seats = (
+            "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, any stage"
+        )
+        used = GaugeMetricFamily(
+            "apiserver_flowcontrol_request_concurrency_in_use",
+            f"[ALPHA] (Deprecated since 1.31.0) {seats} otherwise) requests in the API Priority and Fairness subsystem",
+            labels=("flow_schema", "priority_level"),
+        )
+        used.add_metric(("exempt", "exempt"), self._inflight.reading.taken + self._inflight.writing.taken)
+        yield used
+        # No log is read from a node here.
+        yield CounterMetricFamily(
+            "kube_apiserver_pod_logs_pods_logs_backend_tls_failure",
+            "[ALPHA] (Deprecated since 1.27.0) Total number of requests for pods/logs that failed due to kubelet "
+            "server TLS verification",
+            value=0,
+        )
+
+
+def slo(registry: CollectorRegistry) -> Histogram:
+    """The old name of the durations that count against a service level objective."""
+    text = (
+        "Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in "
+        "seconds for each verb, group, version, resource, subresource, scope and component."
+    )
+    help_text = f"[ALPHA] (Deprecated since 1.27.0) {text}"
+    name = "apiserver_request_slo_duration_seconds"
+    return Histogram(name, help_text, SLO_LABELS, buckets=SLO_BUCKETS, registry=registry)
+
+
+def warn() -> None:
+    """Tells the log what is shown that will go."""
+    for name in (
+        "apiserver_request_slo_duration_seconds",
+        "apiserver_storage_db_total_size_in_bytes",
+        "apiserver_flowcontrol_request_concurrency_in_use",
+        "kube_apiserver_pod_logs_pods_logs_backend_tls_failure_total",
+    ):
+        LOG.warning("Hidden metrics (%s) have been manually overridden, showing this very deprecated metric.", name)

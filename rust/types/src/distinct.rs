@@ -1,0 +1,230 @@
+//! Telling the items of a list apart in a time that does not grow faster than the list.
+
+#![allow(clippy::arithmetic_side_effects, reason = "places and counts are bounded by what is in memory")]
+#![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::LazyLock;
+
+use crate::Value;
+
+/// From how many items on an index is cheaper than looking.
+const MANY: usize = 16;
+
+/// Which items of a list have the key of an item before them.
+#[derive(Debug)]
+pub struct Again<'a, F> {
+    list: &'a [Value],
+    key: F,
+    /// Known beforehand of a long list; a short one is looked through.
+    known: Vec<bool>,
+}
+
+impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Again<'a, F> {
+    /// Of a list whose items are told apart by `key`.
+    #[inline]
+    pub fn of(list: &'a [Value], key: F) -> Self {
+        let mut known = Vec::new();
+        if list.len() > MANY {
+            let mut seen = HashSet::with_capacity(list.len());
+            known.extend(list.iter().map(|item| !seen.insert(key(item))));
+        }
+        Self { list, key, known }
+    }
+
+    /// Whether the item at a place has the key of one before it; false beyond the list.
+    #[inline]
+    pub fn at(&self, place: usize) -> bool {
+        if self.list.len() > MANY {
+            return self.known.get(place).copied().unwrap_or(false);
+        }
+        let Some(own) = self.list.get(place).map(&self.key) else { return false };
+        self.list.iter().take(place).any(|item| (self.key)(item) == own)
+    }
+}
+
+/// Items of a list by their key.
+#[derive(Clone, Debug)]
+pub struct Lookup<'a, K, F> {
+    items: Vec<&'a Value>,
+    key: F,
+    /// The first and the last place of each key, of many items.
+    places: Option<HashMap<K, (usize, usize)>>,
+}
+
+impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Lookup<'a, K, F> {
+    /// Of items that `key` tells apart.
+    #[inline]
+    pub fn of(items: impl IntoIterator<Item = &'a Value>, key: F) -> Self {
+        let items: Vec<_> = items.into_iter().collect();
+        let places = (items.len() > MANY).then(|| {
+            let mut places = HashMap::with_capacity(items.len());
+            for (at, item) in items.iter().enumerate() {
+                places.entry(key(item)).or_insert((at, at)).1 = at;
+            }
+            places
+        });
+        Self { items, key, places }
+    }
+
+    /// The first item of a key.
+    #[inline]
+    pub fn first(&self, key: &K) -> Option<&'a Value> {
+        if let Some(places) = &self.places {
+            return places.get(key).and_then(|(first, _)| self.items.get(*first).copied());
+        }
+        self.items.iter().copied().find(|item| (self.key)(item) == *key)
+    }
+
+    /// The last item of a key.
+    #[inline]
+    pub fn last(&self, key: &K) -> Option<&'a Value> {
+        if let Some(places) = &self.places {
+            return places.get(key).and_then(|(_, last)| self.items.get(*last).copied());
+        }
+        self.items.iter().rev().copied().find(|item| (self.key)(item) == *key)
+    }
+
+    /// Whether there is an item of a key.
+    #[inline]
+    pub fn has(&self, key: &K) -> bool {
+        self.first(key).is_some()
+    }
+}
+
+/// Keys that were met.
+#[derive(Debug)]
+pub struct Seen<K> {
+    few: Vec<K>,
+    many: Option<HashSet<K>>,
+}
+
+impl<K> Default for Seen<K> {
+    #[inline]
+    fn default() -> Self {
+        Self { few: Vec::new(), many: None }
+    }
+}
+
+impl<K: Eq + Hash> Seen<K> {
+    /// Whether a key was met.
+    #[inline]
+    pub fn contains(&self, key: &K) -> bool {
+        self.many.as_ref().map_or_else(|| self.few.contains(key), |many| many.contains(key))
+    }
+
+    /// Notes a key; whether it is new.
+    #[inline]
+    pub fn insert(&mut self, key: K) -> bool {
+        if let Some(many) = &mut self.many {
+            return many.insert(key);
+        }
+        if self.few.contains(&key) {
+            return false;
+        }
+        self.few.push(key);
+        if self.few.len() > MANY {
+            self.many = Some(self.few.drain(..).collect());
+        }
+        true
+    }
+
+    /// How many keys were met.
+    pub fn len(&self) -> usize {
+        self.many.as_ref().map_or(self.few.len(), HashSet::len)
+    }
+
+    /// Whether none was.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<K: Eq + Hash> FromIterator<K> for Seen<K> {
+    fn from_iter<I: IntoIterator<Item = K>>(keys: I) -> Self {
+        let mut seen = Self::default();
+        for key in keys {
+            seen.insert(key);
+        }
+        seen
+    }
+}
+
+/// A whole value as a key: equal to what it equals, whatever the order of members.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Whole<'a>(pub &'a Value);
+
+/// No number of JSON differs from itself.
+impl Eq for Whole<'_> {}
+
+impl Hash for Whole<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // One secret for all: what members amount to must not depend on their order.
+        static KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
+        std::mem::discriminant(self.0).hash(state);
+        match self.0 {
+            Value::Null => {}
+            Value::Bool(b) => b.hash(state),
+            Value::Int(n) => n.hash(state),
+            Value::Float(f) => (if *f == 0.0 { 0 } else { f.to_bits() }).hash(state),
+            Value::Str(text) | Value::Raw(text) => text.hash(state),
+            Value::Array(items) => {
+                items.len().hash(state);
+                for item in items {
+                    Whole(item).hash(state);
+                }
+            }
+            Value::Object(map) => {
+                let member = |(key, value): &_| KEYS.hash_one((key, Whole(value)));
+                map.iter().map(member).fold(0_u64, u64::wrapping_add).hash(state);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Again, Lookup, MANY, Seen, Whole};
+    use crate::{Map, Value};
+
+    fn named(names: &[usize]) -> Vec<Value> {
+        let item = |n: &usize| Value::Object(Map::from_unique(vec![("name".into(), Value::from(format!("n{n}")))]));
+        names.iter().map(item).collect()
+    }
+
+    /// Short lists and long ones are told apart alike.
+    #[test]
+    fn what_comes_again_is_told_of_lists_of_any_length() {
+        for length in [3, MANY, MANY + 1, 100] {
+            let numbers: Vec<usize> = (0..length).map(|i| i % (length - 1)).collect();
+            let list = named(&numbers);
+            let again = Again::of(&list, |v| v.str_at(&["name"]));
+            let whole = Again::of(&list, Whole);
+            let found: Vec<usize> = (0..=length).filter(|i| again.at(*i)).collect();
+            assert_eq!(found, [length - 1], "of {length}");
+            assert!((0..length).all(|i| again.at(i) == whole.at(i)));
+            let lookup = Lookup::of(&list, |v| v.str_at(&["name"]));
+            assert!(std::ptr::eq(lookup.first(&"n0").expect("it is there"), &raw const list[0]));
+            assert!(std::ptr::eq(lookup.last(&"n0").expect("it is there"), &raw const list[length - 1]));
+            assert!(!lookup.has(&"none"));
+            let mut seen = Seen::default();
+            assert_eq!(numbers.iter().filter(|n| !seen.insert(**n)).count(), 1);
+            assert_eq!((seen.len(), seen.contains(&0), seen.contains(&length)), (length - 1, true, false));
+        }
+    }
+
+    /// Members count in any order.
+    #[test]
+    fn a_value_is_the_key_of_what_equals_it() {
+        let of = |pairs: [(&str, i64); 2]| {
+            Value::Object(Map::from_unique(pairs.map(|(k, n)| (k.into(), Value::Int(n))).to_vec()))
+        };
+        let (turned, known) = (of([("b", 1), ("a", 7)]), of([("a", 39), ("b", 1)]));
+        let mut seen = Seen::default();
+        let values: Vec<Value> = (0..40).map(|n| of([("a", n), ("b", 1)])).collect();
+        assert!(values.iter().all(|v| seen.insert(Whole(v))));
+        assert!(!seen.insert(Whole(&turned)));
+        assert!(seen.contains(&Whole(&known)));
+    }
+}

@@ -1,0 +1,182 @@
+"""Bulk work gives the loop to others every few milliseconds."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Iterator
+
+import aiohttp
+import orjson
+import pytest
+
+from hydrofoil.server.config import Config
+from hydrofoil.server.run import Server
+from tests.api.test_custom import CRDS, call, definition, thing, until, version
+from tests.turns import Turns, short_turns
+
+COUNT = 10_000
+MOST_SECONDS = 0.010
+"""How long a turn may take here: 5 ms on a quiet machine."""
+CONFIGMAPS = "/api/v1/namespaces/bulk/configmaps"
+THINGS = "/apis/e.com/v1/namespaces/bulk/things"
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(autouse=True)
+def turns() -> None:
+    """These tests look closer, and not at what fills the store."""
+
+
+@pytest.fixture
+def short() -> Iterator[Turns]:
+    with short_turns(MOST_SECONDS) as found:
+        yield found
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[Server]:
+    """A server with a namespace for many objects."""
+    server = Server(Config(port=0))
+    await server.start()
+    async with aiohttp.ClientSession(server.url) as session, session.post("/api/v1/namespaces", json=NAMESPACE) as r:
+        assert r.status == 201
+    yield server
+    await server.stop()
+
+
+NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bulk"}}
+
+
+async def fill(server: Server, plural: str, body: dict[str, object], group: str = "", owners: object = None) -> None:
+    """Stores many objects, past the requests that would make them."""
+    resource = server.app.catalog.find(group, "v1", plural)
+    assert resource is not None
+    collection = server.app.registry.collection(resource)
+    for i in range(COUNT):
+        name = f"n{i:05}"
+        metadata = {"name": name, "namespace": "bulk", "labels": {"l": str(i % 7)}, "ownerReferences": owners}
+        draft, _ = resource.native.decode(orjson.dumps({**body, "metadata": metadata}), "json")
+        draft.begin_create("bulk", name, f"00000000-0000-4000-8000-{i:012}", "m")
+        await collection.create(draft)
+        if i % 50 == 49:
+            await asyncio.sleep(0)
+
+
+CONFIGMAP: dict[str, object] = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v" * 300}}
+
+
+@pytest.fixture
+async def filled(server: Server) -> Server:
+    await fill(server, "configmaps", CONFIGMAP)
+    return server
+
+
+async def test_delete_collection(filled: Server, api: aiohttp.ClientSession, short: Turns) -> None:
+    async with api.delete(f"{CONFIGMAPS}?dryRun=All", headers={"Accept": "application/yaml"}) as r:
+        assert r.status == 200 and len(await r.read()) > COUNT * 300
+    async with api.delete(CONFIGMAPS) as r:
+        assert len((await r.json())["items"]) == COUNT
+    assert (await call(api, "GET", CONFIGMAPS))[1]["items"] == []
+
+
+async def test_namespace(filled: Server, api: aiohttp.ClientSession, short: Turns) -> None:
+    await call(api, "DELETE", "/api/v1/namespaces/bulk")
+
+    async def gone() -> bool:
+        return (await call(api, "GET", "/api/v1/namespaces/bulk"))[0] == 404
+
+    await until(gone)
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "application/yaml",
+        "application/vnd.kubernetes.protobuf",
+        "application/json;as=Table;v=v1;g=meta.k8s.io",
+        "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+    ],
+)
+async def test_lists(filled: Server, api: aiohttp.ClientSession, short: Turns, accept: str) -> None:
+    for query in ("", "?labelSelector=l+in+(1,2,3)", "?limit=5000"):
+        async with api.get(f"{CONFIGMAPS}{query}", headers={"Accept": accept}) as r:
+            assert r.status == 200 and len(await r.read()) > 100_000
+
+
+@pytest.mark.parametrize(
+    "accept",
+    ["application/json", "application/vnd.kubernetes.protobuf", "application/json;as=Table;v=v1;g=meta.k8s.io"],
+)
+async def test_initial_events(filled: Server, api: aiohttp.ClientSession, short: Turns, accept: str) -> None:
+    size = 0
+    async with api.get(f"{CONFIGMAPS}?watch=1&timeoutSeconds=2", headers={"Accept": accept}) as r:
+        async for piece in r.content.iter_any():
+            size += len(piece)
+    assert size > COUNT * 200
+
+
+@pytest.mark.parametrize("policy", ["Orphan", "Foreground", "Background"])
+async def test_dependents(server: Server, api: aiohttp.ClientSession, short: Turns, policy: str) -> None:
+    _, owner = await call(api, "POST", CONFIGMAPS, {**CONFIGMAP, "metadata": {"name": "owner"}})
+    uid = owner["metadata"]["uid"]
+    reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": uid, "blockOwnerDeletion": True}
+    await fill(server, "configmaps", CONFIGMAP, owners=[reference])
+
+    async def known() -> bool:
+        return all(not stream.behind for stream in server.app.hub._streams.values()) and not server.app.hub._waiting
+
+    await until(known)
+    await call(api, "DELETE", f"{CONFIGMAPS}/owner?propagationPolicy={policy}")
+
+    async def done() -> bool:
+        status, left = await call(api, "GET", f"{CONFIGMAPS}?limit=1")
+        if policy == "Orphan":
+            return (await call(api, "GET", f"{CONFIGMAPS}/owner"))[0] == 404
+        return status == 200 and left["items"] == []
+
+    await until(done)
+    if policy == "Orphan":
+        _, left = await call(api, "GET", CONFIGMAPS)
+        assert len(left["items"]) == COUNT and not any("ownerReferences" in o["metadata"] for o in left["items"])
+
+
+async def test_definitions(server: Server, api: aiohttp.ClientSession, short: Turns) -> None:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"s": {"type": "string"}}}}}
+    plain = definition(version("v1", storage=True, schema=schema))
+    assert (await call(api, "POST", CRDS, plain))[0] == 201
+    await fill(server, "things", {**thing(""), "spec": {"s": "x"}}, group="e.com")
+    _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+    found["spec"]["versions"][0]["selectableFields"] = [{"jsonPath": ".spec.s"}]
+    assert (await call(api, "PUT", f"{CRDS}/things.e.com", found))[0] == 200
+    _, listed = await call(api, "GET", f"{THINGS}?fieldSelector=spec.s=x&limit=5")
+    assert len(listed["items"]) == 5
+    _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+    found["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["more"] = {"type": "string"}
+    assert (await call(api, "PUT", f"{CRDS}/things.e.com", found))[0] == 200
+    await call(api, "DELETE", f"{CRDS}/things.e.com")
+
+    async def gone() -> bool:
+        return (await call(api, "GET", f"{CRDS}/things.e.com"))[0] == 404
+
+    await until(gone)
+
+
+async def test_large_objects(server: Server, api: aiohttp.ClientSession, short: Turns) -> None:
+    big = {**CONFIGMAP, "metadata": {"name": "big"}, "data": {f"k{i}": "v\n" * 50 for i in range(9000)}}
+    async with api.post(CONFIGMAPS, data=io.BytesIO(orjson.dumps(big))) as r:
+        assert r.status == 201
+    for headers in ({"Accept": "application/yaml"}, {"Accept-Encoding": "gzip"}, {"User-Agent": "curl/8"}):
+        async with api.get(f"{CONFIGMAPS}/big", headers=headers) as r:
+            assert r.status == 200 and len(await r.read()) > 900_000
+    big["data"] = {f"k{i}": "w" * 100 for i in range(9000)}
+    async with api.put(f"{CONFIGMAPS}/big", data=io.BytesIO(orjson.dumps(big))) as r:
+        assert r.status == 200
+
+
+async def test_documents(server: Server, api: aiohttp.ClientSession, short: Turns) -> None:
+    protobuf = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
+    for accept in (protobuf, "application/json"):
+        for path in ("/openapi/v2", "/openapi/v3", "/openapi/v3/api/v1"):
+            async with api.get(path, headers={"Accept": f"{accept}, application/json"}) as r:
+                assert r.status == 200 and len(await r.read()) > 1000

@@ -1,0 +1,82 @@
+"""The guard of the loop's turns measures what it says."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+
+from hydrofoil.registry.pool import Pace
+from tests.turns import Turns, short_turns
+
+
+def spin(seconds: float) -> None:
+    """Use the processor."""
+    end = time.thread_time() + seconds
+    while time.thread_time() < end:
+        pass
+
+
+def works() -> None:
+    """Stands for a callback of the server."""
+    spin(0.02)
+
+
+works.__module__ = "hydrofoil.works"
+
+
+@pytest.fixture(autouse=True)
+def turns() -> None:
+    """These tests have turns of their own."""
+
+
+async def turn_of(*callbacks: Callable[[], object]) -> None:
+    loop = asyncio.get_running_loop()
+    for callback in callbacks:
+        loop.call_soon(callback)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+
+
+async def test_a_long_turn_is_found() -> None:
+    with Turns(0.01) as found:
+        await turn_of(works)
+    assert len(found.long) == 1 and "works" in found.long[0]
+
+
+async def test_the_callbacks_of_a_turn_count_together() -> None:
+    with Turns(0.03) as found:
+        await turn_of(works, works)
+    assert len(found.long) == 1
+
+
+async def test_what_the_test_does_itself_does_not_count() -> None:
+    with Turns(0.01) as found:
+        await turn_of(lambda: spin(0.02))
+    assert found.long == []
+
+
+async def test_the_test_fails() -> None:
+    with pytest.raises(AssertionError, match="a turn of"), short_turns(0.01):
+        await turn_of(works)
+
+
+async def test_paced_work_gives_turns() -> None:
+    """Work in pieces lets the loop go on within a few milliseconds."""
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    task = asyncio.create_task(others())
+    pace = Pace()
+    for _ in range(20):
+        spin(0.001)
+        await pace.rest()
+    task.cancel()
+    assert turns >= 5

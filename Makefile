@@ -76,7 +76,8 @@ binaries: .cache/bin/kube-controller-manager ## kube-controller-manager and kube
 e2e: build binaries .cache/bin/e2e.test ## Upstream's specs of the API machinery against a fresh server (FOCUS)
 	$(PY) -m tests.clients.e2e.run --focus '$(FOCUS)'
 
-fuzz: ## Each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
+fuzz: ## Properties with many new cases, then each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
+	PROPTEST_CASES=20000 cargo test --workspace --exclude hydrofoil-py --locked --quiet
 	for target in $$(cargo +nightly fuzz list --fuzz-dir rust/fuzz); do \
 	  cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target -- -max_total_time=$${SECONDS_EACH:-60} || exit 1; \
 	done

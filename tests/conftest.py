@@ -14,6 +14,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from blockbuster import BlockBuster, blockbuster_ctx
+from hypothesis import settings
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
@@ -21,6 +22,9 @@ from tests.turns import Turns, short_turns
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+
+# The same cases in every run of continuous integration; elsewhere new ones are drawn.
+settings.load_profile("ci" if os.environ.get("HYDROFOIL_CI") else "default")
 
 # What is read once at start, or once a document: package data that the page cache holds.
 ALLOWED = (

@@ -24,10 +24,10 @@ from hydrofoil.controllers.definitions import DefinitionController
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
+from hydrofoil.endpoints.wire import Connections
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
-from hydrofoil.server.connection import Connections
 
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
@@ -82,8 +82,7 @@ class Server:
         await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
         self.app.flow_control()
         self._web = Connections(
-            self.app.handle,
-            access_log=None,
+            self.app.wire,
             keepalive_timeout=config.idle_timeout,
             header_timeout=config.header_timeout,
             answer_timeout=config.request_timeout,
@@ -183,7 +182,7 @@ class Server:
             app.hub.close()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN_SECONDS):
-                    await app.idle.wait()
+                    await app.wire.idle()
         if self._web is not None:
             self._web.pre_shutdown()
             await self._web.shutdown(0.2)

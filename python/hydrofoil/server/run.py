@@ -14,6 +14,7 @@ import socket
 import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from hydrofoil.apis.enablement import EnablementError
@@ -267,7 +268,7 @@ def run(config: Config) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if config.kubeconfig:
         with contextlib.suppress(OSError, RuntimeError):
-            config.kubeconfig = str(Path(config.kubeconfig).resolve())
+            config = replace(config, kubeconfig=str(Path(config.kubeconfig).resolve()))
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(config))

@@ -10,7 +10,8 @@ from hydrofoil.server.config import ROOMS
 
 def reference() -> str:
     """A table of flags for each room."""
-    lines = ["# Flags of `hydrofoil serve`", "", "Made from the declarations in each room's `options.py` (`make docs`)."]
+    source = "Made from the declarations in each room's `options.py` (`make docs`)."
+    lines = ["# Flags of `hydrofoil serve`", "", source]
     for room in ROOMS:
         title = (room.__doc__ or "").rstrip(".")
         lines += ["", f"## {title}", "", "| flag | value | what it does |", "| --- | --- | --- |"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from tools.reference import reference
 
 from hydrofoil.cli.flags import parsed
 from hydrofoil.options import flags
 from hydrofoil.server.config import ROOMS, Config
 from tests.conftest import ROOT
-from tools.reference import reference
 
 
 def test_the_reference_is_that_of_the_flags() -> None:

@@ -79,6 +79,20 @@ class ResourceType:
     def traits(self) -> tuple[bool, bool, bool, bool]: ...
 
 @final
+class Clock:
+    """The time of one server."""
+
+    def __new__(cls) -> Clock: ...
+    def nanoseconds(self) -> int:
+        """Nanoseconds since 1970."""
+
+    def text(self) -> str:
+        """The present second as RFC 3339."""
+
+    def text_micro(self) -> str:
+        """The present microsecond as RFC 3339."""
+
+@final
 class Draft:
     def seal(self) -> None: ...
     def head(self) -> tuple[str, str, str, str, str, str, str]: ...

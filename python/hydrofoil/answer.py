@@ -95,11 +95,11 @@ class Answer:
     """Whether the connection ends with this answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """How a request ended."""
 
     status: int
     """The status of the answer; 500 where none was made."""
     whole: bool
-    """Whether all of it was written."""
+    """Whether all of it was written, or is about to be."""

@@ -45,14 +45,11 @@ class RequestInfo:
     subresource: str = ""
     namespace: str = ""
     name: str = ""
+    lasting: bool = False
+    """Whether the request lasts as long as its client wants (`LongRunningFunc`)."""
     watch_prefix: bool = False
     rest: tuple[str, ...] = ()
     """Segments after the subresource: the path of a proxy."""
-
-    @property
-    def lasting(self) -> bool:
-        """Whether the request lasts as long as its client wants (`LongRunningFunc`)."""
-        return self.verb == "watch" or (bool(self.subresource) and self.subresource in LONG_RUNNING)
 
 
 class Authorizer(Protocol):
@@ -67,14 +64,13 @@ def parse(method: str, target: str) -> RequestInfo:
     path, _, query = target.partition("?")
     if "%" in path:
         path = unquote(path)
-    segments = path.split("/")[1:]
-    if segments and segments[-1] == "":
+    segments = path.split("/")
+    if len(segments) > 1 and not segments[-1]:
         segments.pop()
-    root = segments[0] if segments else ""
-    if root == "api" and len(segments) > 2:
-        group, version, parts = "", segments[1], segments[2:]
-    elif root == "apis" and len(segments) > 3 and segments[1]:
-        group, version, parts = segments[1], segments[2], segments[3:]
+    if len(segments) > 3 and segments[1] == "api":
+        group, version, parts = "", segments[2], segments[3:]
+    elif len(segments) > 4 and segments[1] == "apis" and segments[2]:
+        group, version, parts = segments[2], segments[3], segments[4:]
     else:
         return RequestInfo(path, query, method.lower(), resourceful=False)
     watch_prefix = parts[0] == "watch" and len(parts) > 1
@@ -91,10 +87,14 @@ def parse(method: str, target: str) -> RequestInfo:
         verb = COLLECTIVE.get(verb, verb)
         if verb == "list" and "watch" in query and _watches(query):
             verb = "watch"
-    subresource = parts[2] if len(parts) > 2 else ""
-    rest = tuple(parts[3:])
+    subresource = ""
+    rest: tuple[str, ...] = ()
+    lasting = verb == "watch"
+    if len(parts) > 2:
+        subresource, rest = parts[2], tuple(parts[3:])
+        lasting = lasting or subresource in LONG_RUNNING
     return RequestInfo(
-        path, query, verb, True, group, version, parts[0], subresource, namespace, name, watch_prefix, rest
+        path, query, verb, True, group, version, parts[0], subresource, namespace, name, lasting, watch_prefix, rest
     )
 
 

@@ -24,7 +24,7 @@ def test_parts(path: str, expected: tuple[str, str, str, str, str, str, str, boo
     verb, group, version, resource, subresource, namespace, name, watch = expected
     found = parse("GET", path)
     assert found == RequestInfo(
-        found.path, "", verb, True, group, version, resource, subresource, namespace, name, watch, ()
+        found.path, "", verb, True, group, version, resource, subresource, namespace, name, watch, watch, ()
     )
 
 

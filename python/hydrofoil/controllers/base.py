@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
-from time import perf_counter
 
 import orjson
 
 from hydrofoil import engine
 from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
 from hydrofoil.registry.store import Registry
@@ -50,7 +50,7 @@ class EventSource(WatchStream):
 
     def _pump(self) -> None:
         """Hand over what waits, for as long as nobody else is due."""
-        due = perf_counter() + SLICE_SECONDS
+        due = stopwatch() + SLICE_SECONDS
         while not self.ended.done():
             data, left = self._watcher.drain(PIECE)
             for line in (data or b"").splitlines():
@@ -68,7 +68,7 @@ class EventSource(WatchStream):
                 if self._ending:
                     self._controller.ended(self)
                 return
-            if perf_counter() > due:
+            if stopwatch() > due:
                 self._hub.again(self._token)
                 return
 

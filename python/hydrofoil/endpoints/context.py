@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
@@ -10,11 +11,12 @@ from aiohttp import web
 from hydrofoil.answer import Answer, Outcome
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.gates import Gates
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.registry.store import Registry
-from hydrofoil.request import ADMIN, RequestInfo
+from hydrofoil.request import ADMIN, RequestInfo, User
 from hydrofoil.storage.backend import Collection
 from hydrofoil.watch.hub import Hub
 
@@ -27,9 +29,13 @@ NOBODY = RequestInfo("", "", "", resourceful=False)
 class Parts:
     """What the requests of one server share."""
 
-    def __init__(self, registry: Registry, hub: Hub, gates: Gates, request_timeout: float) -> None:
+    def __init__(
+        self, registry: Registry, hub: Hub, gates: Gates, clock: Clock, chance: Chance, request_timeout: float
+    ) -> None:
         self.registry = registry
         self.hub = hub
+        self.clock = clock
+        self.chance = chance
         self.request_timeout = request_timeout
         """How long an answer may take, in seconds."""
         self.cbor = gates.enabled("CBORServingAndStorage")
@@ -40,72 +46,60 @@ class Parts:
         """Whether watches may begin with the state."""
         self.unsafe = gates.enabled("AllowUnsafeMalformedObjectDeletion")
         """Whether a deletion may ask for what cannot be read to go."""
+        self.constant = b""
+        """Header lines that are the same in all answers."""
 
 
 class Context:
-    """One request."""
+    """One request. What most requests leave as it is stands in the class: making one costs little."""
 
-    __slots__ = (
-        "_at_end",
-        "_at_start",
-        "accepted",
-        "audit_id",
-        "caller",
-        "common",
-        "counted",
-        "ends",
-        "hub",
-        "info",
-        "params",
-        "parts",
-        "patch",
-        "registry",
-        "request",
-        "sent",
-        "served",
-        "unsafe",
-        "user",
-        "verb",
-        "warnings",
-    )
+    info: RequestInfo = NOBODY
+    """What is asked for; set by the filter `request_info`."""
+    caller: User = ADMIN
+    """Who came."""
+    user: User = ADMIN
+    """As whom it acts."""
+    audit_id = ""
+    common = b""
+    """Header lines that every answer carries."""
+    served: Resource | None = None
+    """The resource under the path; set by the route, like all that follows."""
+    resource: Resource
+    """The same, for handlers, which all have one."""
+    verb = ""
+    """What is done with it."""
+    counted = False
+    """Whether the request came as far as a handler, so that it stands in the metrics."""
+    accepted: Accepted = PLAIN
+    params: Params
+    patch = ""
+    """The kind of a patch, as `patch_kind` tells it."""
+    sent = 0
+    """How many bytes the body has, once it was read."""
+    allowed: float | None = None
+    """How many seconds the answer may take; None for what lasts as long as its client wants."""
+    _ends: float | None = None
+    _at_start: list[Callable[[Answer], None]] | None = None
+    _at_end: list[Callable[[Outcome], None]] | None = None
 
     def __init__(self, request: web.BaseRequest, parts: Parts) -> None:
         self.request = request
         self.parts = parts
         self.registry = parts.registry
         self.hub = parts.hub
-        self.info = NOBODY
-        """What is asked for; set by the filter `request_info`."""
-        self.caller = self.user = ADMIN
-        """Who came, and as whom it acts."""
-        self.audit_id = ""
-        self.common = b""
-        """Header lines that every answer carries."""
-        self.ends: float | None = None
-        """When the answer has to be written, in the loop's time; None for what lasts as long as its client wants."""
-        self.served: Resource | None = None
-        """The resource that is served under the path; set by the route."""
-        self.verb = ""
-        """What is done with it."""
-        self.counted = False
-        """Whether the request came as far as a handler, so that it stands in the metrics."""
-        self.accepted: Accepted = PLAIN
-        self.params: Params = {}
-        self.patch = ""
-        """The kind of a patch, as `patch_kind` tells it."""
         self.unsafe = parts.unsafe
         """Whether a deletion may ask for what cannot be read to go; then, whether it does."""
         self.warnings: list[str] = []
-        self.sent = 0
-        """How many bytes the body has, once it was read."""
-        self._at_start: list[Callable[[Answer], None]] | None = None
-        self._at_end: list[Callable[[Outcome], None]] | None = None
 
-    @property
-    def resource(self) -> Resource:
-        """The resource that a handler works on."""
-        assert self.served is not None
-        return self.served
+    def ends(self) -> float | None:
+        """When the answer has to be written, in the loop's time; what nobody asks for is not looked up."""
+        if self._ends is None and self.allowed is not None:
+            self._ends = asyncio.get_running_loop().time() + self.allowed
+        return self._ends
+
+    def lasts(self) -> None:
+        """Let the answer take as long as its client wants."""
+        self.allowed = self._ends = None
 
     @property
     def collection(self) -> Collection:
@@ -144,7 +138,7 @@ class Context:
             for call in calls:
                 call(answer)
 
-    def ended(self, status: int, *, whole: bool) -> None:
+    def ended(self, status: int, whole: bool) -> None:
         """Call what waits for the end, the last who came first, each whatever others do; only the first end counts."""
         if self._at_end is not None:
             calls, self._at_end = self._at_end, None

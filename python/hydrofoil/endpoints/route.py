@@ -90,7 +90,8 @@ class Route:
                 # A route that does not produce what is asked for is not taken, so that it does not warn either.
                 context.common = context.common.removesuffix(warning)
             raise
-        context.served, context.verb = resource, verb
+        context.served = context.resource = resource
+        context.verb = verb
         return handler
 
     async def _document(self, context: Context) -> Answer:

@@ -8,7 +8,6 @@ import logging
 import re
 import socket
 import struct
-import time
 from collections.abc import Awaitable, Callable, Coroutine
 from email.utils import formatdate
 from http import HTTPStatus
@@ -20,6 +19,7 @@ from aiohttp.http_writer import HttpVersion11
 from aiohttp.web_protocol import _ErrInfo
 
 from hydrofoil.answer import Answer, Feed, Piece
+from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
 from hydrofoil.endpoints.framing import origin_form, refusal
@@ -29,7 +29,6 @@ LOG = logging.getLogger("hydrofoil")
 METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
 """The request line of a token that is no known method, as the parser's error quotes it."""
 PRIVATES = (
-    "_current_request",
     "_drain_helper",
     "_handle_request",
     "_keepalive_handle",
@@ -38,8 +37,11 @@ PRIVATES = (
     "_make_error_handler",
     "_next_keepalive_close_time",
     "_process_keepalive",
+    "_upgraded",
 )
-"""What `web.RequestHandler` keeps to itself and this module uses; of requests these are `_message` and `_version`."""
+"""What `web.RequestHandler` keeps to itself and this module uses; a test asks for each by its name."""
+REQUEST_PRIVATES = ("_message", "_version")
+"""The same of requests."""
 RESET = struct.pack("ii", 1, 0)
 """`SO_LINGER` of a connection that is reset when it is closed."""
 PIECE = 128 * 1024
@@ -57,12 +59,13 @@ _LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPSt
 class _Date:
     """The Date header, made once a second."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._second = 0
         self._line = b""
 
     def line(self) -> bytes:
-        now = int(time.time())
+        now = int(self._clock.seconds())
         if now != self._second:
             self._second = now
             self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
@@ -107,7 +110,7 @@ class Wire:
     def __init__(self, handler: Handler, parts: Parts) -> None:
         self._handler = handler
         self._parts = parts
-        self._date = _Date()
+        self._date = _Date(parts.clock)
         self._open = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -123,13 +126,18 @@ class Wire:
         context = Context(request, self._parts)
         status = 500
         try:
-            answer = await self._handler(context)
+            try:
+                answer = await self._handler(context)
+            except ConnectionError as e:
+                if request.transport is None or request.transport.is_closing():
+                    raise
+                answer = respond.broken(context, e)
             status = answer.status
             if answer.stream is None:
                 return await self._whole(context, answer)
             return await self._stream(context, answer)
         finally:
-            context.ended(status, whole=False)
+            context.ended(status, False)
             self._open -= 1
             if not self._open:
                 self._idle.set()
@@ -152,7 +160,7 @@ class Wire:
         )
         body = b"" if request.method == "HEAD" else payload
         if len(body) <= PIECE:
-            context.ended(answer.status, whole=True)
+            context.ended(answer.status, True)
             transport.write(head + body)
             if request.protocol.writing_paused and not await self._taken(request, transport):
                 return CLOSED
@@ -164,7 +172,7 @@ class Wire:
             async with asyncio.timeout(self._parts.request_timeout):
                 for at in range(0, len(body), PIECE):
                     if at == last:
-                        context.ended(answer.status, whole=True)
+                        context.ended(answer.status, True)
                     transport.write(view[at : at + PIECE])
                     await request.protocol._drain_helper()
         except FAULTS as e:
@@ -209,11 +217,11 @@ class Wire:
         context.starts(answer)
         head, chunked, close = (b"", False, True) if answer.takes_over else self._opening(context, answer)
         line = Line(request, transport, head, chunked=chunked and not answer.framed)
-        limit = asyncio.timeout_at(context.ends)
+        limit = asyncio.timeout_at(context.ends())
         try:
             async with limit:
                 await stream(line)
-            context.ended(answer.status, whole=True)
+            context.ended(answer.status, True)
             line.begin()
             if chunked and not transport.is_closing():
                 transport.write(b"0\r\n\r\n")
@@ -387,6 +395,14 @@ class Connection(web.RequestHandler):
         elif message.path[:1] != "/":
             request._message = message._replace(path=origin_form(message.path))
         return super()._handle_request(request, start_time, request_handler)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write what aiohttp itself answers; all else has been written."""
+        if isinstance(resp, Done) and not self._upgraded:
+            return resp, False
+        return await super().finish_response(request, resp, start_time)
 
     def handle_error(
         self,

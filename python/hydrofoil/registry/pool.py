@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from time import perf_counter
 from typing import TypeVar, TypeVarTuple
 
+from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
 
 LOG = logging.getLogger("hydrofoil")
@@ -54,10 +54,10 @@ class Pace:
     __slots__ = ("_due",)
 
     def __init__(self) -> None:
-        self._due = perf_counter() + TURN_SECONDS
+        self._due = stopwatch() + TURN_SECONDS
 
     async def rest(self) -> None:
         """Make a pause if one is due; to be called between two pieces."""
-        if perf_counter() > self._due:
+        if stopwatch() > self._due:
             await asyncio.sleep(0)
-            self._due = perf_counter() + TURN_SECONDS
+            self._due = stopwatch() + TURN_SECONDS

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Parts
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.route import Route
@@ -31,6 +32,8 @@ class App:
 
     def __init__(self, config: Config, address: str) -> None:
         self.config = config
+        self.clock = Clock()
+        self.chance = Chance()
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
         self.backend = MemoryBackend(
@@ -64,10 +67,11 @@ class App:
         self.backends = Backends(self.registry, config.service_endpoints)
         self.aggregator = Aggregator(self.registry, self.backends)
         self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address, self.gates)
-        self.flow_lines = b""
-        parts = Parts(self.registry, self.hub, self.gates, config.request_timeout)
+        parts = self._parts = Parts(
+            self.registry, self.hub, self.gates, self.clock, self.chance, config.request_timeout
+        )
         route = Route(self.documents.answer, self.aggregator.passed_on)
-        stages = Stages(lambda: self.flow_lines, config.request_timeout, self.inflight, self.metrics, route)
+        stages = Stages(self.chance, config.request_timeout, self.inflight, self.metrics, route)
         self.wire = Wire(chain(stages), parts)
 
     async def close(self) -> None:
@@ -90,4 +94,4 @@ class App:
                 stored = self.registry.collection(resource).get(resource.native, "", "exempt")
                 if stored is not None:
                     lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.uid}\r\n")
-        self.flow_lines = "".join(lines).encode()
+        self._parts.constant = "".join(lines).encode()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Filter, Handler
 from hydrofoil.endpoints.filters.deadline import deadline
 from hydrofoil.endpoints.filters.in_flight import InFlight
@@ -19,8 +20,7 @@ from hydrofoil.server.metrics import Metrics
 class Stages:
     """What the filters of one server work with."""
 
-    constant: Callable[[], bytes]
-    """The header lines that are the same in all answers."""
+    chance: Chance
     request_timeout: float
     """How long an answer may take, in seconds."""
     inflight: InFlight
@@ -36,7 +36,7 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
     filters: Sequence[Filter] = (
         recover,
         *outer,
-        request_info(stages.constant),
+        request_info(stages.chance),
         deadline(stages.request_timeout),
         stages.inflight.filter,
         *inner,

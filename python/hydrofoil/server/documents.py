@@ -10,7 +10,6 @@ import sys
 from email.utils import formatdate
 from functools import lru_cache
 from importlib.resources import files
-from time import time
 from typing import Any
 
 import orjson
@@ -196,7 +195,7 @@ class Documents:
         common += f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
         if given and name != "v2":
             common = common.replace(CACHE_CONTROL, b"")
-            expires = formatdate(time() + 365 * 86400, usegmt=True)
+            expires = formatdate(context.parts.clock.seconds() + 365 * 86400, usegmt=True)
             common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
         if etag in context.request.headers.get("If-None-Match", ""):
             return Answer(304, common)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from urllib.parse import parse_qsl
+
+from hydrofoil.clock import stopwatch
 
 HOOK = "poststarthook/"
 
@@ -16,7 +17,7 @@ class Health:
     """
 
     def __init__(
-        self, checks: dict[str, list[str]], grace: float = 0.0, clock: Callable[[], float] = time.monotonic
+        self, checks: dict[str, list[str]], grace: float = 0.0, clock: Callable[[], float] = stopwatch
     ) -> None:
         self._checks = checks
         self._clock = clock

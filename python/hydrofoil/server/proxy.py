@@ -95,7 +95,7 @@ async def proxy(context: Context, registered: Registration, service: Service, ba
         return refusal(context, 500 if not upgrade else 503, str(e))
     discovery = len(request.raw_path.partition("?")[0].strip("/").split("/")) == 3
     try:
-        async with asyncio.timeout_at(context.ends) as limit:
+        async with asyncio.timeout_at(context.ends()) as limit:
             answer = await session.request(
                 request.method,
                 url,

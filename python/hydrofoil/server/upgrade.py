@@ -137,5 +137,5 @@ async def upgraded(
                 line.write(data)
                 await line.drained()
 
-    context.ends = None
+    context.lasts()
     return Answer(status, b"", stream=stream, takes_over=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from time import perf_counter
 from typing import TYPE_CHECKING
 
 from hydrofoil import engine
 from hydrofoil.answer import Sink
+from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS, ApiError, gone, internal
 from hydrofoil.watch.hub import SLICE_SECONDS
 
@@ -75,7 +75,7 @@ class WatchStream:
         if self.ended.done():
             return
         self.behind = False
-        due = perf_counter() + SLICE_SECONDS
+        due = stopwatch() + SLICE_SECONDS
         while True:
             if self._sink.paused():
                 self.behind = True
@@ -96,7 +96,7 @@ class WatchStream:
                 self._sink.write(self._error(gone("too old resource version")))
                 self.end()
                 return
-            if perf_counter() > due:
+            if stopwatch() > due:
                 self._hub.again(self._token)
                 return
 

@@ -6,6 +6,7 @@ mod admit;
 mod apart;
 mod block;
 mod catalog;
+mod clock;
 mod custom;
 mod draft;
 mod error;
@@ -32,6 +33,8 @@ mod _native {
     use crate::admit::{limit_fill, limit_refusal, quota_charge, storage_grows};
     #[pymodule_export]
     use crate::catalog::{Catalog, ResourceType};
+    #[pymodule_export]
+    use crate::clock::Clock;
     #[pymodule_export]
     use crate::draft::Draft;
     #[pymodule_export]

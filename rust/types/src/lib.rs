@@ -6,6 +6,7 @@
 mod arena;
 mod catalog;
 mod cause;
+mod clock;
 mod distinct;
 pub mod go;
 mod map;
@@ -19,6 +20,7 @@ mod value;
 
 pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
 pub use cause::{Cause, CauseReason, Causes, Path, go_json_string, quoted};
+pub use clock::Clock;
 pub use distinct::{Again, Lookup, Seen, Whole};
 pub use map::Map;
 pub use meta::MetaView;

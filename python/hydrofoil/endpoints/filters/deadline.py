@@ -30,7 +30,7 @@ def deadline(seconds: float) -> Filter:
                 return _at_once(respond.refused(context, e))
         if asked is None and info.lasting:
             return inner(context)
-        context.ends = asyncio.get_running_loop().time() + (asked or seconds)
+        context.allowed = asked or seconds
         if asked is None and context.request.content.is_eof():
             # What has arrived is answered at once; only a body that is still to come makes a request wait.
             return inner(context)
@@ -45,7 +45,7 @@ async def _at_once(answer: Answer) -> Answer:
 
 async def _limited(context: Context, inner: Handler) -> Answer:
     try:
-        async with asyncio.timeout_at(context.ends):
+        async with asyncio.timeout_at(context.ends()):
             return await inner(context)
     except TimeoutError:
         return respond.refused(context, errors.timed_out())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from time import perf_counter
 
 from hydrofoil.answer import Answer, Outcome
+from hydrofoil.clock import stopwatch
 from hydrofoil.endpoints.context import Context, Filter, Handler
 
 Observe = Callable[[Context, int, float], None]
@@ -16,10 +16,10 @@ def metrics(observe: Observe, watching: Callable[[Context], Callable[[], None]])
     """Have each request counted at its end, and each watch while it is open; `watching` gives what ends that."""
 
     def measure(context: Context, inner: Handler) -> Awaitable[Answer]:
-        begun = perf_counter()
+        begun = stopwatch()
 
         def ended(outcome: Outcome) -> None:
-            observe(context, outcome.status, perf_counter() - begun)
+            observe(context, outcome.status, stopwatch() - begun)
 
         context.at_end(ended)
         if context.info.verb == "watch":

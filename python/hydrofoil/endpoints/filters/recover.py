@@ -13,8 +13,7 @@ async def recover(context: Context, inner: Handler) -> Answer:
     try:
         return await inner(context)
     except FAULTS as e:
-        transport = context.request.transport
-        if isinstance(e, ConnectionError) and (transport is None or transport.is_closing()):
-            # Nobody is left to answer.
+        if isinstance(e, ConnectionError):
+            # The wire knows whether anybody is left to answer.
             raise
         return respond.broken(context, e)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import secrets
-import time
 
 import orjson
 
@@ -76,7 +75,7 @@ async def create(context: Context) -> Answer:
     draft.set(["spec", "expirationSeconds"], b"%d" % seconds)
     if not draft.get(["spec", "audiences"]):
         draft.set(["spec", "audiences"], orjson.dumps([context.registry.issuer]))
-    issued = int(time.time())
+    issued = int(context.parts.clock.seconds())
     claims = {
         "aud": orjson.loads(draft.get(["spec", "audiences"]) or b"[]"),
         "exp": issued + seconds,

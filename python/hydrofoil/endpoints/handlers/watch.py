@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -158,11 +157,11 @@ def streaming(
     stream.initial_mark = start(options)[1]
     if context.resource.custom:
         bind(context, stream)
-    seconds = options.timeout or random.uniform(1800, 3600)
-    loop = asyncio.get_running_loop()
-    timer = loop.call_later(max(seconds, 0), stream.end)
+    seconds = options.timeout or context.parts.chance.between(1800, 3600)
+    clock = context.parts.clock
+    timer = clock.later(max(seconds, 0), stream.end)
     # A last mark shortly before the end lets the client resume from there (upstream: 2 s before the deadline).
-    last_mark = loop.call_later(seconds - 2, stream.bookmark) if seconds > 4 else None
+    last_mark = clock.later(seconds - 2, stream.bookmark) if seconds > 4 else None
     try:
         if context.hub.closing:
             stream.end()

@@ -1,0 +1,23 @@
+"""Requests without a connection, for what looks at no more than method, target and headers."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from aiohttp.test_utils import make_mocked_request
+
+from hydrofoil.apis.gates import Gates
+from hydrofoil.clock import Chance, Clock
+from hydrofoil.endpoints.context import Context, Parts
+
+GATES = Gates({})
+
+
+def parts(hub: Any = None, seconds: float = 60.0) -> Parts:
+    """What the requests of a server that holds nothing share."""
+    return Parts(cast(Any, None), hub, GATES, Clock(), Chance(), seconds)
+
+
+def requested(method: str, target: str, headers: dict[str, str] | None = None) -> Context:
+    """The context of a request on a server that holds nothing."""
+    return Context(make_mocked_request(method, target, headers=headers), parts())

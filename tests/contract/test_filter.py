@@ -1,0 +1,107 @@
+"""The promises of the chain: which filter sees a request when, and that a refusal is an answer like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any
+
+from hydrofoil.answer import Answer, Outcome
+from hydrofoil.clock import Chance
+from hydrofoil.endpoints.context import Context, Handler
+from hydrofoil.endpoints.filters.in_flight import InFlight
+from hydrofoil.request import parse
+from hydrofoil.server.chain import Stages, chain
+from hydrofoil.server.metrics import Metrics
+from tests.contract.requests import requested
+
+
+def stages(route: Handler, *, reading: int = 400) -> Stages:
+    return Stages(Chance(), 60.0, InFlight(reading, 0), Metrics(), route)
+
+
+async def fine(_: Context) -> Answer:
+    return Answer(200, b"")
+
+
+async def test_outer_filters_come_before_the_info_and_inner_ones_after_the_refusals() -> None:
+    seen: list[tuple[str, bool]] = []
+
+    def outer(context: Context, inner: Handler) -> Awaitable[Answer]:
+        seen.append(("outer", context.info.resourceful))
+        return inner(context)
+
+    def within(context: Context, inner: Handler) -> Awaitable[Answer]:
+        seen.append(("inner", context.info.resourceful))
+        return inner(context)
+
+    context = requested("GET", "/api/v1/pods")
+    found = await chain(stages(fine), outer=[outer], inner=[within])(context)
+    assert found.status == 200
+    assert seen == [("outer", False), ("inner", True)]
+
+
+async def test_a_refusal_is_an_answer_too() -> None:
+    """Whoever stands before the filter that refuses reads it as any other answer; nothing was written."""
+    seen: list[int] = []
+
+    async def journal(context: Context, inner: Handler) -> Answer:
+        answer = await inner(context)
+        seen.append(answer.status)
+        return answer
+
+    full = stages(fine, reading=1)
+    full.inflight.reading.taken = 1
+    context = requested("GET", "/api/v1/pods")
+    answer = await chain(full, outer=[journal])(context)
+    assert seen == [answer.status] == [429]
+
+
+async def test_what_is_raised_is_a_fault() -> None:
+    async def broken(_: Context) -> Answer:
+        raise RuntimeError("a fault")
+
+    answer = await chain(stages(broken))(requested("GET", "/api/v1/pods"))
+    assert answer.status == 500
+    assert b"a fault" not in answer.head
+
+
+async def test_refusals_come_before_the_route_is_asked() -> None:
+    """400 for a timeout that is none comes before 404 and 405, which only the catalog knows."""
+
+    async def unasked(_: Context) -> Answer:
+        raise AssertionError("the route was asked")
+
+    answer = await chain(stages(unasked))(requested("PUT", "/api/v1/nothing/of/this?timeout=soon"))
+    assert answer.status == 400
+
+
+async def test_a_place_is_given_back_when_the_request_has_ended() -> None:
+    """Not when the answer was made: a stream holds its place until its last byte."""
+    some = stages(fine)
+    context = requested("GET", "/api/v1/pods")
+    await chain(some)(context)
+    assert some.inflight.reading.taken == 1
+    context.ended(200, True)
+    context.ended(500, False)
+    assert some.inflight.reading.taken == 0
+
+
+async def test_the_end_is_told_once_and_to_all() -> None:
+    told: list[Any] = []
+    context = requested("GET", "/livez")
+
+    def failing(_: Outcome) -> None:
+        told.append("failing")
+        raise RuntimeError("a hook")
+
+    context.at_end(told.append)
+    context.at_end(failing)
+    context.ended(200, True)
+    context.ended(500, False)
+    assert told == ["failing", Outcome(200, True)]
+
+
+def test_the_info_needs_no_catalog() -> None:
+    """Verb and resource-or-not come from method and URL alone, so that refusals come before 404 and 405."""
+    info = parse("GET", "/apis/nobody.example/v7/namespaces/n/things?watch=true&labelSelector=a%3Db")
+    assert (info.verb, info.resourceful, info.group, info.resource) == ("watch", True, "nobody.example", "things")

@@ -56,7 +56,7 @@ class App:
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
         self.backend.wake = self.hub.wake
-        self.health = Health(self.catalog.checks, config.livez_grace_period)
+        self.health = Health(self.catalog.checks, config.livez_grace_period, self.clock.seconds)
         self.metrics = Metrics()
         self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
         self.metrics.watch_store(self.registry)
@@ -67,11 +67,10 @@ class App:
         self.backends = Backends(self.registry, config.service_endpoints)
         self.aggregator = Aggregator(self.registry, self.backends)
         self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address, self.gates)
-        parts = self._parts = Parts(
-            self.registry, self.hub, self.gates, self.clock, self.chance, config.request_timeout
-        )
+        timeout = config.request_timeout
+        parts = self._parts = Parts(self.registry, self.hub, self.gates, self.clock, self.chance, timeout)
         route = Route(self.documents.answer, self.aggregator.passed_on)
-        stages = Stages(self.chance, config.request_timeout, self.inflight, self.metrics, route)
+        stages = Stages(self.chance, timeout, self.inflight, self.metrics, route)
         self.wire = Wire(chain(stages), parts)
 
     async def close(self) -> None:

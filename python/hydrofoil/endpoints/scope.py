@@ -17,7 +17,7 @@ from hydrofoil.endpoints.params import Params
 from hydrofoil.endpoints.request_info import RequestInfo
 from hydrofoil.errors import ApiError, bad_request
 from hydrofoil.registry.pool import LARGE, run
-from hydrofoil.storage.backend import Collection
+from hydrofoil.storage.collection import Collection
 
 if TYPE_CHECKING:
     from hydrofoil.engine import Stored

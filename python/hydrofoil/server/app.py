@@ -43,7 +43,9 @@ from hydrofoil.server.documents import Documents, accepted_or_plain
 from hydrofoil.server.health import Health
 from hydrofoil.server.inflight import LONG_RUNNING, REFUSAL, REFUSAL_HEADERS, InFlight
 from hydrofoil.server.metrics import Metrics, document_labels, resource_labels
-from hydrofoil.storage.memory import MemoryBackend
+from hydrofoil.storage.local import LocalLog
+from hydrofoil.storage.log import Log
+from hydrofoil.storage.view import Storage
 from hydrofoil.watch.hub import Hub
 
 LOG = logging.getLogger("hydrofoil")
@@ -83,22 +85,23 @@ def check_timeout(raw_query: str, path: str) -> None:
 class App:
     """A server without its sockets."""
 
-    def __init__(self, config: Config, address: str) -> None:
+    def __init__(self, config: Config, address: str, log: Log | None = None) -> None:
         self.config = config
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
-        self.backend = MemoryBackend(
+        self.storage = Storage(
+            log or LocalLog(),
             window=config.history_window,
             events=config.history_events,
             memory=config.history_bytes,
             cache=config.cache_bytes,
         )
-        self.registry = Registry(self.catalog, self.backend)
+        self.registry = Registry(self.catalog, self.storage)
         services = self.registry.strategies["", "services"]
         assert isinstance(services, ServiceStrategy)
         services.ips = ClusterIPs(config.service_cluster_ip_range)
         services.ports = Ports(*config.service_node_port_range)
-        self.hub = Hub(self.backend)
+        self.hub = Hub(self.storage)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
         self._definitions = definitions
@@ -106,7 +109,7 @@ class App:
         definitions.services = config.service_endpoints
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
-        self.backend.wake = self.hub.wake
+        self.storage.wake = self.hub.wake
         self.health = Health(self.catalog.checks, config.livez_grace_period)
         self.metrics = Metrics()
         self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
@@ -134,6 +137,7 @@ class App:
         """Ends what goes on beside requests."""
         await self._definitions.close()
         await self.aggregator.close()
+        await self.storage.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
         if collection is not None:

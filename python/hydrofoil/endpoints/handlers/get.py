@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from hydrofoil import errors
 from hydrofoil.endpoints import params
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
-
-WAIT_SECONDS = 3.0
-"""How long a read waits for a version that has not been reached (RV-36)."""
+from hydrofoil.registry.fresh import told
 
 
-async def reached(scope: Scope, revision: int) -> None:
-    """Waits for a revision. Raises 504 when it does not come."""
-    deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
-    while scope.registry.backend.revision < revision:
-        if asyncio.get_running_loop().time() >= deadline:
-            raise errors.too_large_version(revision, scope.registry.backend.revision)
-        await asyncio.sleep(0.02)
+async def reached(scope: Scope, revision: int | None) -> None:
+    """Waits for a revision of the collection; None: for what is true now. Raises 504 when it does not come, 503."""
+    collection = scope.collection
+    if not collection.ready(revision):
+        with told():
+            await collection.wait(revision)
 
 
 async def caught_up(scope: Scope) -> None:
-    """Waits for the version that a read asks for. Raises 400 and 504."""
+    """Waits for the version that a read asks for. Raises 400, 503 and 504."""
     version = scope.params.get("resourceVersion", "")
-    if version:
-        wanted = params.revision(version)
-        if wanted > scope.registry.backend.revision:
-            await reached(scope, wanted)
+    await reached(scope, params.revision(version) if version else None)
 
 
 async def get(scope: Scope) -> Answer:

@@ -17,7 +17,7 @@ from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import ListCursor
 from hydrofoil.registry.pool import run
-from hydrofoil.storage.backend import Expired, Future
+from hydrofoil.storage.errors import Expired, Future
 
 LOG = logging.getLogger("hydrofoil")
 CHUNK = 256 * 1024
@@ -65,13 +65,16 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         except ValueError as e:
             raise errors.bad_request(f"invalid continue token: {e}") from None
         revision = max(at, 0)
+        if not (revision and collection.ready(revision)):
+            await reached(scope, None)
         if options.revision == 0:
             limit = 0
     elif options.revision == 0:
         limit = 0
-    elif options.revision is not None:
-        if options.revision > scope.registry.backend.revision:
-            await reached(scope, options.revision)
+    elif options.revision is None:
+        await reached(scope, None)
+    else:
+        await reached(scope, options.revision)
         if options.match == "Exact" or (limit and not options.match):
             revision = options.revision
     try:

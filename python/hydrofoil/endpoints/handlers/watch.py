@@ -20,7 +20,7 @@ from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepte
 from hydrofoil.endpoints.params import ListOptions, truth
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Watcher
-from hydrofoil.storage.backend import Expired
+from hydrofoil.storage.errors import Expired
 from hydrofoil.watch.stream import PIECE, Sink, WatchStream
 
 LOG = logging.getLogger("hydrofoil")
@@ -107,14 +107,16 @@ async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> t
     if scope.accepted.transform == "PartialObjectMetadataList":
         # No event is a list: upstream opens the stream and ends it.
         return token, None, b""
-    if options.initial_events and options.revision and options.revision > scope.registry.backend.revision:
-        try:
+    try:
+        if options.revision is None:
+            await reached(scope, None)
+        elif options.initial_events and options.revision:
             await reached(scope, options.revision)
-        except errors.ApiError as e:
-            return token, None, error_event(scope, e)
+    except errors.ApiError as e:
+        return token, None, error_event(scope, e)
     revision, _ = start(options)
     if revision is None and options.initial_events is False:
-        revision = scope.registry.backend.revision
+        revision = scope.collection.revision
     try:
         watcher = scope.collection.watch(scope.resource.native, chosen, scope.form(), revision, token, framed)
     except Expired as e:

@@ -243,11 +243,15 @@ class LateLog:
             self.truth.commit(change)
         except StorageError:
             self.feed.unless(change)
-            seen: asyncio.Future[None] = self._loop.create_future()
-            self.feed.reach(change.resource, partial(self._done, seen, None))
-            await seen
+            await self.worked_off(change.resource)
             raise
         return await made
+
+    async def worked_off(self, name: str) -> None:
+        """Wait until the feed has done all that it was asked for up to now."""
+        done: asyncio.Future[None] = self._loop.create_future()
+        self.feed.reach(name, partial(self._done, done, None))
+        await done
 
     def _done(self, future: asyncio.Future[Any], result: object) -> None:
         """Called by the feed's thread."""

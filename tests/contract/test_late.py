@@ -90,6 +90,7 @@ async def test_a_feed_that_lost_its_place_tells_what_differs(two: Two) -> None:
     watcher = watching(other, other.revision)
     before = other.revision
     two.logs[1].forget(("", "configmaps"))
+    await two.logs[1].worked_off("/configmaps")
     await mine.delete(gone)
     new = await mine.update(changed, draft("changed", k="1"))
     last = await mine.update(new, draft("changed", k="2"))

@@ -110,7 +110,7 @@ class App:
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
         self.storage.wake = self.hub.wake
-        self.health = Health(self.catalog.checks, config.livez_grace_period)
+        self.health = Health(self.catalog.checks, config.livez_grace_period, storage=self.storage.problem)
         self.metrics = Metrics()
         self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
         self.metrics.watch_store(self.registry)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hydrofoil import engine
 from hydrofoil.engine import Change, Draft, ListCursor, ResourceType, Selector, Shard, Stored, Watcher
@@ -22,6 +22,10 @@ class Stats(NamedTuple):
     watchers: int
 
 
+async def _there(stored: Stored) -> Stored:
+    return stored
+
+
 class Collection:
     """The objects of one resource, read from the view and written through the log."""
 
@@ -30,6 +34,7 @@ class Collection:
         self._name = name
         self._shard = shard
         self._log = log
+        self._commit = log.commit
         self._direct = log.direct
         self._begin = waiting
         self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
@@ -113,18 +118,19 @@ class Collection:
         except engine.ExpiredError as e:
             raise Expired(*e.args) from None
 
-    async def create(self, draft: Draft) -> Stored:
+    def create(self, draft: Draft) -> Coroutine[Any, Any, Stored]:
         """Store a new object. Raises Exists, Unavailable, Unknown; as the others it ends when the view shows it."""
-        return await self._log.commit(Change.create(self._shard, draft))
+        return self._commit(Change.create(self._shard, draft))
 
-    async def update(self, old: Stored, draft: Draft) -> Stored:
+    def update(self, old: Stored, draft: Draft) -> Coroutine[Any, Any, Stored]:
         """Replace `old`; the same content is not written again. Raises Missing, Conflict, Unavailable, Unknown."""
         change = Change.update(self._shard, old, draft)
-        return change.unchanged or await self._log.commit(change)
+        same = change.unchanged
+        return self._commit(change) if same is None else _there(same)
 
-    async def delete(self, old: Stored) -> Stored:
+    def delete(self, old: Stored) -> Coroutine[Any, Any, Stored]:
         """Take `old` out: its last state at the revision of the deletion. Raises Missing, Conflict, as `update`."""
-        return await self._log.commit(Change.delete(self._shard, old))
+        return self._commit(Change.delete(self._shard, old))
 
     async def reindex(self, resource: ResourceType) -> None:
         """Give every object the values of the field selectors that its definition now has.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
 
 from hydrofoil.engine import Change, ResourceType, Stored, View
 
@@ -57,7 +57,7 @@ class Source(Protocol):
 class Log(Source, Protocol):
     """Accepts conditional writes. No revision is ever given twice, over restarts and crashes."""
 
-    async def commit(self, change: Change) -> Stored:
+    def commit(self, change: Change) -> Coroutine[Any, Any, Stored]:
         """Write, and return once the change is acknowledged and in the view: the new version, or the last state of what
         went at the revision of its deletion.
 

@@ -16,8 +16,8 @@ use crate::typed::Typed;
 /// What is to become of the object of one key.
 #[pyclass(frozen)]
 pub(crate) struct Change {
-    pub(crate) resource: Arc<str>,
-    pub(crate) shard: Arc<store::Shard>,
+    /// Where it is written.
+    pub(crate) shard: Py<Shard>,
     pub(crate) typed: Arc<Typed>,
     pub(crate) key: Arc<str>,
     /// The version that the write was made from; `None`: none may be there.
@@ -30,17 +30,8 @@ pub(crate) struct Change {
 }
 
 impl Change {
-    fn new(shard: &Shard, typed: &Arc<Typed>, key: Arc<str>, old: Option<Arc<store::Version>>) -> Self {
-        Self {
-            resource: Arc::clone(&shard.name),
-            shard: Arc::clone(&shard.inner),
-            typed: Arc::clone(typed),
-            key,
-            old,
-            draft: Mutex::new(None),
-            deletes: false,
-            unchanged: false,
-        }
+    fn new(shard: Py<Shard>, typed: &Arc<Typed>, key: Arc<str>, old: Option<Arc<store::Version>>) -> Self {
+        Self { shard, typed: Arc::clone(typed), key, old, draft: Mutex::new(None), deletes: false, unchanged: false }
     }
 
     /// The object, for the one who commits it.
@@ -58,7 +49,7 @@ impl Change {
 impl Change {
     /// A new object.
     #[staticmethod]
-    fn create(shard: &Shard, draft: &Draft) -> Self {
+    fn create(shard: Py<Shard>, draft: &Draft) -> Self {
         let key = {
             let value = draft.value.lock();
             let meta = hydrofoil_types::MetaView::of(&value);
@@ -71,7 +62,7 @@ impl Change {
     /// An object in the place of `old`. One that does not change, or only in the times at which its fields were written,
     /// is not to be written.
     #[staticmethod]
-    fn update(shard: &Shard, old: &Stored, draft: &Draft) -> Self {
+    fn update(shard: Py<Shard>, old: &Stored, draft: &Draft) -> Self {
         let new = draft.stored();
         let unchanged = old.version.same_content(&new) || only_times_differ(&old.version, &new);
         let version = &old.version;
@@ -81,7 +72,7 @@ impl Change {
 
     /// `old` goes.
     #[staticmethod]
-    fn delete(shard: &Shard, old: &Stored) -> Self {
+    fn delete(shard: Py<Shard>, old: &Stored) -> Self {
         let version = &old.version;
         let change = Self::new(shard, &old.typed, Arc::clone(version.key()), Some(Arc::clone(version)));
         Self { deletes: true, ..change }
@@ -90,7 +81,7 @@ impl Change {
     /// The resource whose object it is.
     #[getter]
     fn resource(&self) -> &str {
-        &self.resource
+        &self.shard.get().name
     }
 
     /// The key: `namespace/name`, or `name` of a cluster-scoped object.

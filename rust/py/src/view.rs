@@ -105,7 +105,7 @@ impl View {
     /// Applies the next event of a resource; gives the version that it made or the last state of what went, and `None`
     /// when that is no news.
     fn apply(&self, py: Python<'_>, change: &Change, revision: u64) -> PyResult<Option<Stored>> {
-        let shard = self.shard(py, &change.resource)?;
+        let shard = self.shard(py, &change.shard.get().name)?;
         let shard = shard.get();
         let made = py.detach(|| {
             let applied = match change.draft() {
@@ -192,7 +192,7 @@ impl Local {
 
     /// Judges a change and applies it. Gives the new version, or the last state of an object that went.
     fn commit(&self, change: &Change) -> PyResult<Stored> {
-        let shard = &change.shard;
+        let shard = &change.shard.get().inner;
         let version = match &change.old {
             None => self.inner.create(shard, &change.key, change.take()?),
             Some(old) if change.deletes => self.inner.delete(shard, &change.key, old.revision()),

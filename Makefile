@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types bench counts soak e2e binaries fuzz clean rust-test py-test
+.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -49,6 +49,9 @@ py-test: build
 
 counts: $(VENV)/.installed ## Instructions of the hot native calls against the baseline; WRITE=1 makes them the baseline
 	$(PY) -m bench.instructions $(if $(WRITE),--write)
+
+docs: $(VENV)/.installed ## The reference of the flags
+	PYTHONPATH=python $(PY) -m tools.reference > docs/flags.md
 
 bench: build ## Benchmarks of the native calls, and the load generator where it is present
 	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable

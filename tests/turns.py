@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from hydrofoil.server.connection import Connection
+from hydrofoil.endpoints.wire import Connection
 
 HANDLE: Any = asyncio.Handle
 LOOP: Any = asyncio.BaseEventLoop

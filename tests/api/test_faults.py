@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from hydrofoil import engine
-from hydrofoil.endpoints import respond
+from hydrofoil.endpoints import wire
 from hydrofoil.endpoints.handlers import watch
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.config import Config
@@ -110,19 +110,19 @@ async def test_events_are_on_the_wire_before_the_answer(
 ) -> None:
     """A controller that reads its own write in its cache finds it there (with few watchers)."""
     order: list[str] = []
-    write, prepare = watch.TransportSink.write, respond.Answer.prepare
+    write, whole = wire.Line.write, wire.Wire._whole
 
-    def written(sink: Any, data: bytes) -> None:
+    def written(line: Any, *pieces: bytes) -> None:
         order.append("event")
-        write(sink, data)
+        write(line, *pieces)
 
-    async def prepared(answer: Any, request: Any) -> Any:
+    async def answered(*given: Any) -> Any:
         order.append("answer")
-        return await prepare(answer, request)
+        return await whole(*given)
 
     async with api.get(f"{CONFIGMAPS}?watch=1"), api.get(f"{CONFIGMAPS}?watch=1"):
-        monkeypatch.setattr(watch.TransportSink, "write", written)
-        monkeypatch.setattr(respond.Answer, "prepare", prepared)
+        monkeypatch.setattr(wire.Line, "write", written)
+        monkeypatch.setattr(wire.Wire, "_whole", answered)
         await post(api, CONFIGMAPS, {"metadata": {"name": "a"}})
         monkeypatch.undo()
     assert order == ["event", "event", "answer"]

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from hydrofoil.server.framing import origin_form
+from hydrofoil.endpoints.framing import origin_form
 from hydrofoil.server.run import Server
 
 BAD = "400 Bad Request"

@@ -10,8 +10,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import aiohttp
 import pytest
 
+from hydrofoil.endpoints.filters.in_flight import InFlight
+from hydrofoil.request import parse
 from hydrofoil.server.config import Config
-from hydrofoil.server.inflight import InFlight
 from hydrofoil.server.run import Server
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
@@ -113,11 +114,17 @@ async def test_reads_over_the_limit_leave_watches_and_probes_alone(sent: Sender)
 def test_classes_of_requests() -> None:
     inflight = InFlight(1, 0)
     inflight.reading.taken = inflight.writing.taken = 1
-    assert inflight.slots("get", "").full
-    assert inflight.slots("list", "").full
-    assert not inflight.slots("watch", "").full
-    assert not inflight.slots("get", "log").full
-    assert not inflight.slots("update", "").full, "0 is no limit"
+
+    def full(method: str, target: str) -> bool:
+        slots = inflight.slots(parse(method, target))
+        return slots is not None and slots.full
+
+    assert full("GET", f"{CONFIGMAPS}/c")
+    assert full("GET", CONFIGMAPS)
+    assert not full("GET", f"{CONFIGMAPS}?watch=1")
+    assert not full("GET", "/api/v1/namespaces/default/pods/p/log")
+    assert not full("GET", "/livez"), "probes are always answered"
+    assert not full("PUT", f"{CONFIGMAPS}/c"), "0 is no limit"
 
 
 async def test_a_first_head_that_does_not_come(sent: Sender) -> None:

@@ -10,6 +10,7 @@ from time import perf_counter
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.errors import FAULTS
 from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
@@ -87,11 +88,17 @@ class EventSource(WatchStream):
 class _Nowhere:
     begun = True
 
-    def write(self, data: bytes) -> None:
+    def begin(self) -> None:
+        """Begin nothing."""
+
+    def write(self, *pieces: Piece) -> None:
         """Write nothing."""
 
     def paused(self) -> bool:
         return False
+
+    async def drained(self) -> None:
+        """Wait for nothing."""
 
 
 class Controller:

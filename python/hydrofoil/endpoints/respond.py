@@ -1,173 +1,34 @@
-"""Answers, written to the transport in as few pieces as they have."""
+"""Answers of objects, lists, documents and failures, in the form that a client accepts."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
-import socket
-import struct
-import time
 import zlib
-from email.utils import formatdate
-from http import HTTPStatus
+from collections.abc import Sequence
 
 import orjson
-from aiohttp import web
-from aiohttp.abc import AbstractStreamWriter
 
 from hydrofoil import engine
-from hydrofoil.endpoints.negotiate import PLAIN, Accepted
+from hydrofoil.answer import Answer, Stream
+from hydrofoil.apis.scheme import package
+from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.negotiate import PLAIN, PROTOBUF, Accepted, negotiate
 from hydrofoil.endpoints.params import parse
-from hydrofoil.errors import FAULTS, ApiError
+from hydrofoil.engine import Stored
+from hydrofoil.errors import ApiError, bad_request, internal
+from hydrofoil.registry.conversion import ConversionFailed
+from hydrofoil.registry.pool import LARGE, run
 
 LOG = logging.getLogger("hydrofoil")
 GZIP_ABOVE = 131_072
 """Bodies above this many bytes are compressed for who accepts gzip (CP-01)."""
 GZIPPED = b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
-RESET = struct.pack("ii", 1, 0)
-"""`SO_LINGER` of a connection that is reset when it is closed."""
-PLAIN_ONLY = web.RequestKey("plain", bool)
-"""Stands in a request whose answer is not compressed, whatever its client accepts (CP-02)."""
-PIECE = 128 * 1024
-"""Large bodies are written in pieces of about this size, each after the last was taken."""
-
-_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+NOSNIFF = b"X-Content-Type-Options: nosniff\r\n"
 
 
-class _Clock:
-    """The Date header, made once a second."""
-
-    def __init__(self) -> None:
-        self._second = 0
-        self._line = b""
-
-    def line(self) -> bytes:
-        now = int(time.time())
-        if now != self._second:
-            self._second = now
-            self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
-        return self._line
-
-
-CLOCK = _Clock()
-
-
-def closes(request: web.BaseRequest) -> bool:
-    """Whether the connection ends with this answer: as asked for, or by default in HTTP/1.0."""
-    word = request.headers.get("Connection", "").lower()
-    return word == "close" or (request.version < (1, 1) and word != "keep-alive")
-
-
-def patience(request: web.BaseRequest) -> float:
-    """How long a client may take to read an answer, in seconds."""
-    found: float = getattr(request.protocol, "answer_timeout", 60.0)
-    return found
-
-
-def cut(transport: asyncio.Transport) -> None:
-    """Ends a connection at once, and lets go of what its client has not read, here and in the kernel."""
-    sock = transport.get_extra_info("socket")
-    if sock is not None:
-        # It may be closed already.
-        with contextlib.suppress(OSError, ValueError):
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
-    transport.abort()
-
-
-async def taken(request: web.BaseRequest) -> bool:
-    """Waits until a client has read most of what was written; one that takes too long is cut off. Whether it did."""
-    protocol, transport = request.protocol, request.transport
-    try:
-        async with asyncio.timeout(patience(request)):
-            await protocol._drain_helper()
-    except TimeoutError:
-        if transport is not None:
-            cut(transport)
-        return False
-    return True
-
-
-class Answer(web.StreamResponse):
-    """A complete answer: head and body go out in one write, past aiohttp's response machinery."""
-
-    def __init__(self, status: int, body: bytes, head: bytes, *, close: bool = False) -> None:
-        super().__init__(status=status)
-        self.payload = body
-        self._head = head
-        self._closes = close
-
-    @property
-    def keep_alive(self) -> bool | None:
-        return not self._closes
-
-    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Writes everything."""
-        transport = request.transport
-        if transport is None:
-            self._closes = True
-            return None
-        if closes(request):
-            self._closes = True
-        body = b"" if request.method == "HEAD" else self.payload
-        extra = b"Connection: close\r\n" if self._closes else b""
-        head = b"%s%s%s%sContent-Length: %d\r\n\r\n" % (
-            _LINES.get(self.status) or b"HTTP/1.1 %d \r\n" % self.status,
-            self._head,
-            CLOCK.line(),
-            extra,
-            len(self.payload),
-        )
-        try:
-            if len(body) <= PIECE:
-                transport.write(head + body)
-                if request.protocol.writing_paused and not await taken(request):
-                    self._closes = True
-                return None
-            transport.write(head)
-            view = memoryview(body)
-            async with asyncio.timeout(patience(request)):
-                for at in range(0, len(body), PIECE):
-                    transport.write(view[at : at + PIECE])
-                    await request.protocol._drain_helper()
-        except FAULTS as e:
-            # The head has gone out: only a broken connection can tell.
-            if not isinstance(e, TimeoutError | ConnectionError):
-                LOG.exception("an answer broke off")
-            cut(transport)
-            self._closes = True
-        return None
-
-    async def write_eof(self, data: bytes = b"") -> None:
-        """Nothing is left to write."""
-
-
-class Streamed(web.StreamResponse):
-    """An answer whose body has been written by its maker already."""
-
-    def __init__(self, status: int, *, close: bool) -> None:
-        super().__init__(status=status)
-        self._closes = close
-
-    @property
-    def keep_alive(self) -> bool | None:
-        return not self._closes
-
-    async def prepare(self, request: web.BaseRequest) -> AbstractStreamWriter | None:
-        """Nothing is left to write; the last pieces may have yet to be read."""
-        if request.transport is not None and request.protocol.writing_paused and not await taken(request):
-            self._closes = True
-        return None
-
-    async def write_eof(self, data: bytes = b"") -> None:
-        """Nothing is left to write."""
-
-
-def header_lines(headers: dict[str, str], warnings: list[str]) -> bytes:
-    """Header lines, a Warning line for each warning."""
-    lines = [f"{k}: {v}\r\n" for k, v in headers.items()]
-    lines += [f"Warning: {w}\r\n" for w in warning_values(warnings)]
-    return "".join(lines).encode()
+def warning_lines(warnings: list[str]) -> bytes:
+    """A Warning line for each warning."""
+    return "".join(f"Warning: {w}\r\n" for w in warning_values(warnings)).encode() if warnings else b""
 
 
 def warning_values(warnings: list[str]) -> list[str]:
@@ -192,17 +53,24 @@ def warning_values(warnings: list[str]) -> list[str]:
     return ['299 - "' + o.replace("\\", "\\\\").replace('"', '\\"') + '"' for o in out]
 
 
-def read_by_people(request: web.BaseRequest, given: str | None, accepted: Accepted) -> bool:
+def read_by_people(context: Context, given: str | None, accepted: Accepted) -> bool:
     """Whether a person reads the answer, `given` the parameter `pretty` (curl, Wget and browsers count as persons)."""
     if given is not None:
         return given in ("true", "1")
-    return accepted.pretty or request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
+    return accepted.pretty or context.request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
-def wants_gzip(request: web.BaseRequest) -> bool:
+def pretty(context: Context) -> bool:
+    """Whether a person reads the answer of a handler."""
+    return not context.accepted.binary and read_by_people(context, context.params.get("pretty"), context.accepted)
+
+
+def wants_gzip(context: Context) -> bool:
     """Whether the client accepts gzip, as upstream reads the header: the bare token."""
-    value = request.headers.get("Accept-Encoding")
-    return value is not None and "gzip" in [t.strip() for t in value.split(",")] and PLAIN_ONLY not in request
+    value = context.request.headers.get("Accept-Encoding")
+    if value is None or "gzip" not in [t.strip() for t in value.split(",")]:
+        return False
+    return context.parts.compresses or context.info.path.startswith("/openapi/")
 
 
 def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
@@ -217,24 +85,81 @@ def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
 
 
 def answer(
-    request: web.BaseRequest,
-    status: int,
-    body: bytes,
-    content_type: str,
-    common: bytes,
-    *,
-    close: bool = False,
-    packed: bool = False,
+    context: Context, status: int, body: bytes, media: str, head: bytes | None = None, *, packed: bool = False
 ) -> Answer:
-    """An answer with its head; large bodies are compressed for who accepts it, unless they are `packed` already."""
-    head = b"%sContent-Type: %s\r\n" % (common, content_type.encode())
+    """An answer of a media type; large bodies are compressed for who accepts it, unless they are `packed` already."""
+    head = b"%sContent-Type: %s\r\n" % (context.common if head is None else head, media.encode())
     if packed:
         head += GZIPPED
-    elif len(body) > GZIP_ABOVE and wants_gzip(request):
+    elif len(body) > GZIP_ABOVE and wants_gzip(context):
         packer = zlib.compressobj(1, zlib.DEFLATED, 31)
         body = packer.compress(body) + packer.flush()
         head += GZIPPED
-    return Answer(status, body, head, close=close)
+    return Answer(status, head, body)
+
+
+def finished(context: Context, body: bytes, status: int = 200, *, packed: bool = False) -> Answer:
+    """A handler's answer whose body is in its media type already, or packed with gzip as well."""
+    head = context.common
+    if context.warnings:
+        head += warning_lines(context.warnings)
+    return answer(context, status, body, context.accepted.media, head, packed=packed)
+
+
+def streamed(context: Context, stream: Stream, media: str, *, packed: bool = False, framed: bool = False) -> Answer:
+    """A handler's answer that is written piece by piece; `framed`: the pieces are chunks already."""
+    head = b"%s%sContent-Type: %s\r\n" % (context.common, warning_lines(context.warnings), media.encode())
+    return Answer(200, head + GZIPPED if packed else head, stream=stream, framed=framed)
+
+
+def json(context: Context, body: bytes, status: int = 200) -> Answer:
+    """A handler's answer of JSON text, in the negotiated media type."""
+    accepted = context.accepted
+    if accepted.protobuf:
+        return finished(context, context.registry.catalog.protobuf(body), status)
+    if accepted.cbor:
+        return finished(context, engine.json_to_cbor(body), status)
+    people = pretty(context)
+    if accepted.yaml or people:
+        body = encode(body, accepted, pretty=people)
+    return finished(context, body, status)
+
+
+async def rewritten(context: Context, parts: Sequence[bytes]) -> Answer:
+    """A handler's answer of JSON text in parts; a large one leaves the loop to be put into its media type."""
+    return await run(lambda: json(context, b"".join(parts)), pooled=sum(map(len, parts)) > LARGE)
+
+
+def form(context: Context) -> str:
+    """The native form of an answer that shows one object."""
+    accepted = context.accepted
+    if accepted.transform == "Table":
+        include = context.params.get("includeObject", "") or "Metadata"
+        if include not in ("None", "Metadata", "Object"):
+            text = f"includeObject: Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
+            raise bad_request(f"Unable to convert to Table as requested: {text}")
+        return f"json:table:{accepted.version}:{include}"
+    encoding = "protobuf" if accepted.protobuf else "cbor" if accepted.cbor else "json"
+    return f"{encoding}:metadata:{accepted.version}" if accepted.transform else encoding
+
+
+def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer:
+    """A handler's answer that shows one object."""
+    if context.accepted.transform == "PartialObjectMetadataList":
+        text = (
+            "you requested PartialObjectMetadataList, but the requested object is not a list "
+            f"(*{package(context.resource.group)}.{context.resource.kind})"
+        )
+        raise ApiError(406, "NotAcceptable", text)
+    body = stored.body(form(context))
+    return finished(context, body, status) if context.accepted.binary else json(context, body, status)
+
+
+async def shown(context: Context, stored: Stored, status: int = 200) -> Answer:
+    """The same; a large object leaves the loop to be put into its form."""
+    if stored.size <= LARGE:
+        return object_answer(context, stored, status)
+    return await run(object_answer, context, stored, status, pooled=True)
 
 
 def status_body(error: ApiError) -> bytes:
@@ -244,20 +169,65 @@ def status_body(error: ApiError) -> bytes:
     return body.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
-def error_answer(request: web.BaseRequest, error: ApiError, accepted: Accepted | None, common: bytes) -> Answer:
-    """The one writer of failures: in the negotiated type, indented JSON when negotiation itself failed."""
+def refused(context: Context, error: ApiError) -> Answer:
+    """A failure, in the form that the client accepts; indented JSON when it accepts none."""
     body = status_body(error)
+    head = context.common
+    if context.warnings:
+        # What was said before it failed.
+        head += warning_lines(context.warnings)
+    accept = context.request.headers.get("Accept", "")
+    accepted = accepted_or_none(accept, cbor=context.parts.cbor and not error.foundation)
     if accepted is None:
-        body = engine.pretty(body) + b"\n"
-        accepted = PLAIN
+        accepted, body = PLAIN, engine.pretty(body) + b"\n"
+    elif accepted.protobuf:
+        body = context.registry.catalog.protobuf(body)
     else:
-        raw_query = request.raw_path.partition("?")[2]
-        given = parse(raw_query).get("pretty") if "pretty" in raw_query else None
-        body = encode(body, accepted, pretty=read_by_people(request, given, accepted))
-    return answer(request, error.code, body, accepted.media, common + error_headers(error))
+        query = context.info.query
+        given = parse(query).get("pretty") if "pretty" in query else None
+        body = encode(body, accepted, pretty=read_by_people(context, given, accepted))
+    media = PROTOBUF if accepted.protobuf else accepted.media
+    return answer(context, error.code, body, media, head + error_lines(error))
 
 
-def error_headers(error: ApiError) -> bytes:
+def accepted_or_none(accept: str, *, cbor: bool = False) -> Accepted | None:
+    """The form of an error: None when negotiation fails."""
+    try:
+        return negotiate(accept, cbor=cbor, untransformed=True, routed=False)
+    except ApiError:
+        return None
+
+
+def error_lines(error: ApiError) -> bytes:
     """The header lines that go with a failure."""
     lines = b"Retry-After: %d\r\n" % error.retry_after if error.retry_after else b""
-    return lines + (b"X-Content-Type-Options: nosniff\r\n" if error.code == 403 else b"")
+    return lines + (NOSNIFF if error.code == 403 else b"")
+
+
+def broken(context: Context, fault: BaseException) -> Answer:
+    """500 of a fault, which goes to the log. Make it of nothing that could fail as well."""
+    request = context.request
+    LOG.error("request failed: %s %s", request.method, request.path, exc_info=fault)
+    body = status_body(internal(fault)) + b"\n"
+    return Answer(500, context.common + b"Content-Type: application/json\r\n", body)
+
+
+def unconverted(context: Context, why: str) -> ApiError:
+    """The failure when stored objects cannot be shown: upstream's cache of them does not come up then."""
+    if context.verb not in ("list", "watch"):
+        return ApiError(500, "", why)
+    resource = context.resource
+    listed = f"failed to list {resource.api_version}, Kind={resource.kind}"
+    text = f"storage is (re)initializing: {listed}: {why}"
+    return ApiError(429, "TooManyRequests", text, {}, retry_after=1)
+
+
+def failure(context: Context, fault: BaseException) -> Answer:
+    """What a client gets for what a handler raised, or a stream before its head."""
+    if isinstance(fault, ConversionFailed) and context.verb in ("list", "watch"):
+        fault = unconverted(context, fault.message)
+    elif isinstance(fault, engine.ConversionError):
+        fault = unconverted(context, str(fault.args[1]))
+    if isinstance(fault, ApiError):
+        return refused(context, fault)
+    return broken(context, fault)

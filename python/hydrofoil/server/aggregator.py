@@ -10,13 +10,14 @@ from functools import partial
 from typing import Any
 
 import aiohttp
-from aiohttp import web
 
 from hydrofoil.apis.registration import Registration, Service
+from hydrofoil.endpoints.context import Handler
 from hydrofoil.registry import bounded
 from hydrofoil.registry.backends import Backends, Unreachable, identity
 from hydrofoil.registry.pool import lasting
 from hydrofoil.registry.store import Registry
+from hydrofoil.request import RequestInfo
 from hydrofoil.server.proxy import proxy
 
 LOG = logging.getLogger("hydrofoil")
@@ -55,12 +56,12 @@ class Aggregator:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._backends.keep(())
 
-    async def answer(self, request: web.BaseRequest, path: str, common: bytes) -> web.StreamResponse | None:
-        """The answer of a service, None when the path is none of theirs."""
-        found = self._target(path)
+    def passed_on(self, info: RequestInfo) -> Handler | None:
+        """What has a service answer a request; None when the path is none of theirs."""
+        found = self._target(info.path)
         if found is None or found.service is None:
             return None
-        return await proxy(request, found, found.service, self._backends, common)
+        return partial(proxy, registered=found, service=found.service, backends=self._backends)
 
     def _target(self, path: str) -> Registration | None:
         segments = path.split("/", 4)

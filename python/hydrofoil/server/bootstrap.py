@@ -15,10 +15,10 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.gates import Gates
-from hydrofoil.endpoints.request_info import parse
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
+from hydrofoil.request import parse
 
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
@@ -90,9 +90,9 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
     await services.load()
     # Namespaces come first: what lives in them needs them; so do the levels that flow schemas name.
     for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
-        info = parse(path)
-        resource = info and registry.catalog.find(info.group, info.version, info.resource)
-        if not info or not resource or info.resource == "apiservices":
+        info = parse("GET", path)
+        resource = registry.catalog.find(info.group, info.version, info.resource)
+        if not resource or info.resource == "apiservices":
             # The data has the API services of a server with the default group versions; these are its own.
             continue
         if info.resource == "leases" and not gates.enabled("APIServerIdentity"):

@@ -11,8 +11,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector, CollectorRegistry
 
 if TYPE_CHECKING:
+    from hydrofoil.endpoints.filters.in_flight import InFlight
     from hydrofoil.registry.store import Registry
-    from hydrofoil.server.inflight import InFlight
 
 LOG = logging.getLogger("hydrofoil")
 REMEDY = "[DEPRECATED, consider using apiserver_resource_objects instead]"

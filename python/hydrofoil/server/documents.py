@@ -14,19 +14,22 @@ from time import time
 from typing import Any
 
 import orjson
-from aiohttp import web
 
 from hydrofoil import __version__
+from hydrofoil.answer import TEXT, Answer
 from hydrofoil.apis.discovery import Discovery
 from hydrofoil.apis.gates import Gates
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.negotiate import ACCEPTED, Accepted, negotiate, negotiate_json
+from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.filters.request_info import CACHE_CONTROL
+from hydrofoil.endpoints.negotiate import ACCEPTED, JSON, negotiate, negotiate_json
 from hydrofoil.endpoints.params import parse
+from hydrofoil.endpoints.route import missing
 from hydrofoil.engine import openapi_protobuf
-from hydrofoil.errors import ApiError, method_not_allowed, no_such_resource, not_acceptable
+from hydrofoil.errors import method_not_allowed, no_such_resource, not_acceptable
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.aggregator import Aggregator
-from hydrofoil.server.health import TEXT, Health
+from hydrofoil.server.health import Health
 from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
 from hydrofoil.server.published import Published
 from hydrofoil.server.trimmed import Trimmed
@@ -75,52 +78,46 @@ class Documents:
             "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
         }
 
-    async def answer(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+    async def answer(self, context: Context) -> Answer:
         """The answer to a path that names no resource. Raises 404 and 405."""
+        path, method = context.info.path, context.request.method
         head = path.split("/")[1] if path.startswith("/") else ""
         if "//" in path:
-            return self.missing(request, common)
-        if path == "*" and request.method == "OPTIONS":
+            return await missing(context)
+        if path == "*" and method == "OPTIONS":
             # About the server as a whole, which has nothing to say.
-            return respond.Answer(200, b"", b"")
+            return Answer(200, b"")
         trimmed = path.rstrip("/") or "/"
-        if trimmed == "/version" and request.method != "GET":
+        if trimmed == "/version" and method != "GET":
             raise method_not_allowed()
         if head in ("healthz", "livez", "readyz"):
-            return self._healthy(request, path, query, common)
+            return await self._healthy(context)
         if trimmed == "/metrics":
-            if request.method == "DELETE":
+            if method == "DELETE":
                 self._metrics.reset()
-                return respond.answer(request, 200, b"metrics reset\n", TEXT, common)
-            return respond.answer(request, 200, self._metrics.text(), CONTENT_TYPE, common)
+                return respond.answer(context, 200, b"metrics reset\n", TEXT)
+            return respond.answer(context, 200, self._metrics.text(), CONTENT_TYPE)
         if trimmed == "/version":
-            negotiate_json(request.headers.get("Accept", ""))
+            negotiate_json(context.request.headers.get("Accept", ""))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
-            return respond.answer(request, 200, body, "application/json", common)
+            return respond.answer(context, 200, body, JSON)
         if trimmed.startswith("/openapi"):
             # Documents of megabytes are made, hashed and packed: one at a time, beside the loop.
             async with self._making:
-                return await asyncio.to_thread(self._openapi, request, trimmed, query, common)
+                return await asyncio.to_thread(self._openapi, context, trimmed)
         if trimmed in ("/", "/index.html"):
-            return respond.answer(request, 200, self._root(), "application/json", common)
+            return respond.answer(context, 200, self._root(), JSON)
         if head in ("api", "apis"):
-            return self._discover(request, trimmed, query, common)
-        return self.missing(request, common)
+            return await self._discover(context, trimmed)
+        return await missing(context)
 
-    @staticmethod
-    def missing(request: web.BaseRequest, common: bytes) -> respond.Answer:
-        """404 of a path that nobody serves."""
-        common += b"X-Content-Type-Options: nosniff\r\n"
-        return respond.answer(request, 404, b"404 page not found\n", TEXT, common)
-
-    def _healthy(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
-        _, endpoint, *name = path.split("/", 2)
-        found = self._health.check(endpoint, name[0] if name else None, query)
+    async def _healthy(self, context: Context) -> Answer:
+        _, endpoint, *name = context.info.path.split("/", 2)
+        found = self._health.check(endpoint, name[0] if name else None, context.info.query)
         if found is None:
-            return self.missing(request, common)
+            return await missing(context)
         status, text = found
-        common += b"X-Content-Type-Options: nosniff\r\n"
-        return respond.answer(request, status, text.encode(), TEXT, common)
+        return respond.answer(context, status, text.encode(), TEXT, context.common + respond.NOSNIFF)
 
     def _root(self) -> bytes:
         paths = {"/api", "/apis", "/apis/", "/healthz", "/livez", "/readyz", *self._catalog.paths}
@@ -132,28 +129,28 @@ class Documents:
             paths.update(f"/apis/{group}/{v}" if group else f"/api/{v}" for v in versions)
         return orjson.dumps({"paths": sorted(paths)}, option=orjson.OPT_INDENT_2)
 
-    def _discover(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
-        accept = request.headers.get("Accept", "")
+    async def _discover(self, context: Context, path: str) -> Answer:
+        method, accept = context.request.method, context.request.headers.get("Accept", "")
         body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
         if body is None:
             segments = path.split("/")
             if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
-                return self.missing(request, common)
+                return await missing(context)
             raise no_such_resource()
-        if request.method != "GET" and self._routed(path):
+        if method != "GET" and self._routed(path):
             raise method_not_allowed()
         if path in ("/api", "/apis"):
             version = aggregated_version(accept)
             if version:
-                return self._aggregate(request, path == "/api", version, common)
+                return self._aggregate(context, path == "/api", version)
         plain = plain_clauses(accept)
         if accept and not plain:
             raise not_acceptable(ACCEPTED)
         accepted = negotiate(plain, untransformed=True, routed=self._routed(path))
         if accepted.protobuf:
-            return respond.answer(request, 200, self._catalog.protobuf(body), accepted.media, common)
-        pretty = parse(query).get("pretty") in ("1", "true")
-        return respond.answer(request, 200, respond.encode(body, accepted, pretty=pretty), accepted.media, common)
+            return respond.answer(context, 200, self._catalog.protobuf(body), accepted.media)
+        pretty = parse(context.info.query).get("pretty") in ("1", "true")
+        return respond.answer(context, 200, respond.encode(body, accepted, pretty=pretty), accepted.media)
 
     def _routed(self, path: str) -> bool:
         """Whether a document has a route of its own, which is for GET and tells what it produces.
@@ -168,41 +165,42 @@ class Documents:
             return names[0] == "apiregistration.k8s.io"
         return len(names) == 2 and not self._catalog.is_custom(names[0])
 
-    def _aggregate(self, request: web.BaseRequest, core: bool, version: str, common: bytes) -> respond.Answer:
+    def _aggregate(self, context: Context, core: bool, version: str) -> Answer:
         body, etag = self._discovery.aggregated(core, version)
-        common = common.replace(b"Cache-Control: no-cache, private\r\n", b"")
+        common = context.common.replace(CACHE_CONTROL, b"")
         common += f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n".encode()
-        if etag in request.headers.get("If-None-Match", ""):
-            return respond.Answer(304, b"", common)
+        if etag in context.request.headers.get("If-None-Match", ""):
+            return Answer(304, common)
         media = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
-        return respond.answer(request, 200, body, media, common)
+        return respond.answer(context, 200, body, media, common)
 
-    def _openapi(self, request: web.BaseRequest, path: str, query: str, common: bytes) -> respond.Answer:
+    def _openapi(self, context: Context, path: str) -> Answer:
+        common = context.common
         if path == "/openapi/v3":
             hashes = self._packed.hashes(openapi_hashes()) | self._published.index()
             index = openapi_index(hashes, self._aggregator.openapi_index())
-            return respond.answer(request, 200, index, TEXT, common)
+            return respond.answer(context, 200, index, TEXT)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
-        media = openapi_media(request.headers.get("Accept", ""), protobuf)
+        media = openapi_media(context.request.headers.get("Accept", ""), protobuf)
         found = self._published.document(name) or self._packed.document(name)
         if found is None:
-            return respond.Answer(404, b"", common)
+            return Answer(404, context.common)
         if not media:
-            return respond.Answer(406, b"", common)
+            return Answer(406, context.common)
         body, etag = found
-        given = parse(query).get("hash")
+        given = parse(context.info.query).get("hash")
         if given is not None and given != etag and name != "v2":
             common += f"Location: /openapi/v3/{name}?hash={etag}\r\n".encode()
-            return respond.Answer(301, b"", common)
+            return Answer(301, common)
         common += f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
         if given and name != "v2":
-            common = common.replace(b"Cache-Control: no-cache, private\r\n", b"")
+            common = common.replace(CACHE_CONTROL, b"")
             expires = formatdate(time() + 365 * 86400, usegmt=True)
             common += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
-        if etag in request.headers.get("If-None-Match", ""):
-            return respond.Answer(304, b"", common)
-        return respond.answer(request, 200, packed(body) if media == protobuf else body, media, common)
+        if etag in context.request.headers.get("If-None-Match", ""):
+            return Answer(304, common)
+        return respond.answer(context, 200, packed(body) if media == protobuf else body, media, common)
 
 
 @lru_cache(maxsize=256)
@@ -274,11 +272,3 @@ def openapi_index(hashes: dict[str, str], remote: dict[str, Any]) -> bytes:
     """`/openapi/v3`: the documents, and the URL of each, which names its content; `remote`: the entries of services."""
     paths = {name: {"serverRelativeURL": f"/openapi/v3/{name}?hash={digest}"} for name, digest in hashes.items()}
     return orjson.dumps({"paths": paths | remote})
-
-
-def accepted_or_plain(accept: str, *, cbor: bool = False) -> Accepted | None:
-    """The form of an error: None when negotiation fails."""
-    try:
-        return negotiate(accept, cbor=cbor, untransformed=True, routed=False)
-    except ApiError:
-        return None

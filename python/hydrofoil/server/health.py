@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from urllib.parse import parse_qsl
 
-TEXT = "text/plain; charset=utf-8"
 HOOK = "poststarthook/"
 STORAGE = frozenset({"etcd", "etcd-readiness"})
 """The checks of the place where objects are kept."""

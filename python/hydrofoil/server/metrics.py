@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.server import deprecated
 
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.apis.gates import Gates
-    from hydrofoil.endpoints.request_info import RequestInfo
+    from hydrofoil.endpoints.context import Context
+    from hydrofoil.endpoints.filters.in_flight import InFlight
     from hydrofoil.registry.store import Registry
-    from hydrofoil.server.inflight import InFlight
+    from hydrofoil.request import RequestInfo
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 _REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component", "code")
@@ -139,10 +140,26 @@ class Metrics:
             # Verb and where, without dry run and code.
             self._slo.labels(labels[0], *labels[2:-1]).observe(seconds)
 
-    def watching(self, resource: Resource, info: RequestInfo) -> AbstractContextManager[None]:
-        """Counts a watch while it is open."""
-        watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, info))
-        return watches.track_inprogress()
+    def answered(self, context: Context, code: int, seconds: float) -> None:
+        """Count a request that came as far as a handler."""
+        if not context.counted:
+            return
+        info, resource = context.info, context.served
+        if resource is None:
+            self.observe(document_labels(context.request.method, code), seconds)
+            return
+        verb = context.verb
+        applies = verb == "patch" and PATCHES.get(context.request.headers.get("Content-Type", "")) == "apply"
+        self.observe(resource_labels(verb, applies, context.params.get("dryRun", ""), resource, info, code), seconds)
+        if resource.deprecation:
+            removed = resource.raw.get("lifecycle", {}).get("removed", "")
+            self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)
+
+    def watching(self, context: Context) -> Callable[[], None]:
+        """Count a watch until what is given is called."""
+        watches: Gauge = self.long_running.labels("WATCH", *_where("watch", context.resource, context.info))
+        watches.inc()
+        return watches.dec
 
     def text(self) -> bytes:
         """The exposition."""

@@ -14,6 +14,7 @@ import socket
 import ssl
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from hydrofoil.apis.enablement import EnablementError
@@ -24,10 +25,10 @@ from hydrofoil.controllers.definitions import DefinitionController
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
+from hydrofoil.endpoints.wire import Connections
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
-from hydrofoil.server.connection import Connections
 from hydrofoil.storage.log import Log
 
 LOG = logging.getLogger("hydrofoil")
@@ -86,8 +87,7 @@ class Server:
         await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
         self.app.flow_control()
         self._web = Connections(
-            self.app.handle,
-            access_log=None,
+            self.app.wire,
             keepalive_timeout=config.idle_timeout,
             header_timeout=config.header_timeout,
             answer_timeout=config.request_timeout,
@@ -187,7 +187,7 @@ class Server:
             app.hub.close()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN_SECONDS):
-                    await app.idle.wait()
+                    await app.wire.idle()
         if self._web is not None:
             self._web.pre_shutdown()
             await self._web.shutdown(0.2)
@@ -272,7 +272,7 @@ def run(config: Config) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if config.kubeconfig:
         with contextlib.suppress(OSError, RuntimeError):
-            config.kubeconfig = str(Path(config.kubeconfig).resolve())
+            config = replace(config, kubeconfig=str(Path(config.kubeconfig).resolve()))
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(config))

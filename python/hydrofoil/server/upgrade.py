@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from typing import Any
 
-from aiohttp import web
 from yarl import URL
 
+from hydrofoil.answer import TEXT, Answer, Line
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.errors import timed_out
 from hydrofoil.registry.backends import reason
-from hydrofoil.server.health import TEXT
 
 DIAL_SECONDS = 30.0
 """How long a connection may take (Go's `net/http.DefaultTransport`)."""
@@ -28,8 +27,8 @@ HELD = 256 * 1024
 class Pipe:
     """What a client sends from now on, on its way to a service. It has the form of aiohttp's payload parsers."""
 
-    def __init__(self, client: asyncio.Transport, writer: asyncio.StreamWriter) -> None:
-        self._client = client
+    def __init__(self, line: Line, writer: asyncio.StreamWriter) -> None:
+        self._line = line
         self._writer = writer
         self._drain: asyncio.Task[None] | None = None
 
@@ -37,7 +36,7 @@ class Pipe:
         """Passes bytes on."""
         self._writer.write(data)
         if self._writer.transport.get_write_buffer_size() > HELD and self._drain is None:
-            self._client.pause_reading()
+            self._line.hold(on=True)
             self._drain = asyncio.create_task(self._drained())
         return False, b""
 
@@ -48,8 +47,7 @@ class Pipe:
             return
         finally:
             self._drain = None
-        if not self._client.is_closing():
-            self._client.resume_reading()
+        self._line.hold(on=False)
 
     def feed_eof(self) -> None:
         """The client has gone: what it sent still goes out, if the service takes it."""
@@ -57,9 +55,11 @@ class Pipe:
         asyncio.get_running_loop().call_later(ECHO_SECONDS, self._writer.transport.abort)
 
 
-def failed(request: web.BaseRequest, text: str) -> respond.Answer:
+def failed(context: Context, text: str) -> Answer:
     """503 in plain text."""
-    return respond.answer(request, 503, text.encode() + b"\n", TEXT, b"X-Content-Type-Options: nosniff\r\n", close=True)
+    answer = respond.answer(context, 503, text.encode() + b"\n", TEXT, respond.NOSNIFF)
+    answer.close = True
+    return answer
 
 
 async def dialled(
@@ -90,56 +90,52 @@ def left_of(head: bytes) -> int | None:
     return None
 
 
-async def echoed(
-    request: web.BaseRequest, client: asyncio.Transport, reader: asyncio.StreamReader, left: int | None
-) -> None:
-    """Passes the rest of an answer on that is no upgrade; one that says nothing of its length lasts to its end."""
+async def echoed(line: Line, reader: asyncio.StreamReader, left: int | None) -> None:
+    """Pass the rest of an answer on that is no upgrade; one that says nothing of its length lasts to its end."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(ECHO_SECONDS):
             while left != 0 and (data := await reader.read(PIECE if left is None else min(PIECE, left))):
-                client.write(data)
+                line.write(data)
                 left = None if left is None else left - len(data)
-                await request.protocol._drain_helper()
+                await line.drained()
 
 
 async def upgraded(
-    request: web.BaseRequest, url: URL, headers: list[tuple[str, str]], context: ssl.SSLContext, name: str
-) -> web.StreamResponse:
-    """Passes a request on with its connection: what either side sends goes to the other until one ends.
+    context: Context, url: URL, headers: list[tuple[str, str]], tls: ssl.SSLContext, name: str
+) -> Answer:
+    """Pass a request on with its connection: what either side sends goes to the other until one ends.
 
     Raises ApiError when the service does not answer in time.
     """
-    connection = await dialled(url, context, name)
+    connection = await dialled(url, tls, name)
     if isinstance(connection, str):
-        return failed(request, f"error dialing backend: {connection}")
+        return failed(context, f"error dialing backend: {connection}")
     reader, writer = connection
+    # Whatever becomes of the request, its connection to the service ends with it.
+    context.at_end(lambda _: writer.close())
+    lines = "".join(f"{k}: {v}\r\n" for k, v in headers)
+    writer.write(f"{context.request.method} {url.raw_path_qs} HTTP/1.1\r\n{lines}\r\n".encode())
     try:
-        lines = "".join(f"{k}: {v}\r\n" for k, v in headers)
-        writer.write(f"{request.method} {url.raw_path_qs} HTTP/1.1\r\n{lines}\r\n".encode())
-        try:
-            async with asyncio.timeout(respond.patience(request)):
-                head = await reader.readuntil(b"\r\n\r\n")
-            status = int(head.split(b" ", 2)[1])
-        except TimeoutError:
-            raise timed_out() from None
-        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError, IndexError):
-            return failed(request, "unexpected EOF")
-        if status != 101 and status < 400:
-            return failed(request, f"invalid upgrade response: status code {status}")
-        client = request.transport
-        if client is None:
-            return respond.Streamed(status, close=True)
-        client.write(head)
-        if status != 101:
-            await echoed(request, client, reader, left_of(head))
-            return respond.Streamed(status, close=True)
-        parser: Any = Pipe(client, writer)
-        request.protocol.set_parser(parser)
-        while data := await reader.read(PIECE):
-            client.write(data)
-            await request.protocol._drain_helper()
-        return respond.Streamed(status, close=True)
-    except OSError:
-        return respond.Streamed(503, close=True)
-    finally:
-        writer.close()
+        async with asyncio.timeout(context.parts.request_timeout):
+            head = await reader.readuntil(b"\r\n\r\n")
+        status = int(head.split(b" ", 2)[1])
+    except TimeoutError:
+        raise timed_out() from None
+    except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError, ValueError, IndexError):
+        return failed(context, "unexpected EOF")
+    if status != 101 and status < 400:
+        return failed(context, f"invalid upgrade response: status code {status}")
+
+    async def stream(line: Line) -> None:
+        line.write(head)
+        with contextlib.suppress(OSError):
+            if status != 101:
+                await echoed(line, reader, left_of(head))
+                return
+            line.receive(Pipe(line, writer))
+            while data := await reader.read(PIECE):
+                line.write(data)
+                await line.drained()
+
+    context.ends = None
+    return Answer(status, b"", stream=stream, takes_over=True)

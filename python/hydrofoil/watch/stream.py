@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from hydrofoil import engine
+from hydrofoil.answer import Sink
 from hydrofoil.errors import FAULTS, ApiError, gone, internal
 from hydrofoil.watch.hub import SLICE_SECONDS
 
@@ -20,20 +21,6 @@ PIECE = 64 * 1024
 CONVERTED = 500
 """How many events are looked at for objects that a webhook has to convert."""
 NOTHING, MORE, INITIAL_END, LAPPED = range(4)
-
-
-class Sink(Protocol):
-    """Where frames go: a transport, or a WebSocket."""
-
-    @property
-    def begun(self) -> bool:
-        """Whether the answer has begun, so that no other can be given."""
-
-    def write(self, data: bytes) -> None:
-        """Write a piece of the stream."""
-
-    def paused(self) -> bool:
-        """Whether the reader is behind, so that nothing more should be written now."""
 
 
 class WatchStream:

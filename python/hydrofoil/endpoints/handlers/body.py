@@ -6,9 +6,9 @@ import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.apis import scheme
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType
 from hydrofoil.registry.pool import LARGE, run
 
@@ -31,11 +31,11 @@ def not_an_object(data: bytes) -> str:
 
 
 def decode(
-    scope: Scope, native: ResourceType, data: bytes, level: str, *, media: str | None = None, also: str = ""
+    context: Context, native: ResourceType, data: bytes, level: str, *, media: str | None = None, also: str = ""
 ) -> Draft:
     """A body as an object of a type; `also` is an older version of the same form. Raises 400 and 415."""
     if media is None:
-        media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
+        media = body_media(context.request.headers.get("Content-Type", ""), cbor=context.parts.cbor)
     if data.strip() == b"null":
         data = b"{}"
     version = native.api_version.rpartition("/")[2]
@@ -46,7 +46,7 @@ def decode(
         if what == "type" and (found := not_an_object(data)):
             text = f"json: cannot unmarshal {found} into Go value of type {TYPE_META}"
         elif what == "type":
-            if media == "json" and not also and not (native is scope.resource.native and scope.resource.custom):
+            if media == "json" and not also and not (native is context.resource.native and context.resource.custom):
                 check_named(native, data)
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
@@ -54,7 +54,7 @@ def decode(
         raise unrecognized(native, data, prefix + text) from None
     if draft.head()[0].count("/") > 1:
         raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.head()[0]}")
-    if native is scope.resource.native and scope.resource.custom:
+    if native is context.resource.native and context.resource.custom:
         check_custom(native, draft, data)
     elif not also or draft.head()[0] != also:
         check_type(native, *draft.head()[:2])
@@ -62,7 +62,7 @@ def decode(
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
         raise errors.bad_request(f"{head}: strict decoding error: {errors.strict_text(strict)}")
     if level == "Warn":
-        scope.warnings += strict
+        context.warnings += strict
     return draft
 
 
@@ -120,25 +120,27 @@ def wrong_version(given: str, native: ResourceType) -> errors.ApiError:
     )
 
 
-def check_namespace(scope: Scope, draft: Draft) -> None:
+def check_namespace(context: Context, draft: Draft) -> None:
     """The namespace of a body must be that of the URL."""
     given = draft.head()[4]
-    if given and scope.resource.namespaced and given != scope.info.namespace:
+    if given and context.resource.namespaced and given != context.info.namespace:
         raise errors.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
 
 
-async def read(scope: Scope, native: ResourceType, kind: str, *, also: str = "") -> tuple[Draft, WriteOptions]:
+async def read(context: Context, native: ResourceType, kind: str, *, also: str = "") -> tuple[Draft, WriteOptions]:
     """The body of a create or update, and its options, by their kind; `also` as `decode`."""
-    custom = scope.resource.custom and native is scope.resource.native
-    content_type = scope.request.headers.get("Content-Type", "")
-    media = body_media(content_type, custom=custom, cbor=scope.cbor) if kind == "CreateOptions" else ""
-    data = await scope.body()
-    options = write_options(scope.params, kind)
+    custom = context.resource.custom and native is context.resource.native
+    content_type = context.request.headers.get("Content-Type", "")
+    media = body_media(content_type, custom=custom, cbor=context.parts.cbor) if kind == "CreateOptions" else ""
+    data = await context.body()
+    options = write_options(context.params, kind)
     # An update looks at its options before it does at what it is given.
-    media = media or body_media(content_type, custom=custom, cbor=scope.cbor)
+    media = media or body_media(content_type, custom=custom, cbor=context.parts.cbor)
     if len(data) <= LARGE:
-        return decode(scope, native, data, options.field_validation, media=media, also=also), options
-    made = await run(lambda: decode(scope, native, data, options.field_validation, media=media, also=also), pooled=True)
+        return decode(context, native, data, options.field_validation, media=media, also=also), options
+    made = await run(
+        lambda: decode(context, native, data, options.field_validation, media=media, also=also), pooled=True
+    )
     return made, options

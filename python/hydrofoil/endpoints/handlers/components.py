@@ -10,9 +10,10 @@ import aiohttp
 import orjson
 
 from hydrofoil import client, errors
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.list import check_transform, read_options, selector
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Stored
 
 PORTS = {"scheduler": 10259, "controller-manager": 10257}
@@ -21,40 +22,40 @@ STORAGE = "etcd-0"
 SECONDS = 20.0
 
 
-async def components(scope: Scope) -> Answer:
+async def components(context: Context) -> Answer:
     """One status, or all that are selected."""
-    if scope.info.name:
-        if scope.info.name not in (*PORTS, STORAGE):
-            raise errors.not_found("", "componentstatus", scope.info.name)
-        return await scope.shown(await _status(scope, scope.info.name))
-    options = read_options(scope, watch=False)
-    chosen = selector(scope, options.labels, options.fields)
-    check_transform(scope)
-    found = await asyncio.gather(*(_status(scope, name) for name in (*PORTS, STORAGE)))
-    return scope.json_answer(_listed(scope, [status for status in found if chosen.matches(status)], found[0]))
+    if context.info.name:
+        if context.info.name not in (*PORTS, STORAGE):
+            raise errors.not_found("", "componentstatus", context.info.name)
+        return await respond.shown(context, await _status(context, context.info.name))
+    options = read_options(context, watch=False)
+    chosen = selector(context, options.labels, options.fields)
+    check_transform(context)
+    found = await asyncio.gather(*(_status(context, name) for name in (*PORTS, STORAGE)))
+    return respond.json(context, _listed(context, [status for status in found if chosen.matches(status)], found[0]))
 
 
-def _listed(scope: Scope, statuses: list[Stored], any_status: Stored) -> bytes:
-    form = scope.form()
-    if scope.accepted.transform == "Table":
+def _listed(context: Context, statuses: list[Stored], any_status: Stored) -> bytes:
+    form = respond.form(context)
+    if context.accepted.transform == "Table":
         table: dict[str, Any] = orjson.loads(any_status.body(form))
         table["metadata"] = {}
         table["rows"] = [row for status in statuses for row in orjson.loads(status.body(form))["rows"]]
         return orjson.dumps(table) + b"\n"
-    kind, version = scope.resource.list_kind, "v1"
+    kind, version = context.resource.list_kind, "v1"
     items = [{k: v for k, v in orjson.loads(s.json).items() if k not in ("kind", "apiVersion")} for s in statuses]
-    if scope.accepted.transform:
-        kind, version = "PartialObjectMetadataList", f"meta.k8s.io/{scope.accepted.version}"
+    if context.accepted.transform:
+        kind, version = "PartialObjectMetadataList", f"meta.k8s.io/{context.accepted.version}"
         head = {"kind": "PartialObjectMetadata", "apiVersion": version}
         items = [{**head, "metadata": item["metadata"]} for item in items]
     return orjson.dumps({"kind": kind, "apiVersion": version, "metadata": {}, "items": items}) + b"\n"
 
 
-async def _status(scope: Scope, name: str) -> Stored:
+async def _status(context: Context, name: str) -> Stored:
     healthy, message = (True, "ok") if name == STORAGE else await _probe(PORTS[name])
     condition = {"type": "Healthy", "status": "True" if healthy else "False", "message": message}
     body = {"metadata": {"name": name}, "conditions": [condition]}
-    draft, _ = scope.resource.native.decode(orjson.dumps(body), "json")
+    draft, _ = context.resource.native.decode(orjson.dumps(body), "json")
     draft.set_type()
     return draft.preview(0)
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 
 
-async def create(scope: Scope) -> Answer:
+async def create(context: Context) -> Answer:
     """Stores a new object."""
-    draft, options = await body.read(scope, scope.resource.native, "CreateOptions")
-    body.check_namespace(scope, draft)
-    stored = await scope.registry.create(
-        scope.resource,
-        scope.info.namespace,
+    draft, options = await body.read(context, context.resource.native, "CreateOptions")
+    body.check_namespace(context, draft)
+    stored = await context.registry.create(
+        context.resource,
+        context.info.namespace,
         draft,
         dry_run=options.dry_run,
-        manager=scope.manager(),
-        sent=scope.sent,
-        warnings=scope.warnings,
+        manager=context.manager(),
+        sent=context.sent,
+        warnings=context.warnings,
     )
-    return await scope.shown(stored, 201)
+    return await respond.shown(context, stored, 201)

@@ -7,13 +7,14 @@ import asyncio
 import orjson
 
 from hydrofoil import engine, errors
+from hydrofoil.answer import Answer
 from hydrofoil.apis import scheme
 from hydrofoil.endpoints import params as query
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, gated
 from hydrofoil.endpoints.handlers.list import head, open_list, read_options
 from hydrofoil.endpoints.negotiate import body_media
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import Cause
 from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.store import BATCH, DeleteOptions
@@ -40,40 +41,40 @@ def check_policy(policy: str | None, orphan: bool | None) -> None:
         raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
 
 
-async def delete_options(scope: Scope) -> DeleteOptions:
+async def delete_options(context: Context) -> DeleteOptions:
     """From the body, or from the query when there is none. Raises 400 and 422."""
-    data = await scope.body()
+    data = await context.body()
     options = DeleteOptions()
     dry: list[str] = []
     if data:
-        dry = _from_body(scope, data, options)
+        dry = _from_body(context, data, options)
     else:
-        given = scope.params
+        given = context.params
         options.grace = query.integer(given, "gracePeriodSeconds")
         options.policy = given.get("propagationPolicy")
         if "orphanDependents" in given:
             options.orphan = query.truth(given, "orphanDependents")
         options.uid = given.get("uid") or None
         options.revision = given.get("resourceVersion") or None
-        scope.unsafe &= query.truth(given, gated.UNSAFE)
+        context.unsafe &= query.truth(given, gated.UNSAFE)
         if given.get("dryRun"):
             dry = [given["dryRun"]]
     causes = policy_causes(options.policy, options.orphan)
     if any(d != "All" for d in dry):
         shown = orjson.dumps(dry).decode()
         causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
-    causes += gated.unsafe_causes(options, dry) if scope.unsafe else ()
+    causes += gated.unsafe_causes(options, dry) if context.unsafe else ()
     if causes:
         raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
     options.dry_run = bool(dry)
     return options
 
 
-def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
-    media = body_media(scope.request.headers.get("Content-Type", ""), cbor=scope.cbor)
+def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[str]:
+    media = body_media(context.request.headers.get("Content-Type", ""), cbor=context.parts.cbor)
     if data.strip() == b"null":
         data = b"{}"
-    native = scope.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
+    native = context.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)
     try:
         draft, _ = native.decode(data, media)
     except engine.DecodeError as e:
@@ -88,7 +89,7 @@ def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
     if kind and kind != "DeleteOptions":
         raise errors.bad_request(scheme.no_kind(kind, version or "meta.k8s.io/v1"))
     raw = orjson.loads(draft.json())
-    scope.unsafe &= raw.get(gated.UNSAFE, False)
+    context.unsafe &= raw.get(gated.UNSAFE, False)
     preconditions = raw.get("preconditions", {})
     options.grace = raw.get("gracePeriodSeconds")
     options.uid = preconditions.get("uid")
@@ -99,52 +100,52 @@ def _from_body(scope: Scope, data: bytes, options: DeleteOptions) -> list[str]:
     return dry
 
 
-async def delete(scope: Scope) -> Answer:
+async def delete(context: Context) -> Answer:
     """Deletes an object or begins to."""
-    options = await delete_options(scope)
-    resource, info = scope.resource, scope.info
-    scope.warnings += scope.registry.strategy(resource).delete_warnings(options)
-    stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
-    if gone and not scope.registry.traits(resource)[2]:
+    options = await delete_options(context)
+    resource, info = context.resource, context.info
+    context.warnings += context.registry.strategy(resource).delete_warnings(options)
+    stored, gone = await context.registry.delete(resource, info.namespace, info.name, options)
+    if gone and not context.registry.traits(resource)[2]:
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
         status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
         status["details"] = {k: v for k, v in details.items() if v}
-        return scope.json_answer(orjson.dumps(status) + b"\n")
+        return respond.json(context, orjson.dumps(status) + b"\n")
     code = 202 if not gone and options.orphan is False else 200
-    return await scope.shown(stored, code)
+    return await respond.shown(context, stored, code)
 
 
-async def delete_collection(scope: Scope) -> Answer:
+async def delete_collection(context: Context) -> Answer:
     """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
-    listing = read_options(scope, watch=False)
-    options = await delete_options(scope)
-    gated.refuse_unsafe(scope)
-    scope.warnings += scope.registry.strategy(scope.resource).delete_warnings(options)
+    listing = read_options(context, watch=False)
+    options = await delete_options(context)
+    gated.refuse_unsafe(context)
+    context.warnings += context.registry.strategy(context.resource).delete_warnings(options)
     if listing.revision and not listing.match and not listing.limit:
         # Upstream lists in pages, and a page of a version is that of the version itself.
         listing.match = "Exact"
-    cursor, limit = await open_list(scope, listing, "json" if scope.accepted.binary else scope.form())
+    cursor, limit = await open_list(context, listing, "json" if context.accepted.binary else respond.form(context))
     begin = head(cursor, limit)
     shown: list[bytes] = []
     # Shown as JSON items; the answer is put into its media type as a whole.
-    form = "json" if scope.accepted.binary else scope.form()
+    form = "json" if context.accepted.binary else respond.form(context)
     # Items leave out what the list says, but those of custom resources.
-    head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
-    head_length = 0 if scope.resource.custom else head_length
+    head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
+    head_length = 0 if context.resource.custom else head_length
     pace = Pace()
     try:
-        async with asyncio.timeout(scope.request_timeout):
+        async with asyncio.timeout(context.parts.request_timeout):
             while batch := cursor.versions(BATCH):
                 for old in batch:
                     await pace.rest()
                     try:
-                        await scope.registry.delete(scope.resource, old.namespace, old.name, options)
+                        await context.registry.delete(context.resource, old.namespace, old.name, options)
                     except errors.ApiError as e:
                         if e.code == 404:
                             continue
                         raise
                     text = old.body(form).rstrip(b"\n")
                     shown += b"," if shown else begin, b"{" + text[1 + head_length :] if form == "json" else text
-            return await scope.rewritten([*(shown or [begin]), b"]}\n"])
+            return await respond.rewritten(context, [*(shown or [begin]), b"]}\n"])
     except TimeoutError:
         raise errors.timed_out() from None

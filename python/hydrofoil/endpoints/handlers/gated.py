@@ -9,20 +9,20 @@ from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints.handlers.list import selector
 
 if TYPE_CHECKING:
-    from hydrofoil.endpoints.scope import Scope
+    from hydrofoil.endpoints.context import Context
     from hydrofoil.registry.store import DeleteOptions
 
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 """The option of a deletion that takes out what cannot be read; no object of this store ever is so."""
 
 
-async def unlisted(scope: Scope) -> NoReturn:
+async def unlisted(context: Context) -> NoReturn:
     """Refuses a watch that asks to begin with the state: WatchList is off (WA-24)."""
 
     def readable(options: query.ListOptions) -> None:
-        selector(scope, options.labels, options.fields)
+        selector(context, options.labels, options.fields)
 
-    query.list_options(scope.params, watch=True, selectors=readable, streams=False)
+    query.list_options(context.params, watch=True, selectors=readable, streams=False)
     raise AssertionError("a watch that may begin with the state")
 
 
@@ -38,9 +38,9 @@ def unsafe_causes(options: DeleteOptions, dry: list[str]) -> list[errors.Cause]:
     return [_cause(f"cannot be set together with .{name}") for name, there in given.items() if there]
 
 
-def refuse_unsafe(scope: Scope) -> None:
+def refuse_unsafe(context: Context) -> None:
     """Raises 422 for a deletion of many objects that asks for it."""
-    if not scope.unsafe:
+    if not context.unsafe:
         return
     cause = _cause("is not allowed with DELETECOLLECTION, try again after removing the option")
     raise errors.invalid("meta.k8s.io", "DeleteOptions", "", [cause])

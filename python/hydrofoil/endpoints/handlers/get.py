@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 from hydrofoil import errors
-from hydrofoil.endpoints import params
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints import params, respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.registry.fresh import told
 
 
-async def reached(scope: Scope, revision: int | None) -> None:
+async def reached(context: Context, revision: int | None) -> None:
     """Waits for a revision of the collection; None: for what is true now. Raises 504 when it does not come, 503."""
-    collection = scope.collection
+    collection = context.collection
     if not collection.ready(revision):
         with told():
             await collection.wait(revision)
 
 
-async def caught_up(scope: Scope) -> None:
+async def caught_up(context: Context) -> None:
     """Waits for the version that a read asks for. Raises 400, 503 and 504."""
-    version = scope.params.get("resourceVersion", "")
-    await reached(scope, params.revision(version) if version else None)
+    version = context.params.get("resourceVersion", "")
+    await reached(context, params.revision(version) if version else None)
 
 
-async def get(scope: Scope) -> Answer:
+async def absent(context: Context) -> bool:
+    """Whether there is no such object, and not only none yet in a view that is behind. Raises 503 and 504."""
+    where = context.resource.native, context.info.namespace, context.info.name
+    if context.collection.get(*where) is None:
+        await reached(context, None)
+    return context.collection.get(*where) is None
+
+
+async def get(context: Context) -> Answer:
     """The present version, not older than asked for."""
-    await caught_up(scope)
-    if "export" in scope.params and params.truth(scope.params, "export"):
+    await caught_up(context)
+    if "export" in context.params and params.truth(context.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
-    stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
-    if scope.resource.webhook is not None:
-        await scope.registry.show(scope.resource, [stored])
-    return await scope.shown(stored)
+    stored = context.registry.get(context.resource, context.info.namespace, context.info.name)
+    if context.resource.webhook is not None:
+        await context.registry.show(context.resource, [stored])
+    return await respond.shown(context, stored)

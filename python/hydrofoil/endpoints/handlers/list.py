@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Iterator
 
 import orjson
-from aiohttp import web
 
 from hydrofoil import engine, errors
+from hydrofoil.answer import Answer, Piece, Sink
 from hydrofoil.apis.scheme import package
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import ListCursor
 from hydrofoil.registry.pool import run
 from hydrofoil.storage.errors import Expired, Future
 
-LOG = logging.getLogger("hydrofoil")
 CHUNK = 256 * 1024
 """Lists are put together and written in pieces of about this size."""
 
@@ -31,34 +29,34 @@ TOO_OLD = (
 )
 
 
-def selector(scope: Scope, labels: str, fields: str) -> engine.Selector:
+def selector(context: Context, labels: str, fields: str) -> engine.Selector:
     """What a request selects. Raises 400 with upstream's texts."""
     try:
-        return engine.Selector(scope.resource.native, scope.info.namespace, labels, fields)
+        return engine.Selector(context.resource.native, context.info.namespace, labels, fields)
     except ValueError as e:
         raise errors.bad_request(str(e)) from None
 
 
-def read_options(scope: Scope, *, watch: bool) -> ListOptions:
+def read_options(context: Context, *, watch: bool) -> ListOptions:
     """The options of a list or watch. Raises 400 and 422."""
 
     def readable(options: ListOptions) -> None:
         try:
-            selector(scope, options.labels, options.fields)
+            selector(context, options.labels, options.fields)
         except errors.ApiError as e:
             # That a field is none to select by is found later.
             if "field" not in e.message or "invalid" in e.message:
                 raise
 
     # The old form of a watch is one whatever its parameters say, and these are read as those of a list.
-    return list_options(scope.params, watch=watch, selectors=readable)
+    return list_options(context.params, watch=watch, selectors=readable)
 
 
-async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[ListCursor, int]:
+async def open_list(context: Context, options: ListOptions, form: str) -> tuple[ListCursor, int]:
     """The cursor of a list and the limit that holds (RV-07 to RV-25)."""
-    chosen = selector(scope, options.labels, options.fields)
+    chosen = selector(context, options.labels, options.fields)
     limit, revision, start = max(options.limit, 0), 0, ""
-    resource, collection = scope.resource.native, scope.collection
+    resource, collection = context.resource.native, context.collection
     if options.token:
         try:
             at, start = engine.decode_continue(options.token)
@@ -66,23 +64,23 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
             raise errors.bad_request(f"invalid continue token: {e}") from None
         revision = max(at, 0)
         if not (revision and collection.ready(revision)):
-            await reached(scope, None)
+            await reached(context, None)
         if options.revision == 0:
             limit = 0
     elif options.revision == 0:
         limit = 0
     elif options.revision is None:
-        await reached(scope, None)
+        await reached(context, None)
     else:
-        await reached(scope, options.revision)
+        await reached(context, options.revision)
         if options.match == "Exact" or (limit and not options.match):
             revision = options.revision
     try:
         cursor = collection.list(resource, chosen, form, limit, revision, start)
-        if scope.resource.webhook:
+        if context.resource.webhook:
             # What is selected by its fields may only be known when it was converted: then there may be more.
             while pending := cursor.pending():
-                await scope.registry.show(scope.resource, pending)
+                await context.registry.show(context.resource, pending)
         return cursor, limit
     except Expired:
         if options.token:
@@ -92,36 +90,36 @@ async def open_list(scope: Scope, options: ListOptions, form: str) -> tuple[List
         raise errors.too_large_version(e.asked, e.current) from None
 
 
-def check_transform(scope: Scope) -> None:
+def check_transform(context: Context) -> None:
     """Raises 406 when a client wants a list as one object."""
-    if scope.accepted.transform == "PartialObjectMetadata":
+    if context.accepted.transform == "PartialObjectMetadata":
         text = "you requested PartialObjectMetadata, but the requested object is a list "
-        text += f"(*{package(scope.resource.group)}.{scope.resource.list_kind})"
+        text += f"(*{package(context.resource.group)}.{context.resource.list_kind})"
         raise errors.ApiError(406, "NotAcceptable", text)
 
 
-async def list_(scope: Scope) -> web.StreamResponse:
+async def list_(context: Context) -> Answer:
     """A list: small ones in one piece, large ones streamed as they are put together."""
-    options = read_options(scope, watch=False)
-    cursor, limit = await open_list(scope, options, scope.form())
-    check_transform(scope)
-    if scope.accepted.yaml or scope.pretty() or by_precedence(scope):
-        return await rewritten(scope, cursor, limit)
-    if respond.wants_gzip(scope.request) and await run(cursor.exceeds, respond.GZIP_ABOVE, pooled=not cursor.cheap()):
+    options = read_options(context, watch=False)
+    cursor, limit = await open_list(context, options, respond.form(context))
+    check_transform(context)
+    if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
+        return await rewritten(context, cursor, limit)
+    if respond.wants_gzip(context) and await run(cursor.exceeds, respond.GZIP_ABOVE, pooled=not cursor.cheap()):
         cursor = cursor.packed()
-    begin, end = await ends(scope, cursor, limit)
+    begin, end = await ends(context, cursor, limit)
     parts = [cursor.open(begin)]
     size = 0
     while size <= CHUNK:
         more = await chunk(cursor)
         if more is None:
-            if not size and nothing_is_null(scope) and not scope.accepted.binary:
-                return scope.finished(b"%snull}\n" % begin[:-1])
+            if not size and nothing_is_null(context) and not context.accepted.binary:
+                return respond.finished(context, b"%snull}\n" % begin[:-1])
             parts.append(cursor.close(end))
-            return scope.finished(b"".join(parts), packed=cursor.is_packed)
+            return respond.finished(context, b"".join(parts), packed=cursor.is_packed)
         parts += more
         size += sum(map(len, more))
-    return await stream(scope, cursor, parts, end)
+    return stream(context, cursor, parts, end)
 
 
 async def chunk(cursor: ListCursor) -> list[bytes] | None:
@@ -131,14 +129,14 @@ async def chunk(cursor: ListCursor) -> list[bytes] | None:
     return await asyncio.get_running_loop().run_in_executor(None, cursor.chunk, CHUNK)
 
 
-async def ends(scope: Scope, cursor: ListCursor, limit: int) -> tuple[bytes, bytes]:
+async def ends(context: Context, cursor: ListCursor, limit: int) -> tuple[bytes, bytes]:
     """What stands before and after the items. The metadata comes first, and tells what follows the last item."""
-    if scope.accepted.protobuf:
+    if context.accepted.protobuf:
         # One message: its length stands before its content.
         ahead = cursor.ahead
         length, left = ahead() if cursor.short() else await asyncio.get_running_loop().run_in_executor(None, ahead)
         return cursor.envelope(length, *rest(cursor, left)), engine.ENVELOPE_TAIL
-    if scope.accepted.cbor:
+    if context.accepted.cbor:
         count, left = cursor.ahead()
         return cursor.cbor_head(count, members(cursor, left)), b""
     return head(cursor, limit), b"]}\n"
@@ -163,16 +161,16 @@ def rest(cursor: ListCursor, left: tuple[str, int | None] | None) -> tuple[str, 
     return engine.encode_continue(cursor.revision, left[0]), left[1] or None
 
 
-def nothing_is_null(scope: Scope) -> bool:
+def nothing_is_null(context: Context) -> bool:
     """Whether upstream leaves the items of an empty metadata list null, or the rows of a table that no printer made."""
-    if scope.accepted.transform == "Table":
-        return scope.resource.default_table
-    return bool(scope.accepted.transform)
+    if context.accepted.transform == "Table":
+        return context.resource.default_table
+    return bool(context.accepted.transform)
 
 
-def by_precedence(scope: Scope) -> bool:
+def by_precedence(context: Context) -> bool:
     """Whether rows come in the order in which flow schemas are matched, as upstream's printer has them."""
-    return scope.accepted.transform == "Table" and scope.resource.plural == "flowschemas"
+    return context.accepted.transform == "Table" and context.resource.plural == "flowschemas"
 
 
 SORTED = 1 << 20
@@ -181,79 +179,39 @@ PRECEDENCE = 2
 """The column of a flow schema's precedence."""
 
 
-async def rewritten(scope: Scope, cursor: ListCursor, limit: int) -> web.StreamResponse:
+async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
     """A list for people: put together as JSON, then indented, made YAML or sorted."""
-    begin, end = await ends(scope, cursor, limit)
+    begin, end = await ends(context, cursor, limit)
     parts = [begin]
     while (more := await chunk(cursor)) is not None:
         parts += more
-    if len(parts) == 1 and nothing_is_null(scope):
-        return scope.json_answer(b"%snull}\n" % begin[:-1])
+    if len(parts) == 1 and nothing_is_null(context):
+        return respond.json(context, b"%snull}\n" % begin[:-1])
     parts.append(end)
-    if by_precedence(scope) and sum(map(len, parts)) < SORTED:
+    if by_precedence(context) and sum(map(len, parts)) < SORTED:
         table = orjson.loads(b"".join(parts))
         table["rows"].sort(key=lambda row: (row["cells"][PRECEDENCE], row["cells"][0]))
         parts = [orjson.dumps(table) + b"\n"]
-    return await scope.rewritten(parts)
+    return await respond.rewritten(context, parts)
 
 
-async def stream(scope: Scope, cursor: ListCursor, begun: list[bytes], end: bytes) -> web.StreamResponse:
-    """Writes a large list piece by piece, each when the reader has taken the one before."""
-    request = scope.request
-    transport = request.transport
-    chunked = request.version >= (1, 1)
-    close = not chunked or respond.closes(request)
-    if transport is None:
-        return respond.Streamed(200, close=True)
-    head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
-    head += b"Content-Type: %s\r\n" % scope.accepted.media.encode()
-    if cursor.is_packed:
-        head += respond.GZIPPED
-    if chunked:
-        head += b"Transfer-Encoding: chunked\r\n"
-    if close:
-        head += b"Connection: close\r\n"
-    transport.write(head + b"\r\n")
-    try:
-        async with asyncio.timeout(scope.request_timeout):
-            return await written(scope, cursor, begun, end, chunked=chunked, close=close)
-    except errors.FAULTS as e:
-        # No Status can follow what has been begun: only a broken connection can tell.
-        if not isinstance(e, TimeoutError | ConnectionError):
-            LOG.exception("a list broke off")
-        transport.abort()
-        return respond.Streamed(200, close=True)
-    except asyncio.CancelledError:
-        # No Status can follow what has been begun: as upstream's, a list that takes too long is cut off.
-        transport.abort()
-        raise
+def stream(context: Context, cursor: ListCursor, begun: list[bytes], end: bytes) -> Answer:
+    """A large list piece by piece, each when the reader has taken the one before."""
+
+    async def written(sink: Sink) -> None:
+        parts: list[bytes] | None = begun
+        while parts is not None:
+            for piece in pieces(parts):
+                sink.write(*piece)
+                await sink.drained()
+            parts = await chunk(cursor)
+        if end_ := cursor.close(end):
+            sink.write(end_)
+
+    return respond.streamed(context, written, context.accepted.media, packed=cursor.is_packed)
 
 
-async def written(
-    scope: Scope, cursor: ListCursor, begun: list[bytes], end: bytes, *, chunked: bool, close: bool
-) -> web.StreamResponse:
-    """Writes the pieces of a list after its head."""
-    request = scope.request
-    transport = request.transport
-    assert transport is not None
-    parts: list[bytes] | None = begun
-    while parts is not None:
-        for piece in pieces(parts):
-            transport.writelines((b"%x\r\n" % sum(map(len, piece)), *piece, b"\r\n") if chunked else piece)
-            await request.protocol._drain_helper()
-        if transport.is_closing():
-            return respond.Streamed(200, close=True)
-        parts = await chunk(cursor)
-    end = cursor.close(end)
-    if not chunked:
-        transport.write(end)
-    else:
-        # An empty chunk is the end: what has nothing to say after its items says nothing.
-        transport.write((b"%x\r\n%s\r\n" % (len(end), end) if end else b"") + b"0\r\n\r\n")
-    return respond.Streamed(200, close=close)
-
-
-def pieces(parts: list[bytes]) -> Iterator[list[bytes | memoryview]]:
+def pieces(parts: list[bytes]) -> Iterator[list[Piece]]:
     """Parts as what is written at a time: small ones together, a large one in slices."""
     if sum(map(len, parts)) <= 2 * CHUNK:
         yield list(parts)

@@ -7,22 +7,21 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.endpoints import respond
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import Params, integer
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import Cause
 
 NO_ADDRESS = "no preferred addresses found; known addresses: []"
 KINDS = ("containers", "initContainers", "ephemeralContainers")
 
 
-async def reach(scope: Scope) -> Answer:
+async def reach(context: Context) -> Answer:
     """Logs, commands, ports and proxies. Raises 400, 404, 500 and 503."""
-    resource, info = scope.resource, scope.info
-    if scope.params.get("dryRun"):
+    resource, info = context.resource, context.info
+    if context.params.get("dryRun"):
         raise errors.bad_request("dryRun is not supported")
-    found = orjson.loads(scope.registry.get(resource, info.namespace, info.name).json)
+    found = orjson.loads(context.registry.get(resource, info.namespace, info.name).json)
     if resource.plural == "services":
         text = f'no endpoints available for service "{info.name}"'
         raise errors.ApiError(503, "ServiceUnavailable", text)
@@ -31,17 +30,17 @@ async def reach(scope: Scope) -> Answer:
     if info.subresource == "proxy":
         raise errors.bad_request("address not allowed")
     spec = found.get("spec", {})
-    if info.subresource == "log" and (causes := log_causes(scope.params)):
+    if info.subresource == "log" and (causes := log_causes(context.params)):
         raise errors.invalid("", "PodLogOptions", info.name, causes)
     if info.subresource != "portforward":
-        check_container(info.name, spec, scope.params.get("container", ""))
+        check_container(info.name, spec, context.params.get("container", ""))
     node = spec.get("nodeName")
     if not node:
         if info.subresource == "log":
-            return respond.Answer(204, b"", scope.common)
+            return Answer(204, context.common)
         raise errors.bad_request(f"pod {info.name} does not have a host assigned")
-    nodes = scope.registry.catalog.find("", "v1", "nodes")
-    stored = nodes and scope.registry.collection(nodes).get(nodes.native, "", node)
+    nodes = context.registry.catalog.find("", "v1", "nodes")
+    stored = nodes and context.registry.collection(nodes).get(nodes.native, "", node)
     if not stored:
         # As upstream, which looks for the node on behalf of the pods.
         raise errors.not_found("", "pods", node)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from hydrofoil import engine, errors
+from hydrofoil.answer import Answer
 from hydrofoil.apis import scheme
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.pool import LARGE, run
 from hydrofoil.registry.store import check_segment
@@ -17,32 +19,32 @@ BAD_PATCH = "Invalid JSON Patch"
 """What the library that merges says of what is no object."""
 
 
-async def patch(scope: Scope) -> Answer:
+async def patch(context: Context) -> Answer:
     """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
-    kind = scope.patch
-    data = await scope.body()
-    options = write_options(scope.params, "PatchOptions", patch=kind)
+    kind = context.patch
+    data = await context.body()
+    options = write_options(context.params, "PatchOptions", patch=kind)
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
     if kind == "apply":
-        return await apply(scope, data, options)
+        return await apply(context, data, options)
 
     def change(old: Stored) -> Draft:
-        return patched(scope, old, kind, data, options, scope.resource.native)
+        return patched(context, old, kind, data, options, context.resource.native)
 
-    stored = await scope.registry.update(
-        scope.resource,
-        scope.info.namespace,
-        scope.info.name,
+    stored = await context.registry.update(
+        context.resource,
+        context.info.namespace,
+        context.info.name,
         change,
-        subresource=scope.info.subresource,
+        subresource=context.info.subresource,
         dry_run=options.dry_run,
-        manager=scope.manager(),
+        manager=context.manager(),
         patch=True,
         sent=len(data),
-        warnings=scope.warnings,
+        warnings=context.warnings,
     )
-    return await scope.shown(stored)
+    return await respond.shown(context, stored)
 
 
 def from_cbor(data: bytes) -> bytes:
@@ -53,7 +55,9 @@ def from_cbor(data: bytes) -> bytes:
         raise errors.bad_request(f"error decoding CBOR: {e.args[1]}") from None
 
 
-def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType) -> Draft:
+def patched(
+    context: Context, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType
+) -> Draft:
     """The present version with a patch laid over it. Raises 400, 413, 422 and, as upstream, 500."""
     try:
         draft, strict = laid_over(old, native, kind, data)
@@ -65,11 +69,11 @@ def patched(scope: Scope, old: Stored, kind: str, data: bytes, options: WriteOpt
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
-        scope.warnings += [w for w in strict if w not in scope.warnings]
-    if native is scope.resource.native and scope.resource.custom:
+        context.warnings += [w for w in strict if w not in context.warnings]
+    if native is context.resource.native and context.resource.custom:
         body.check_custom(native, draft, data)
-    body.check_namespace(scope, draft)
-    check_name(scope, draft)
+    body.check_namespace(context, draft)
+    check_name(context, draft)
     return draft
 
 
@@ -101,11 +105,11 @@ def malformed(kind: str, text: str, level: str) -> str:
 
 
 def applied(
-    scope: Scope, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
+    context: Context, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
 ) -> Draft:
     """An object with a configuration merged into it. Raises 400, 409 and, as upstream, 500."""
     try:
-        draft, strict = native.apply(live, data, options.field_manager, scope.info.subresource, force)
+        draft, strict = native.apply(live, data, options.field_manager, context.info.subresource, force)
     except engine.ApplyConflictError as e:
         text, causes = e.args
         shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
@@ -119,29 +123,26 @@ def applied(
         why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
         raise errors.bad_request(f"error strict decoding YAML: {why}")
     if options.field_validation == "Warn":
-        scope.warnings += [w for w in strict if w not in scope.warnings]
-    body.check_namespace(scope, draft)
-    check_name(scope, draft)
+        context.warnings += [w for w in strict if w not in context.warnings]
+    body.check_namespace(context, draft)
+    check_name(context, draft)
     return draft
 
 
-async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
+async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
-    resource, info = scope.resource, scope.info
-    force = truth(scope.params, "force")
+    resource, info = context.resource, context.info
+    force = truth(context.params, "force")
 
     def make(live: Stored | None) -> Draft:
-        return applied(scope, resource.native, live, data, options, force=force)
+        return applied(context, resource.native, live, data, options, force=force)
 
     # Two kinds are created by way of their status too.
     creates = not info.subresource or (
         info.subresource == "status" and resource.kind in {"Service", "ValidatingAdmissionPolicy"}
     )
 
-    def absent() -> bool:
-        return creates and scope.collection.get(resource.native, info.namespace, info.name) is None
-
-    if absent():
+    if creates and await absent(context):
         check_segment(info.name)
         draft = await run(make, None, pooled=len(data) > LARGE)
         if draft.head()[5]:
@@ -150,18 +151,18 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
             )
             raise errors.conflict(resource.group, resource.plural, info.name, text)
         # Off the loop another may have created it.
-        if absent():
-            stored = await scope.registry.create(
+        if await absent(context):
+            stored = await context.registry.create(
                 resource,
                 info.namespace,
                 draft,
                 dry_run=options.dry_run,
                 updated=True,
                 sent=len(data),
-                warnings=scope.warnings,
+                warnings=context.warnings,
             )
-            return await scope.shown(stored, 201)
-    stored = await scope.registry.update(
+            return await respond.shown(context, stored, 201)
+    stored = await context.registry.update(
         resource,
         info.namespace,
         info.name,
@@ -170,9 +171,9 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         dry_run=options.dry_run,
         patch=True,
         sent=len(data),
-        warnings=scope.warnings,
+        warnings=context.warnings,
     )
-    return await scope.shown(stored)
+    return await respond.shown(context, stored)
 
 
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:

@@ -8,12 +8,13 @@ from typing import Any
 import orjson
 
 from hydrofoil import engine, errors
+from hydrofoil.answer import Answer
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
 from hydrofoil.endpoints.handlers.scale import selector_text
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import DeleteOptions, storage_error
 from hydrofoil.registry.strategies.base import now
@@ -23,18 +24,18 @@ EVICTION = "io.k8s.api.policy.v1.Eviction"
 SUCCESS = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}\n'
 
 
-def _pods(scope: Scope) -> Resource:
-    found = scope.registry.catalog.find("", "v1", "pods")
+def _pods(context: Context) -> Resource:
+    found = context.registry.catalog.find("", "v1", "pods")
     assert found is not None
     return found
 
 
-async def bind(scope: Scope) -> Answer:
+async def bind(context: Context) -> Answer:
     """Assigns a pod to a node (URI-18)."""
-    native = scope.registry.catalog.kind("", "v1", "Binding", BINDING)
-    given, options = await body.read(scope, native, "CreateOptions")
-    body.check_namespace(scope, given)
-    name = scope.info.name or given.head()[2]
+    native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
+    given, options = await body.read(context, native, "CreateOptions")
+    body.check_namespace(context, given)
+    name = context.info.name or given.head()[2]
     if given.head()[2] != name:
         raise errors.bad_request("name in URL does not match name in Binding object")
     raw = orjson.loads(given.json())
@@ -50,7 +51,7 @@ async def bind(scope: Scope) -> Answer:
         raise errors.ApiError(500, "", errors.aggregate([f"{field}: {message}" for _, message, field in causes]))
 
     _, _, _, _, _, uid, version = given.head()
-    if not scope.info.subresource:
+    if not context.info.subresource:
         uid = ""  # wiped, as of every new object
 
     def change(old: Stored) -> Draft:
@@ -58,11 +59,11 @@ async def bind(scope: Scope) -> Answer:
         own = draft.head()[5]
         if uid and uid != own:
             why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {own}"
-            raise errors.conflict("", "pods", name, storage_error(_pods(scope), old, why))
+            raise errors.conflict("", "pods", name, storage_error(_pods(context), old, why))
         if version and version != str(old.revision):
             why = f"Precondition failed: ResourceVersion in precondition: {version}, "
             why += f"ResourceVersion in object meta: {old.revision}"
-            raise errors.conflict("", "pods", name, storage_error(_pods(scope), old, why))
+            raise errors.conflict("", "pods", name, storage_error(_pods(context), old, why))
         present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
         if draft.lifecycle()[1]:
             why = f"pod {name} is being deleted, cannot be assigned to a host"
@@ -84,36 +85,36 @@ async def bind(scope: Scope) -> Answer:
         draft.set(["status", "conditions"], orjson.dumps(conditions))
         return draft
 
-    await scope.registry.update(
-        _pods(scope),
-        scope.info.namespace,
+    await context.registry.update(
+        _pods(context),
+        context.info.namespace,
         name,
         change,
         subresource="binding",
         dry_run=options.dry_run,
         # Upstream assigns the node in the storage, past the rules of an update.
         validate=False,
-        warnings=scope.warnings,
+        warnings=context.warnings,
     )
-    return scope.json_answer(SUCCESS, 201)
+    return respond.json(context, SUCCESS, 201)
 
 
-async def evict(scope: Scope) -> Answer:
+async def evict(context: Context) -> Answer:
     """Deletes a pod unless a disruption budget forbids it (URI-17)."""
-    native = scope.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
-    given, options = await body.read(scope, native, "CreateOptions", also="policy/v1beta1")
-    body.check_namespace(scope, given)
-    info = scope.info
+    native = context.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
+    given, options = await body.read(context, native, "CreateOptions", also="policy/v1beta1")
+    body.check_namespace(context, given)
+    info = context.info
     if given.head()[2] != info.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
-    pod = scope.registry.get(_pods(scope), info.namespace, info.name)
+    pod = context.registry.get(_pods(context), info.namespace, info.name)
     asked = orjson.loads(given.json()).get("deleteOptions", {})
     check_policy(asked.get("propagationPolicy"), asked.get("orphanDependents"))
     dry_run = options.dry_run or bool(asked.get("dryRun"))
-    await _disrupt(scope, pod, dry_run=dry_run)
+    await _disrupt(context, pod, dry_run=dry_run)
     preconditions = asked.get("preconditions", {})
-    await scope.registry.delete(
-        _pods(scope),
+    await context.registry.delete(
+        _pods(context),
         info.namespace,
         info.name,
         DeleteOptions(
@@ -124,26 +125,26 @@ async def evict(scope: Scope) -> Answer:
             dry_run=dry_run,
         ),
     )
-    return scope.json_answer(SUCCESS, 201)
+    return respond.json(context, SUCCESS, 201)
 
 
-async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
+async def _disrupt(context: Context, pod: Stored, *, dry_run: bool) -> None:
     """Takes one disruption from the budget that covers a pod. Raises 429 when there is none."""
     raw = orjson.loads(pod.json)
     if raw.get("status", {}).get("phase") in ("Succeeded", "Failed", "Pending") or raw["metadata"].get(
         "deletionTimestamp"
     ):
         return
-    budgets = scope.registry.catalog.find("policy", "v1", "poddisruptionbudgets")
+    budgets = context.registry.catalog.find("policy", "v1", "poddisruptionbudgets")
     if budgets is None:
         return
     labels = raw["metadata"].get("labels", {})
-    covering = [b for b in scope.registry.all(budgets, pod.namespace) if _covers(budgets, b, labels)]
+    covering = [b for b in context.registry.all(budgets, pod.namespace) if _covers(budgets, b, labels)]
     if len(covering) > 1:
         text = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
         raise errors.ApiError(500, "", text)
     for budget in covering:
-        await scope.registry.update(
+        await context.registry.update(
             budgets, pod.namespace, budget.name, _taking(pod.name), subresource="status", dry_run=dry_run, warnings=[]
         )
 

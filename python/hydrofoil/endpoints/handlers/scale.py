@@ -8,13 +8,14 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, custom_scale, scale_owners
 from hydrofoil.endpoints.handlers.get import caught_up
 from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.store import storage_error
 
@@ -22,9 +23,9 @@ SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
 
 
-def scale_type(scope: Scope) -> ResourceType:
+def scale_type(context: Context) -> ResourceType:
     """The type of the subresource."""
-    return scope.registry.catalog.kind("autoscaling", "v1", "Scale", SCALE)
+    return context.registry.catalog.kind("autoscaling", "v1", "Scale", SCALE)
 
 
 def selector_text(selector: dict[str, Any]) -> str:
@@ -65,84 +66,84 @@ def shown(stored: Stored) -> dict[str, Any]:
     }
 
 
-def answer(scope: Scope, stored: Stored) -> Answer:
+def answer(context: Context, stored: Stored) -> Answer:
     """A Scale as an answer."""
-    scale = custom_scale.shown(scope.resource, stored)[0] if scope.resource.custom else shown(stored)
-    draft, _ = scale_type(scope).decode(orjson.dumps(scale), "json")
-    return scope.object_answer(draft.preview(stored.revision))
+    scale = custom_scale.shown(context.resource, stored)[0] if context.resource.custom else shown(stored)
+    draft, _ = scale_type(context).decode(orjson.dumps(scale), "json")
+    return respond.object_answer(context, draft.preview(stored.revision))
 
 
-async def get(scope: Scope) -> Answer:
+async def get(context: Context) -> Answer:
     """The scale of a workload."""
-    await caught_up(scope)
-    stored = scope.registry.get(scope.resource, scope.info.namespace, scope.info.name)
-    await scope.registry.show(scope.resource, [stored])
-    if scope.resource.custom:
-        custom_scale.wanted(scope.resource, stored)
-    return answer(scope, stored)
+    await caught_up(context)
+    stored = context.registry.get(context.resource, context.info.namespace, context.info.name)
+    await context.registry.show(context.resource, [stored])
+    if context.resource.custom:
+        custom_scale.wanted(context.resource, stored)
+    return answer(context, stored)
 
 
-async def update(scope: Scope) -> Answer:
+async def update(context: Context) -> Answer:
     """Sets the replicas of a workload."""
-    given, options = await body.read(scope, scale_type(scope), "UpdateOptions")
-    body.check_namespace(scope, given)
-    check_name(scope, given)
+    given, options = await body.read(context, scale_type(context), "UpdateOptions")
+    body.check_namespace(context, given)
+    check_name(context, given)
     uid = given.head()[5]
 
     def make(old: Stored, _: Stored) -> Draft:
         if uid and uid != old.uid:
-            why = storage_error(scope.resource, old, _other_uid(uid, old))
-            raise errors.conflict(scope.resource.group, scope.resource.plural, scope.info.name, why)
+            why = storage_error(context.resource, old, _other_uid(uid, old))
+            raise errors.conflict(context.resource.group, context.resource.plural, context.info.name, why)
         return given.fork()
 
-    return await _write(scope, make, options)
+    return await _write(context, make, options)
 
 
-async def patch(scope: Scope) -> Answer:
+async def patch(context: Context) -> Answer:
     """Sets the replicas of a workload by a patch of its Scale."""
-    kind = scope.patch
-    data = await scope.body()
-    options = write_options(scope.params, "PatchOptions", patch=kind)
+    kind = context.patch
+    data = await context.body()
+    options = write_options(context.params, "PatchOptions", patch=kind)
     if kind == "apply-cbor":
         kind, data = "apply", from_cbor(data)
     if kind == "apply":
-        return await apply(scope, data, options)
-    native = scale_type(scope)
+        return await apply(context, data, options)
+    native = scale_type(context)
 
     def make(_: Stored, present: Stored) -> Draft:
-        return patched(scope, present, kind, data, options, native)
+        return patched(context, present, kind, data, options, native)
 
-    return await _write(scope, make, options)
+    return await _write(context, make, options)
 
 
-def before(scope: Scope, old: Stored) -> dict[str, Any]:
+def before(context: Context, old: Stored) -> dict[str, Any]:
     """The Scale that a change begins from."""
-    return custom_scale.before(scope.resource, old) if scope.resource.custom else shown(old)
+    return custom_scale.before(context.resource, old) if context.resource.custom else shown(old)
 
 
-async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
+async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     """Sets the replicas of a workload by a configuration of its Scale (SSA-01)."""
-    force = truth(scope.params, "force")
-    native = scale_type(scope)
+    force = truth(context.params, "force")
+    native = scale_type(context)
 
     def make(_: Stored, present: Stored) -> Draft:
-        return applied(scope, native, present, data, options, force=force)
+        return applied(context, native, present, data, options, force=force)
 
-    return await _write(scope, make, options, patch=True)
+    return await _write(context, make, options, patch=True)
 
 
-def scaled(scope: Scope, old: Stored, given: Draft) -> Draft:
+def scaled(context: Context, old: Stored, given: Draft) -> Draft:
     """An object with the replicas of a Scale. Raises 409, 422 and, of custom resources, 400."""
     uid, version = given.head()[5:7]
-    if scope.resource.custom:
-        draft = custom_scale.scaled(scope.resource, old, given)
+    if context.resource.custom:
+        draft = custom_scale.scaled(context.resource, old, given)
     else:
         replicas = int(given.get(["spec", "replicas"]) or b"0")
         if causes := given.validate():
-            raise errors.invalid("autoscaling", "Scale", scope.info.name, causes)
+            raise errors.invalid("autoscaling", "Scale", context.info.name, causes)
         if uid and uid != old.uid:
-            plural = f"{scope.resource.plural}/scale"
-            raise errors.conflict(scope.resource.group, plural, scope.info.name, _other_uid(uid, old))
+            plural = f"{context.resource.plural}/scale"
+            raise errors.conflict(context.resource.group, plural, context.info.name, _other_uid(uid, old))
         draft = old.thaw()
         draft.set(["spec", "replicas"], b"%d" % replicas)
     draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
@@ -154,35 +155,35 @@ def _other_uid(uid: str, old: Stored) -> str:
 
 
 async def _write(
-    scope: Scope, make: Callable[[Stored, Stored], Draft], options: WriteOptions, *, patch: bool = False
+    context: Context, make: Callable[[Stored, Stored], Draft], options: WriteOptions, *, patch: bool = False
 ) -> Answer:
     """Gives an object the replicas of what `make` makes of it and its Scale; `patch`: by an apply, with its owners."""
-    native, known = scale_type(scope), scale_owners.paths(scope)
+    native, known = scale_type(context), scale_owners.paths(context)
 
     def change(old: Stored) -> Draft:
         entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
-        scale = before(scope, old)
+        scale = before(context, old)
         scale["metadata"]["managedFields"] = scale_owners.of_scale(entries, known)
         present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         given = make(old, present)
         if not patch:
-            given.begin_update(present, "scale", scope.manager())
+            given.begin_update(present, "scale", context.manager())
         owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
-        draft = scaled(scope, old, given)
-        new = scale_owners.of_object(entries, owners, known, scope.resource.api_version)
+        draft = scaled(context, old, given)
+        new = scale_owners.of_object(entries, owners, known, context.resource.api_version)
         draft.set(["metadata", "managedFields"], orjson.dumps(new))
         return draft
 
-    stored = await scope.registry.update(
-        scope.resource,
-        scope.info.namespace,
-        scope.info.name,
+    stored = await context.registry.update(
+        context.resource,
+        context.info.namespace,
+        context.info.name,
         change,
         dry_run=options.dry_run,
         patch=patch,
-        warnings=scope.warnings,
+        warnings=context.warnings,
     )
-    return answer(scope, stored)
+    return answer(context, stored)
 
 
 HANDLERS = {"get": get, "update": update, "patch": patch}

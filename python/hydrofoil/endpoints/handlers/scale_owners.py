@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hydrofoil.endpoints.scope import Scope
+from hydrofoil.endpoints.context import Context
 
 Entry = dict[str, Any]
 Paths = dict[str, list[str] | None]
@@ -13,11 +13,11 @@ SCALE = "autoscaling/v1"
 REPLICAS = ["spec", "replicas"]
 
 
-def paths(scope: Scope) -> Paths:
+def paths(context: Context) -> Paths:
     """Where the versions of a resource have their replicas."""
-    resource = scope.resource
+    resource = context.resource
     out: Paths = {}
-    for served in scope.registry.catalog.groups.get(resource.group, {}).values():
+    for served in context.registry.catalog.groups.get(resource.group, {}).values():
         if (found := served.get(resource.plural)) is None:
             continue
         if found.custom:

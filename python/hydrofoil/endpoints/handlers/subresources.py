@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
-from aiohttp import web
-
 from hydrofoil.apis.catalog import Resource, Subresource
+from hydrofoil.endpoints.context import Handler
 from hydrofoil.endpoints.handlers import node, pods, scale, tokens
 from hydrofoil.endpoints.handlers.get import get
 from hydrofoil.endpoints.handlers.patch import patch
 from hydrofoil.endpoints.handlers.update import update
-from hydrofoil.endpoints.scope import Scope
-
-Handler = Callable[[Scope], Awaitable[web.StreamResponse]]
 
 GENERIC: dict[str, Handler] = {"get": get, "update": update, "patch": patch}
 """Subresources of the object's own kind: status, approval, resize, ephemeralcontainers, finalize."""

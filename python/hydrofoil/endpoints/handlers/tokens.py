@@ -9,9 +9,10 @@ import time
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
 from hydrofoil.registry.store import new_uid
 from hydrofoil.registry.strategies.base import now
@@ -31,37 +32,37 @@ def _invalid(name: str, text: str, field: str) -> errors.ApiError:
     return errors.invalid("authentication.k8s.io", "TokenRequest", name, [("FieldValueInvalid", text, field)])
 
 
-def _check_bound(scope: Scope, draft: Draft) -> None:
+def _check_bound(context: Context, draft: Draft) -> None:
     """The object that a token is bound to must be there. Raises 400, 404 and 409."""
     reference = orjson.loads(draft.get(["spec", "boundObjectRef"]) or b"null")
     if not reference:
         return
     kind, name = reference.get("kind", ""), reference.get("name", "")
     group, _, version = reference.get("apiVersion", "").rpartition("/")
-    resource = scope.registry.catalog.find("", "v1", BOUND[kind]) if not group and kind in BOUND else None
+    resource = context.registry.catalog.find("", "v1", BOUND[kind]) if not group and kind in BOUND else None
     if resource is None:
         text = f"{group}/{version}, Kind={kind}"
         raise errors.bad_request(f"cannot bind token to object of type {text}")
-    found = scope.registry.get(resource, scope.info.namespace if resource.namespaced else "", name)
+    found = context.registry.get(resource, context.info.namespace if resource.namespaced else "", name)
     account = orjson.loads(found.json).get("spec", {}).get("serviceAccountName", "") if kind == "Pod" else ""
-    if kind == "Pod" and account != scope.info.name:
+    if kind == "Pod" and account != context.info.name:
         text = "to pod running with different serviceaccount name."
-        raise errors.bad_request(f'cannot bind token for serviceaccount "{scope.info.name}" {text}')
+        raise errors.bad_request(f'cannot bind token for serviceaccount "{context.info.name}" {text}')
     if (uid := reference.get("uid")) and uid != found.uid:
         text = f"the UID in the bound object reference ({uid}) does not match the UID in record. "
         text += "The object might have been deleted and then recreated"
         raise errors.conflict(group, kind, name, text)
 
 
-async def create(scope: Scope) -> Answer:
+async def create(context: Context) -> Answer:
     """A token with the claims that a client reads; nobody verifies it until there is authentication."""
-    native = scope.registry.catalog.kind("authentication.k8s.io", "v1", "TokenRequest", TOKEN_REQUEST)
-    draft, _ = await body.read(scope, native, "CreateOptions")
-    info = scope.info
-    account = scope.registry.get(scope.resource, info.namespace, info.name)
+    native = context.registry.catalog.kind("authentication.k8s.io", "v1", "TokenRequest", TOKEN_REQUEST)
+    draft, _ = await body.read(context, native, "CreateOptions")
+    info = context.info
+    account = context.registry.get(context.resource, info.namespace, info.name)
     if draft.get(["spec", "expirationSeconds"]) is None:
         draft.set(["spec", "expirationSeconds"], b"3600")
-    draft.own(scope.manager(), "token")
+    draft.own(context.manager(), "token")
     draft.set_type()
     if (given := draft.head()[2]) and given != info.name:
         text = f"Invalid value: {errors.quoted(given)}: must match the service account name if specified"
@@ -71,10 +72,10 @@ async def create(scope: Scope) -> Answer:
         if wrong:
             text = f"Invalid value: {seconds}: may not specify a duration {limit}"
             raise _invalid("", text, "spec.expirationSeconds")
-    _check_bound(scope, draft)
+    _check_bound(context, draft)
     draft.set(["spec", "expirationSeconds"], b"%d" % seconds)
     if not draft.get(["spec", "audiences"]):
-        draft.set(["spec", "audiences"], orjson.dumps([scope.registry.issuer]))
+        draft.set(["spec", "audiences"], orjson.dumps([context.registry.issuer]))
     issued = int(time.time())
     claims = {
         "aud": orjson.loads(draft.get(["spec", "audiences"]) or b"[]"),
@@ -92,4 +93,4 @@ async def create(scope: Scope) -> Answer:
     draft.set(["metadata", "creationTimestamp"], now())
     draft.set(["metadata", "namespace"], orjson.dumps(info.namespace))
     draft.set(["status"], b'{"token":%s,"expirationTimestamp":%s}' % (orjson.dumps(token), now(seconds)))
-    return scope.json_answer(draft.json() + b"\n", 201)
+    return respond.json(context, draft.json() + b"\n", 201)

@@ -8,12 +8,13 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.answer import Answer
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, rules
 from hydrofoil.endpoints.handlers.components import components
 from hydrofoil.endpoints.handlers.pods import bind
-from hydrofoil.endpoints.respond import Answer
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft
 from hydrofoil.registry.strategies.base import USER, now
 
@@ -31,7 +32,7 @@ def tabled(resource: Resource, subresource: str) -> bool:
     return subresource not in ("binding", "eviction", "token") and not handles(resource)
 
 
-def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
+def handler(resource: Resource) -> Callable[[Context], Awaitable[Answer]]:
     """The handler of a virtual resource."""
     if resource.kind == "ComponentStatus":
         return components
@@ -40,42 +41,42 @@ def handler(resource: Resource) -> Callable[[Scope], Awaitable[Answer]]:
     return review
 
 
-async def review(scope: Scope) -> Answer:
+async def review(context: Context) -> Answer:
     """Fills the status of a review with what a cluster admin gets (URI-16)."""
-    draft, _ = await body.read(scope, scope.resource.native, "CreateOptions")
-    body.check_namespace(scope, draft)
+    draft, _ = await body.read(context, context.resource.native, "CreateOptions")
+    body.check_namespace(context, draft)
     draft.set_type()
-    draft.set(["metadata", "namespace"], orjson.dumps(scope.info.namespace) if scope.resource.namespaced else None)
+    draft.set(["metadata", "namespace"], orjson.dumps(context.info.namespace) if context.resource.namespaced else None)
     for filled in SYSTEM_FIELDS:
         draft.set(["metadata", filled], None)
-    draft.own(scope.manager())
-    if scope.resource.kind == "TokenReview" and draft.get(["spec", "token"]) in (None, b'""'):
+    draft.own(context.manager())
+    if context.resource.kind == "TokenReview" and draft.get(["spec", "token"]) in (None, b'""'):
         raise errors.bad_request("token is required for TokenReview in authentication")
-    if scope.resource.kind == "SelfSubjectRulesReview" and draft.get(["spec", "namespace"]) in (None, b'""'):
+    if context.resource.kind == "SelfSubjectRulesReview" and draft.get(["spec", "namespace"]) in (None, b'""'):
         raise errors.bad_request("no namespace on request")
     if causes := draft.validate():
         # The registries name neither kind nor object.
-        raise errors.invalid(scope.resource.group, "", "", causes)
-    status = _verdict(scope, draft)
-    if scope.resource.kind.startswith("SelfSubject") and "Access" not in scope.resource.kind:
+        raise errors.invalid(context.resource.group, "", "", causes)
+    status = _verdict(context, draft)
+    if context.resource.kind.startswith("SelfSubject") and "Access" not in context.resource.kind:
         # These registries answer with an object of their own.
         draft.set(["metadata"], b"{}")
         draft.set(["spec"], None)
-        if scope.resource.kind == "SelfSubjectReview":
+        if context.resource.kind == "SelfSubjectReview":
             draft.set(["metadata", "creationTimestamp"], now())
     draft.set(["status"], orjson.dumps(status))
-    return scope.json_answer(draft.json() + b"\n", 201)
+    return respond.json(context, draft.json() + b"\n", 201)
 
 
-def _verdict(scope: Scope, draft: Draft) -> dict[str, Any]:
+def _verdict(context: Context, draft: Draft) -> dict[str, Any]:
     spec = orjson.loads(draft.get(["spec"]) or b"{}")
-    match scope.resource.kind:
+    match context.resource.kind:
         case "SelfSubjectReview":
             return {"userInfo": USER}
         case "SelfSubjectRulesReview":
-            return rules.rules(scope, USER, spec["namespace"])
+            return rules.rules(context, USER, spec["namespace"])
         case "TokenReview":
             return {"user": {}, "error": "invalid bearer token"}
-    admin = scope.resource.kind == "SelfSubjectAccessReview" or "system:masters" in spec.get("groups", ())
-    ignored = rules.ignored(scope, spec.get("resourceAttributes") or {})
+    admin = context.resource.kind == "SelfSubjectAccessReview" or "system:masters" in spec.get("groups", ())
+    ignored = rules.ignored(context, spec.get("resourceAttributes") or {})
     return {"allowed": admin} | ({"evaluationError": ignored} if ignored else {})

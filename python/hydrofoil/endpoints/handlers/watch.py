@@ -3,58 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import orjson
-from aiohttp import web
 
 from hydrofoil import engine, errors
+from hydrofoil.answer import Answer, Line, Piece, Sink, Socket
 from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import read_options, selector
 from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepted
 from hydrofoil.endpoints.params import ListOptions, truth
-from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Watcher
 from hydrofoil.storage.errors import Expired
-from hydrofoil.watch.stream import PIECE, Sink, WatchStream
+from hydrofoil.watch.stream import PIECE, WatchStream
 
-LOG = logging.getLogger("hydrofoil")
 HIGH_WATER = 64 * 1024
-"""A reader with more than this many bytes waiting is behind: the mark at which transports pause too."""
-
-
+"""The reader of a WebSocket with more than this many bytes waiting is behind."""
 LEAVE_SECONDS = 5.0
 """How long the reader of a stream that has ended may take for what still waits."""
-
-
-class TransportSink:
-    """A stream of HTTP/1.1 chunks, or of bare lines for HTTP/1.0, whose head goes out with the first piece."""
-
-    def __init__(self, transport: asyncio.Transport, head: bytes) -> None:
-        self._transport = transport
-        self._head = head
-
-    @property
-    def begun(self) -> bool:
-        return not self._head
-
-    def begin(self) -> None:
-        """Write the head if nothing was written yet."""
-        if self._head:
-            self.write(b"")
-
-    def write(self, data: bytes) -> None:
-        if self._head:
-            data, self._head = self._head + data, b""
-        self._transport.write(data)
-
-    def paused(self) -> bool:
-        return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
 
 
 ONE = 1
@@ -68,11 +39,11 @@ def chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def error_event(scope: Scope, error: errors.ApiError) -> bytes:
+def error_event(context: Context, error: errors.ApiError) -> bytes:
     """The ERROR event of a Status."""
-    if scope.accepted.protobuf:
-        return engine.protobuf_event("ERROR", scope.registry.catalog.protobuf(orjson.dumps(error.status())))
-    if scope.accepted.cbor:
+    if context.accepted.protobuf:
+        return engine.protobuf_event("ERROR", context.registry.catalog.protobuf(orjson.dumps(error.status())))
+    if context.accepted.cbor:
         return engine.cbor_event("ERROR", engine.json_to_cbor(orjson.dumps(error.status())))
     return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
 
@@ -88,90 +59,93 @@ def start(options: ListOptions) -> tuple[int | None, bool]:
     return options.revision, False
 
 
-def named(scope: Scope, fields: str) -> str:
+def named(context: Context, fields: str) -> str:
     """The field selector of a watch whose path names one object. Raises 400 when it means another."""
-    name = scope.info.name
+    name = context.info.name
     if not fields:
         return f"metadata.name={name}"
-    selector(scope, "", fields)
+    selector(context, "", fields)
     terms = [term.replace("==", "=") for term in fields.split(",")]
     if f"metadata.name={name}" not in terms:
         raise errors.bad_request("fieldSelector metadata.name doesn't match requested name")
     return fields
 
 
-async def open_watcher(scope: Scope, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
+async def open_watcher(context: Context, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
     """A watcher, or the ERROR event, if any, that the stream consists of."""
-    chosen = selector(scope, options.labels, options.fields)
-    token = scope.hub.token()
-    if scope.accepted.transform == "PartialObjectMetadataList":
+    chosen = selector(context, options.labels, options.fields)
+    token = context.hub.token()
+    if context.accepted.transform == "PartialObjectMetadataList":
         # No event is a list: upstream opens the stream and ends it.
         return token, None, b""
     try:
         if options.revision is None:
-            await reached(scope, None)
+            await reached(context, None)
         elif options.initial_events and options.revision:
-            await reached(scope, options.revision)
+            await reached(context, options.revision)
     except errors.ApiError as e:
-        return token, None, error_event(scope, e)
+        return token, None, error_event(context, e)
     revision, _ = start(options)
     if revision is None and options.initial_events is False:
-        revision = scope.collection.revision
+        revision = context.collection.revision
     try:
-        watcher = scope.collection.watch(scope.resource.native, chosen, scope.form(), revision, token, framed)
+        watcher = context.collection.watch(
+            context.resource.native, chosen, respond.form(context), revision, token, framed
+        )
     except Expired as e:
-        return token, None, error_event(scope, errors.gone(f"too old resource version: {e.asked} ({e.oldest})"))
+        return token, None, error_event(context, errors.gone(f"too old resource version: {e.asked} ({e.oldest})"))
     return token, watcher, b""
 
 
-async def watch(scope: Scope) -> web.StreamResponse:
+async def watch(context: Context) -> Answer:
     """Streams events until the time is up, the client goes or the server ends."""
-    request = scope.request
-    plain = not truth(scope.params, "watch")
-    options = read_options(scope, watch=not plain)
+    request = context.request
+    plain = not truth(context.params, "watch")
+    options = read_options(context, watch=not plain)
     if plain:
         options.marked = False
-    if scope.info.name:
-        options.fields = named(scope, options.fields)
-    if scope.accepted.yaml:
+    if context.info.name:
+        options.fields = named(context, options.fields)
+    if context.accepted.yaml:
         raise errors.not_acceptable(STREAMS)
     if request.headers.get("Upgrade", "").lower() == "websocket":
-        return await websocket(scope, options)
-    transport = request.transport
-    chunked = request.version >= (1, 1)
-    token, watcher, error = await open_watcher(scope, options, framed=chunked)
-    if transport is None:
-        return respond.Streamed(200, close=True)
-    head = b"HTTP/1.1 200 OK\r\n" + scope.common + respond.header_lines({}, scope.warnings) + respond.CLOCK.line()
-    head += b"Content-Type: %s\r\n" % STREAMED.get(scope.accepted.media, JSON).encode()
-    head += b"Transfer-Encoding: chunked\r\n\r\n" if chunked else b"Connection: close\r\n\r\n"
-    sink = TransportSink(transport, head)
-    if watcher is None:
-        last = (chunk(error) if error else b"") + b"0\r\n\r\n"
-        sink.write(last if chunked else error)
-        return respond.Streamed(200, close=not chunked)
-    await run(scope, options, token, watcher, sink, framed=chunked)
-    if chunked and not transport.is_closing():
-        transport.write(b"0\r\n\r\n")
-    return respond.Streamed(200, close=not chunked or scope.hub.closing)
+        return await websocket(context, options)
+    framed = context.framed
+    token, watcher, error = await open_watcher(context, options, framed=framed)
+
+    async def events(sink: Sink) -> None:
+        if watcher is not None:
+            await run(context, options, token, watcher, sink, framed=framed)
+        elif error:
+            sink.write(chunk(error) if framed else error)
+
+    media = STREAMED.get(context.accepted.media, JSON)
+    return respond.streamed(context, events, media, framed=framed)
 
 
-def bind(scope: Scope, stream: WatchStream) -> None:
+def bind(context: Context, stream: WatchStream) -> None:
     """Tie a stream to the definition of its resource: it ends when that changes, and a webhook may have to convert."""
-    stream.subject = scope.resource.storage
-    converter = scope.resource.webhook
+    stream.subject = context.resource.storage
+    converter = context.resource.webhook
     if converter is None:
         return
 
     async def convert(pending: list[engine.Stored]) -> None:
-        await converter.show(pending, scope.resource.api_version)
+        await converter.show(pending, context.resource.api_version)
 
     stream.convert = convert
 
 
 @contextmanager
 def streaming(
-    scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: Sink, *, framed: bool, piece: int = PIECE
+    context: Context,
+    options: ListOptions,
+    token: int,
+    watcher: Watcher,
+    sink: Sink,
+    *,
+    framed: bool,
+    piece: int = PIECE,
 ) -> Iterator[WatchStream]:
     """A stream that has begun to give what is there already, with its deadline; it ends with the block.
 
@@ -179,20 +153,20 @@ def streaming(
     """
 
     def failed(error: errors.ApiError) -> bytes:
-        data = error_event(scope, error)
+        data = error_event(context, error)
         return chunk(data) if framed else data
 
-    stream = WatchStream(scope.hub, token, watcher, sink, failed, bookmarks=options.bookmarks, piece=piece)
+    stream = WatchStream(context.hub, token, watcher, sink, failed, bookmarks=options.bookmarks, piece=piece)
     stream.initial_mark = start(options)[1]
-    if scope.resource.custom:
-        bind(scope, stream)
+    if context.resource.custom:
+        bind(context, stream)
     seconds = options.timeout or random.uniform(1800, 3600)
     loop = asyncio.get_running_loop()
     timer = loop.call_later(max(seconds, 0), stream.end)
     # A last mark shortly before the end lets the client resume from there (upstream: 2 s before the deadline).
     last_mark = loop.call_later(seconds - 2, stream.bookmark) if seconds > 4 else None
     try:
-        if scope.hub.closing:
+        if context.hub.closing:
             stream.end()
         stream.pump()
         yield stream
@@ -204,52 +178,36 @@ def streaming(
 
 
 async def run(
-    scope: Scope, options: ListOptions, token: int, watcher: Watcher, sink: TransportSink, *, framed: bool
+    context: Context, options: ListOptions, token: int, watcher: Watcher, sink: Sink, *, framed: bool
 ) -> None:
     """Keep a stream going to its end."""
-    protocol = scope.request.protocol
-    with streaming(scope, options, token, watcher, sink, framed=framed) as stream:
+    with streaming(context, options, token, watcher, sink, framed=framed) as stream:
         sink.begin()
         try:
             while not stream.ended.done():
                 await stream.wake.wait()
                 stream.wake.clear()
                 while stream.behind and not stream.ended.done():
-                    await room(protocol, stream)
-                    if sink.paused():
-                        # Over TLS the record layer holds bytes of its own, of which nobody tells when they have gone.
-                        await asyncio.wait({stream.ended}, timeout=0.01)
+                    await room(sink, stream)
                     stream.pump()
-            if protocol.writing_paused:
-                async with asyncio.timeout(LEAVE_SECONDS):
-                    await protocol._drain_helper()
+        except ConnectionError:
+            # The reader has gone.
+            raise
         except errors.FAULTS as e:
-            stopped(stream, scope.request.transport, e)
+            # After the head there is no other answer than an event.
+            stream.fail(e)
 
 
-async def room(protocol: web.RequestHandler, stream: WatchStream) -> None:
+async def room(sink: Sink, stream: WatchStream) -> None:
     """Wait until the reader has taken most of what was written, or the stream has ended."""
-    if not protocol.writing_paused:
-        return
-    draining = asyncio.ensure_future(protocol._drain_helper())
+    draining = asyncio.ensure_future(sink.drained())
     try:
         await asyncio.wait({draining, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
+        if draining.done():
+            draining.result()
     finally:
         draining.cancel()
         await asyncio.gather(draining, return_exceptions=True)
-
-
-def stopped(stream: WatchStream, transport: asyncio.Transport | None, fault: BaseException) -> None:
-    """End a stream that a fault of its handler stopped, in the stream itself: after the head there is no other answer.
-
-    A reader that has gone, or does not take the rest of an ended stream in time, is dropped.
-    """
-    if transport is None or transport.is_closing() or isinstance(fault, TimeoutError):
-        stream.end()
-        if transport is not None:
-            transport.abort()
-    else:
-        stream.fail(fault)
 
 
 class SocketSink:
@@ -264,65 +222,71 @@ class SocketSink:
         self.filled = asyncio.Event()
         """Set when there is a message to send."""
 
-    def write(self, data: bytes) -> None:
-        self._queue.append(data[self._skipped :])
-        self._size += len(data)
+    def begin(self) -> None:
+        """From here on a fault of the stream is told in it."""
+        self.begun = True
+
+    def write(self, *pieces: Piece) -> None:
+        for data in pieces:
+            self._queue.append(bytes(data[self._skipped :]))
+            self._size += len(data)
         self.filled.set()
 
     def paused(self) -> bool:
         return self._size > HIGH_WATER
 
-    async def send(self, socket: web.WebSocketResponse) -> None:
+    async def drained(self) -> None:
+        """Messages are sent one by one: nobody waits here."""
+
+    async def send(self, socket: Socket) -> None:
         """Send what waits, each message when the reader has taken the ones before."""
         while self._queue and not socket.closed:
             data = self._queue.popleft()
-            if self._text:
-                await socket.send_str(data.decode())
-            else:
-                await socket.send_bytes(data)
+            await socket.send(data, text=self._text)
             self._size -= len(data) + self._skipped
         self.filled.clear()
 
 
-async def websocket(scope: Scope, options: ListOptions) -> web.StreamResponse:
+async def websocket(context: Context, options: ListOptions) -> Answer:
     """The same stream, one message an event; what the client sends is ignored (`WatchServer.HandleWS`)."""
-    asked = scope.request.headers.get("Sec-WebSocket-Protocol", "")
-    socket = web.WebSocketResponse(protocols=[name.strip() for name in asked.split(",") if name.strip()])
-    token, watcher, error = await open_watcher(scope, options, framed=False)
-    sink = SocketSink(scope.accepted)
-    if watcher is None:
-        await socket.prepare(scope.request)
-        if error:
-            sink.write(error)
-        await sink.send(socket)
-        await socket.close()
-        return socket
-    with streaming(scope, options, token, watcher, sink, framed=False, piece=ONE) as stream:
-        # From here on a fault of the stream is told in it.
-        sink.begun = True
-        await socket.prepare(scope.request)
-        reader = asyncio.ensure_future(_ignored(socket))
-        reader.add_done_callback(lambda _: stream.end())
-        sending = asyncio.ensure_future(_sent(socket, sink, stream))
-        try:
-            await asyncio.wait({sending, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
-            stream.end()
-            async with asyncio.timeout(LEAVE_SECONDS):
-                await sending
-                await socket.close()
-        except errors.FAULTS as e:
-            if not isinstance(e, TimeoutError | ConnectionError):
-                LOG.exception("a stream broke off")
-            if scope.request.transport is not None:
-                scope.request.transport.abort()
-        finally:
-            reader.cancel()
-            sending.cancel()
-            await asyncio.gather(reader, sending, return_exceptions=True)
-    return socket
+    asked = context.request.headers.get("Sec-WebSocket-Protocol", "")
+    protocols = [name.strip() for name in asked.split(",") if name.strip()]
+    token, watcher, error = await open_watcher(context, options, framed=False)
+    sink = SocketSink(context.accepted)
+
+    async def messages(line: Line) -> None:
+        if watcher is None:
+            socket = await line.accept(protocols)
+            if error:
+                sink.write(error)
+            await sink.send(socket)
+            await socket.close()
+            return
+        with streaming(context, options, token, watcher, sink, framed=False, piece=ONE) as stream:
+            sink.begin()
+            await converse(await line.accept(protocols), sink, stream)
+
+    return Answer(101, context.common, stream=messages, takes_over=True)
 
 
-async def _sent(socket: web.WebSocketResponse, sink: SocketSink, stream: WatchStream) -> None:
+async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:
+    """Keep a stream of messages going to its end. Raises TimeoutError when its reader does not take the rest."""
+    reader = asyncio.ensure_future(socket.left())
+    reader.add_done_callback(lambda _: stream.end())
+    sending = asyncio.ensure_future(_sent(socket, sink, stream))
+    try:
+        await asyncio.wait({sending, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
+        stream.end()
+        async with asyncio.timeout(LEAVE_SECONDS):
+            await sending
+            await socket.close()
+    finally:
+        reader.cancel()
+        sending.cancel()
+        await asyncio.gather(reader, sending, return_exceptions=True)
+
+
+async def _sent(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:
     """Send messages until the stream has ended and the last one is sent."""
     stream.ended.add_done_callback(lambda _: sink.filled.set())
     while True:
@@ -332,9 +296,3 @@ async def _sent(socket: web.WebSocketResponse, sink: SocketSink, stream: WatchSt
             return
         if stream.behind:
             stream.pump()
-
-
-async def _ignored(socket: web.WebSocketResponse) -> None:
-    """Read until the client has closed."""
-    async for _ in socket:
-        pass

@@ -1,8 +1,10 @@
-"""The value of `--controllers`."""
+"""The flag that says which controllers run."""
 
 from __future__ import annotations
 
-from hydrofoil.cli.values import Refused, quoted
+from dataclasses import dataclass
+
+from hydrofoil.options import Refused, flag, quoted
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -25,3 +27,23 @@ def controllers(text: str) -> str:
             raise Refused(f"{quoted(name)} is not in the list of known controllers: {', '.join(NAMES)}")
         found.append(f"-{short}" if word.startswith("-") else short)
     return ",".join(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerOptions:
+    """Which controllers run."""
+
+    controllers: str = flag(
+        "--controllers",
+        "*",
+        controllers,
+        f"{', '.join(NAMES)}; '*': all, '-name': not that one, empty: none (default {{}})",
+        value="LIST",
+    )
+
+    def controls(self, name: str) -> bool:
+        """Whether a controller runs: `*`, a list of names, `-name` to leave one out."""
+        words = [w.strip() for w in self.controllers.split(",") if w.strip()]
+        if f"-{name}" in words:
+            return False
+        return name in words or "*" in words

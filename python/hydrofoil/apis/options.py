@@ -1,0 +1,49 @@
+"""The flags that decide what is served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hydrofoil.options import Refused, boolean, flag, pairs
+
+
+def gates(text: str) -> dict[str, bool]:
+    """Feature gates (component-base `featuregate`): each needs a value (DEP-18)."""
+    out: dict[str, bool] = {}
+    for key, value in pairs(text):
+        name = key.removeprefix("kube:")
+        if value is None:
+            raise Refused(f"missing bool value for {name}")
+        try:
+            out[name] = boolean(value)
+        except ValueError as e:
+            raise Refused(f"invalid value of {name}={value}, err: {e}") from None
+    return out
+
+
+def versions(text: str) -> dict[str, bool]:
+    """What is switched on and off (GR-04, GR-05): a version without a value is on."""
+    out: dict[str, bool] = {}
+    for key, value in pairs(text):
+        if key.startswith("api/") and key.partition("/")[2] in ("all", "ga", "beta", "alpha"):
+            if value not in ("true", "false"):
+                raise Refused(f"invalid value {key}={value or ''}")
+            out[key] = value == "true"
+            continue
+        try:
+            out[key] = not value or boolean(value)
+        except ValueError as e:
+            raise Refused(f"invalid value of {key}: {value}, err: {e}") from None
+    return out
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiOptions:
+    """What is served."""
+
+    runtime_config: dict[str, bool] = flag(
+        "--runtime-config", {}, versions, "switch group-versions or resources on or off", value="KEY=BOOL,..."
+    )
+    feature_gates: dict[str, bool] = flag(
+        "--feature-gates", {}, gates, "switch features on or off: the gates of kube-apiserver", value="KEY=BOOL,..."
+    )

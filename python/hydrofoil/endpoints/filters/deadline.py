@@ -1,0 +1,51 @@
+"""How long a request may take."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+
+from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints import params, respond
+from hydrofoil.endpoints.context import Context, Filter, Handler
+
+
+def deadline(seconds: float) -> Filter:
+    """Answer 504 for what takes longer than the client or the server allows, and 400 for a `timeout` that is none.
+
+    What lasts as long as its client wants has no end unless it asks for one; watches read their own
+    (`WithRequestDeadline`, `WithTimeoutForNonLongRunningRequests`).
+    """
+
+    def limit(context: Context, inner: Handler) -> Awaitable[Answer]:
+        info = context.info
+        if info.verb == "watch":
+            return inner(context)
+        asked = None
+        if "timeout=" in info.query:
+            try:
+                asked = params.timeout(params.parse(info.query))
+            except errors.ApiError as e:
+                return _at_once(respond.refused(context, e))
+        if asked is None and info.lasting:
+            return inner(context)
+        context.ends = asyncio.get_running_loop().time() + (asked or seconds)
+        if asked is None and context.request.content.is_eof():
+            # What has arrived is answered at once; only a body that is still to come makes a request wait.
+            return inner(context)
+        return _limited(context, inner)
+
+    return limit
+
+
+async def _at_once(answer: Answer) -> Answer:
+    return answer
+
+
+async def _limited(context: Context, inner: Handler) -> Answer:
+    try:
+        async with asyncio.timeout_at(context.ends):
+            return await inner(context)
+    except TimeoutError:
+        return respond.refused(context, errors.timed_out())

@@ -1,0 +1,180 @@
+"""From what a request asks for to the handler that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hydrofoil import errors
+from hydrofoil.answer import TEXT, Answer
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints import params as query
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context, Handler
+from hydrofoil.endpoints.handlers import gated, subresources, virtual
+from hydrofoil.endpoints.handlers.create import create
+from hydrofoil.endpoints.handlers.delete import delete, delete_collection
+from hydrofoil.endpoints.handlers.get import get
+from hydrofoil.endpoints.handlers.list import list_
+from hydrofoil.endpoints.handlers.patch import patch
+from hydrofoil.endpoints.handlers.update import update
+from hydrofoil.endpoints.handlers.watch import watch
+from hydrofoil.endpoints.negotiate import negotiate, patch_kind
+from hydrofoil.errors import ApiError
+from hydrofoil.request import RequestInfo
+
+HANDLERS: dict[str, Handler] = {
+    "list": list_,
+    "watch": watch,
+    "create": create,
+    "deletecollection": delete_collection,
+    "get": get,
+    "update": update,
+    "patch": patch,
+    "delete": delete,
+}
+COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
+ITEM = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+SUBRESOURCE = ITEM | {"POST": "create"}
+ITEM_VERBS = frozenset(ITEM.values())
+
+
+class Route:
+    """The innermost handler: API services, documents and resources."""
+
+    def __init__(self, documents: Handler, passed_on: Callable[[RequestInfo], Handler | None]) -> None:
+        self._documents = documents
+        self._passed_on = passed_on
+
+    async def __call__(self, context: Context) -> Answer:
+        """Answer a request; a failure is an answer, too."""
+        try:
+            if context.registry.registrations.remote and (service := self._passed_on(context.info)) is not None:
+                return await service(context)
+            handler = self._routed(context)
+            context.counted = handler is not missing
+            return await handler(context)
+        except errors.FAULTS as e:
+            if isinstance(e, ConnectionError):
+                raise
+            return respond.failure(context, e)
+
+    def _routed(self, context: Context) -> Handler:
+        """The handler of a request. Raises 404, 405, 406 and 415."""
+        info, request = context.info, context.request
+        catalog = context.registry.catalog
+        if not info.resourceful or info.group not in catalog.groups:
+            return self._document
+        resource = catalog.find(info.group, info.version, info.resource)
+        if catalog.is_custom(info.group) and unserved(resource, request.method, info):
+            return missing
+        resource = served(resource, info)
+        context.params = query.parse(info.query)
+        verb, handler = choose(request.method, context, resource)
+        if verb == "patch" and info.subresource != "proxy":
+            # What a patch is comes before what is made of it.
+            content_type = request.headers.get("Content-Type", "")
+            context.patch = patch_kind(content_type, custom=resource.custom, cbor=context.parts.cbor)
+        warning = respond.warning_lines([resource.deprecation]) if resource.deprecation else b""
+        context.common += warning
+        try:
+            context.accepted = negotiate(
+                request.headers.get("Accept", ""),
+                watchable=verb in ("list", "watch"),
+                # The scale of a custom resource is a built-in kind.
+                custom=resource.custom and info.subresource != "scale",
+                cbor=context.parts.cbor,
+                tabled=verb != "create" or virtual.tabled(resource, info.subresource),
+            )
+        except ApiError as e:
+            if e.message.startswith("406"):
+                # A route that does not produce what is asked for is not taken, so that it does not warn either.
+                context.common = context.common.removesuffix(warning)
+            raise
+        context.served, context.verb = resource, verb
+        return handler
+
+    async def _document(self, context: Context) -> Answer:
+        try:
+            return await self._documents(context)
+        except ApiError as e:
+            e.foundation = True
+            raise
+
+
+async def missing(context: Context) -> Answer:
+    """404 of a path that nobody serves."""
+    return respond.answer(context, 404, b"404 page not found\n", TEXT, context.common + respond.NOSNIFF)
+
+
+def unserved(resource: Resource | None, method: str, info: RequestInfo) -> bool:
+    """Whether no definition serves a path of its group: then the path is no path at all."""
+    if resource is None:
+        return True
+    if resource.namespaced:
+        return not info.namespace and (bool(info.name) or method != "GET")
+    return bool(info.namespace)
+
+
+def served(resource: Resource | None, info: RequestInfo) -> Resource:
+    """The resource under a path. Raises 404."""
+    if resource is None or (len(info.rest) and info.subresource != "proxy"):
+        raise errors.no_such_resource()
+    if info.subresource and info.subresource not in resource.subresources:
+        if resource.custom:
+            raise errors.not_found(resource.group, resource.plural, info.name)
+        raise errors.no_such_resource()
+    if resource.namespaced:
+        # Across namespaces there are only collections.
+        if not info.namespace and info.name:
+            raise errors.no_such_resource()
+    elif info.namespace:
+        raise errors.no_such_resource()
+    return resource
+
+
+def not_allowed(resource: Resource, verb: str) -> ApiError:
+    """405 of a verb that a resource does not have."""
+    if resource.custom and verb:
+        return errors.method_not_supported(resource.group, resource.plural, verb)
+    return errors.method_not_allowed()
+
+
+def choose(method: str, context: Context, resource: Resource) -> tuple[str, Handler]:
+    """The verb of a request and its handler. Raises 404 and 405."""
+    info = context.info
+    if info.subresource:
+        sub = resource.subresources[info.subresource]
+        verb = SUBRESOURCE.get(method, "")
+        if verb not in sub.verbs:
+            raise not_allowed(resource, verb)
+        return verb, subresources.handler(resource, sub, verb)
+    if info.watch_prefix:
+        if method != "GET" or "watch" not in resource.verbs:
+            raise errors.method_not_allowed()
+        return "watch", watching(context)
+    if info.name and ITEM_VERBS.isdisjoint(resource.verbs):
+        # Upstream has no route to single objects of reviews.
+        raise errors.no_such_resource()
+    if resource.namespaced and not info.namespace and virtual.handles(resource):
+        # There is no collection of them across namespaces.
+        raise errors.no_such_resource()
+    verb = (ITEM if info.name else COLLECTION).get(method, "")
+    # Discovery hides what a definition that goes no longer allows; admission refuses it.
+    if verb not in resource.verbs and not (resource.terminating and verb):
+        raise not_allowed(resource, verb)
+    if info.verb == "watch":
+        if "watch" not in resource.verbs:
+            raise errors.method_not_supported(resource.group, resource.plural, "watch")
+        return "watch", watching(context)
+    if resource.namespaced and not info.namespace and verb in ("create", "deletecollection"):
+        raise errors.method_not_allowed()
+    if virtual.handles(resource):
+        return verb, virtual.handler(resource)
+    return verb, HANDLERS[verb]
+
+
+def watching(context: Context) -> Handler:
+    """The handler of a watch; one that asks for the state is refused where that is switched off."""
+    if not context.parts.streams and "sendInitialEvents" in context.params:
+        return gated.unlisted
+    return watch

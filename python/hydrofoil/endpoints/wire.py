@@ -1,0 +1,432 @@
+"""Client connections: the one place that writes to them, and that knows what aiohttp keeps to itself."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+import socket
+import struct
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from email.utils import formatdate
+from http import HTTPStatus
+from typing import Any, cast
+
+from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
+from aiohttp.http_writer import HttpVersion11
+from aiohttp.web_protocol import _ErrInfo
+
+from hydrofoil.answer import Answer, Feed, Piece
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context, Handler, Parts
+from hydrofoil.endpoints.framing import origin_form, refusal
+from hydrofoil.errors import FAULTS, method_not_allowed, timed_out
+
+LOG = logging.getLogger("hydrofoil")
+METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
+"""The request line of a token that is no known method, as the parser's error quotes it."""
+PRIVATES = (
+    "_current_request",
+    "_drain_helper",
+    "_handle_request",
+    "_keepalive_handle",
+    "_lingering_time",
+    "_loop",
+    "_make_error_handler",
+    "_next_keepalive_close_time",
+    "_process_keepalive",
+)
+"""What `web.RequestHandler` keeps to itself and this module uses; of requests these are `_message` and `_version`."""
+RESET = struct.pack("ii", 1, 0)
+"""`SO_LINGER` of a connection that is reset when it is closed."""
+PIECE = 128 * 1024
+"""Large bodies are written in pieces of about this size, each after the last was taken."""
+HIGH_WATER = 64 * 1024
+"""A reader with more than this many bytes waiting is behind: the mark at which transports pause too."""
+LEAVE_SECONDS = 5.0
+"""How long the reader of a stream that has ended may take for what still waits."""
+RECORD_SECONDS = 0.01
+"""How often a record layer is asked whether the bytes that it holds have gone: nobody tells."""
+
+_LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+
+
+class _Date:
+    """The Date header, made once a second."""
+
+    def __init__(self) -> None:
+        self._second = 0
+        self._line = b""
+
+    def line(self) -> bytes:
+        now = int(time.time())
+        if now != self._second:
+            self._second = now
+            self._line = f"Date: {formatdate(now, usegmt=True)}\r\n".encode()
+        return self._line
+
+
+def closes(request: web.BaseRequest) -> bool:
+    """Whether the connection ends with this answer: as asked for, or by default in HTTP/1.0."""
+    word = request.headers.get("Connection", "").lower()
+    return word == "close" or (request.version < (1, 1) and word != "keep-alive")
+
+
+def cut(transport: asyncio.Transport) -> None:
+    """End a connection at once, and let go of what its client has not read, here and in the kernel."""
+    sock = transport.get_extra_info("socket")
+    if sock is not None:
+        # It may be closed already.
+        with contextlib.suppress(OSError, ValueError):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    transport.abort()
+
+
+class Done:
+    """Tells aiohttp that an answer has been written, and whether the connection goes on."""
+
+    def __init__(self, *, keep_alive: bool) -> None:
+        self.keep_alive = keep_alive
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        """Nothing is left to write."""
+
+    async def write_eof(self) -> None:
+        """Nothing is left to write."""
+
+
+KEPT, CLOSED = Done(keep_alive=True), Done(keep_alive=False)
+
+
+class Wire:
+    """Has requests answered by a chain, and writes what it gives."""
+
+    def __init__(self, handler: Handler, parts: Parts) -> None:
+        self._handler = handler
+        self._parts = parts
+        self._date = _Date()
+        self._open = 0
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    async def idle(self) -> None:
+        """Wait until no request is open."""
+        await self._idle.wait()
+
+    async def __call__(self, request: web.BaseRequest) -> Done:
+        """Answer one request."""
+        self._open += 1
+        self._idle.clear()
+        context = Context(request, self._parts)
+        status = 500
+        try:
+            answer = await self._handler(context)
+            status = answer.status
+            if answer.stream is None:
+                return await self._whole(context, answer)
+            return await self._stream(context, answer)
+        finally:
+            context.ended(status, whole=False)
+            self._open -= 1
+            if not self._open:
+                self._idle.set()
+
+    async def _whole(self, context: Context, answer: Answer) -> Done:
+        """Write an answer with its body: small ones in one piece."""
+        request = context.request
+        transport = request.transport
+        if transport is None:
+            return CLOSED
+        context.starts(answer)
+        close = answer.close or closes(request)
+        payload = answer.body
+        head = b"%s%s%s%s%s\r\n" % (
+            _LINES.get(answer.status) or b"HTTP/1.1 %d \r\n" % answer.status,
+            answer.head,
+            self._date.line(),
+            b"Connection: close\r\n" if close else b"",
+            b"" if answer.sized else b"Content-Length: %d\r\n" % len(payload),
+        )
+        body = b"" if request.method == "HEAD" else payload
+        if len(body) <= PIECE:
+            context.ended(answer.status, whole=True)
+            transport.write(head + body)
+            if request.protocol.writing_paused and not await self._taken(request, transport):
+                return CLOSED
+            return CLOSED if close else KEPT
+        try:
+            transport.write(head)
+            view = memoryview(body)
+            last = (len(body) - 1) // PIECE * PIECE
+            async with asyncio.timeout(self._parts.request_timeout):
+                for at in range(0, len(body), PIECE):
+                    if at == last:
+                        context.ended(answer.status, whole=True)
+                    transport.write(view[at : at + PIECE])
+                    await request.protocol._drain_helper()
+        except FAULTS as e:
+            # The head has gone out: only a broken connection can tell.
+            if not isinstance(e, TimeoutError | ConnectionError):
+                LOG.exception("an answer broke off")
+            cut(transport)
+            return CLOSED
+        return CLOSED if close else KEPT
+
+    async def _taken(self, request: web.BaseRequest, transport: asyncio.Transport) -> bool:
+        """Wait until a client has read most of what was written; cut one that takes too long. Whether it did."""
+        try:
+            async with asyncio.timeout(self._parts.request_timeout):
+                await request.protocol._drain_helper()
+        except TimeoutError:
+            cut(transport)
+            return False
+        return True
+
+    def _opening(self, context: Context, answer: Answer) -> tuple[bytes, bool, bool]:
+        """The head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
+        whole = answer.sized
+        chunked = not whole and context.framed
+        close = answer.close or closes(context.request) or not (whole or chunked)
+        head = b"%s%s%s%s%s\r\n" % (
+            _LINES.get(answer.status) or b"HTTP/1.1 %d \r\n" % answer.status,
+            answer.head,
+            self._date.line(),
+            b"Transfer-Encoding: chunked\r\n" if chunked else b"",
+            b"Connection: close\r\n" if close else b"",
+        )
+        return head, chunked, close
+
+    async def _stream(self, context: Context, answer: Answer) -> Done:
+        """Write an answer piece by piece; one that fails before its first piece becomes another."""
+        stream, request = answer.stream, context.request
+        transport = request.transport
+        assert stream is not None
+        if transport is None:
+            return CLOSED
+        context.starts(answer)
+        head, chunked, close = (b"", False, True) if answer.takes_over else self._opening(context, answer)
+        line = Line(request, transport, head, chunked=chunked and not answer.framed)
+        limit = asyncio.timeout_at(context.ends)
+        try:
+            async with limit:
+                await stream(line)
+            context.ended(answer.status, whole=True)
+            line.begin()
+            if chunked and not transport.is_closing():
+                transport.write(b"0\r\n\r\n")
+            if request.protocol.writing_paused and not transport.is_closing():
+                async with asyncio.timeout(LEAVE_SECONDS if context.info.lasting else self._parts.request_timeout):
+                    await request.protocol._drain_helper()
+        except FAULTS as e:
+            if not line.begun and not transport.is_closing():
+                return await self._whole(context, respond.failure(context, timed_out() if limit.expired() else e))
+            # No Status can follow what has been begun: only a broken connection can tell.
+            if not isinstance(e, TimeoutError | ConnectionError):
+                LOG.exception("an answer broke off")
+            cut(transport)
+            return CLOSED
+        except asyncio.CancelledError:
+            transport.abort()
+            raise
+        return CLOSED if close or self._parts.hub.closing else KEPT
+
+
+class Line:
+    """One answer on a connection: head and pieces, and for what takes it over what the client sends."""
+
+    def __init__(self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, *, chunked: bool) -> None:
+        self._request = request
+        self._transport = transport
+        self._head = head
+        self._chunked = chunked
+        self.begun = False
+
+    def begin(self) -> None:
+        """Send the head if it has not gone out."""
+        if not self.begun:
+            self.begun = True
+            self._transport.write(self._head)
+
+    def write(self, *pieces: Piece) -> None:
+        """Write pieces, together one chunk."""
+        if self._chunked:
+            size = sum(map(len, pieces))
+            if size == 0:
+                # An empty chunk is the end: what has nothing to say says nothing.
+                return
+            pieces = (b"%x\r\n" % size, *pieces, b"\r\n")
+        if not self.begun:
+            self.begun = True
+            pieces = (self._head, *pieces)
+        if len(pieces) == 1:
+            self._transport.write(pieces[0])
+        else:
+            self._transport.writelines(pieces)
+
+    def paused(self) -> bool:
+        """Whether the reader is behind, or has gone."""
+        return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
+
+    async def drained(self) -> None:
+        """Wait until the reader has taken most of what was written. Raises ConnectionError when it has gone."""
+        protocol, transport = self._request.protocol, self._transport
+        await protocol._drain_helper()
+        while transport.get_write_buffer_size() > HIGH_WATER and not transport.is_closing():
+            await asyncio.sleep(RECORD_SECONDS)
+            await protocol._drain_helper()
+        if transport.is_closing():
+            raise ConnectionResetError
+
+    def receive(self, feed: Feed) -> None:
+        """Pass on what the client sends from now on."""
+        self.begun = True
+        self._request.protocol.set_parser(cast(Any, feed))
+
+    def hold(self, *, on: bool) -> None:
+        """Read no more of what the client sends, or go on."""
+        if self._transport.is_closing():
+            return
+        if on:
+            self._transport.pause_reading()
+        else:
+            self._transport.resume_reading()
+
+    async def accept(self, protocols: list[str]) -> WebSocket:
+        """Become a WebSocket of one of these protocols."""
+        self.begun = True
+        socket = web.WebSocketResponse(protocols=protocols)
+        await socket.prepare(self._request)
+        return WebSocket(socket)
+
+
+class WebSocket:
+    """An accepted WebSocket."""
+
+    def __init__(self, socket: web.WebSocketResponse) -> None:
+        self._socket = socket
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing more can be sent."""
+        return self._socket.closed
+
+    async def send(self, data: bytes, *, text: bool) -> None:
+        """Send a message when the reader has taken the ones before."""
+        if text:
+            await self._socket.send_str(data.decode())
+        else:
+            await self._socket.send_bytes(data)
+
+    async def left(self) -> None:
+        """Wait until the client has closed; what it says is ignored."""
+        async for _ in self._socket:
+            pass
+
+    async def close(self) -> None:
+        """Say that no more comes, and wait for the client to say so, too."""
+        await self._socket.close()
+
+
+class Refused(HttpProcessingError):
+    """A request that the parser took and this server does not."""
+
+
+class Connection(web.RequestHandler):
+    """Answers malformed requests with a plain 400 and unknown methods with a Status of 405; then it closes."""
+
+    __slots__ = ("_wire", "answer_timeout", "header_timeout")
+    header_timeout: float
+    """How long the first head may take, in seconds."""
+    answer_timeout: float
+    """How long a client may take to read an answer, in seconds."""
+    _wire: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The first head has a time of its own; each further one has the idle time, from the last answer on."""
+        super().connection_made(transport)
+        self._wire = cast(asyncio.Transport, transport)
+        if self._keepalive_handle is not None:
+            self._keepalive_handle.cancel()
+        due = self._next_keepalive_close_time = self._loop.time() + self.header_timeout
+        self._keepalive_handle = self._loop.call_at(due, self._process_keepalive)
+
+    async def start(self) -> None:
+        """Answer requests until the connection ends; what nobody reads then does not keep it open."""
+        wire = self._wire
+        try:
+            await super().start()
+        except FAULTS:
+            # A client that waits for an answer learns that there will be none.
+            LOG.exception("connection failed")
+            wire.abort()
+        finally:
+            if wire.is_closing() and wire.get_write_buffer_size():
+                self._loop.call_later(self.answer_timeout, cut, wire)
+
+    def _process_keepalive(self) -> None:
+        """End a connection that asks for nothing; one that has not read its last answer ends at once."""
+        super()._process_keepalive()
+        wire = self._wire
+        if wire.is_closing() and wire.get_write_buffer_size():
+            cut(wire)
+
+    def _handle_request(
+        self, request: web.BaseRequest, start_time: float | None, request_handler: Any
+    ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
+        """Look at what the parser took before anybody answers it."""
+        message = request._message
+        if (found := refusal(message)) is not None:
+            status, text = found
+            exc = Refused(code=status, message=text)
+            request_handler = self._make_error_handler(_ErrInfo(status=status, exc=exc, message=text))
+            # Nobody knows where its body ends.
+            self._lingering_time = 0.0
+        elif message.path[:1] != "/":
+            request._message = message._replace(path=origin_form(message.path))
+        return super()._handle_request(request, start_time, request_handler)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """The answer to a request that the parser refused, or whose handler failed outside of the chain."""
+        if not isinstance(exc, HttpProcessingError):
+            LOG.error("connection failed", exc_info=exc)
+        # What the request said of its version may be a part of what is wrong.
+        request._version = HttpVersion11
+        answer: web.StreamResponse
+        if isinstance(exc, BadHttpMethod) and METHOD.search(message or ""):
+            error = method_not_allowed()
+            answer = web.Response(status=error.code, body=respond.status_body(error), content_type="application/json")
+        elif isinstance(exc, Refused):
+            answer = web.Response(status=status, text=message)
+        elif message is not None and "Missing 'Host' header" in message:
+            answer = web.Response(status=status, text="400 Bad Request: missing required Host header")
+        else:
+            known = web.Response(status=status)
+            answer = web.Response(status=status, text=f"{status} {known.reason}")
+        answer.force_close()
+        return answer
+
+
+class Connections(web.Server):
+    """Makes a `Connection` for every client."""
+
+    def __init__(self, wire: Wire, *, header_timeout: float, answer_timeout: float, **settings: Any) -> None:
+        # What it gives has all that aiohttp asks of a response.
+        answered = cast(Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], wire)
+        super().__init__(answered, access_log=None, **settings)
+        self.header_timeout = header_timeout
+        self.answer_timeout = answer_timeout
+
+    def __call__(self) -> web.RequestHandler:
+        connection = Connection(self, loop=self._loop, **self._kwargs)
+        connection.header_timeout = self.header_timeout
+        connection.answer_timeout = self.answer_timeout
+        return connection

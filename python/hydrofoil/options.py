@@ -1,0 +1,183 @@
+"""Flags: each room declares its own in a frozen dataclass, with how their values are read and refused.
+
+Command line, settings and reference are made from these declarations. Values are read as Go's flags read them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+WHOLE = re.compile(r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)")
+NUMBER = re.compile(r"\d+\.?\d*|\.\d+")
+UNITS = frozenset(("ns", "us", "µs", "μs", "ms", "s", "m", "h"))
+TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
+FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
+MOST = 1 << 63
+LONGEST = 100 * 365 * 86400.0
+"""The longest time that a flag may name, in seconds: what is longer is no time to wait for."""
+
+
+class Refused(Exception):
+    """A value that is well formed and not allowed: the whole line, with `<flag>` where the name of the flag belongs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One flag: its names, how its value is read, and what it is for."""
+
+    setting: str
+    """The field of the settings that it decides."""
+    names: tuple[str, ...]
+    default: Any
+    read: Callable[[str], Any]
+    """Makes a value of a text. Raises ValueError for what is none, and Refused for what is not allowed."""
+    value: str
+    """What stands for the value in the help."""
+    help: str
+
+
+def flag(
+    name: str,
+    default: T,
+    read: Callable[[str], Any],
+    help: str,
+    *,
+    value: str = "",
+    also: tuple[str, ...] = (),
+) -> T:
+    """Declare a field of a room's options that a flag decides; `also` are further names of it."""
+    metadata = {"flag": name, "also": also, "read": read, "help": help, "value": value}
+    if isinstance(default, dict):
+        empty: Any = field(default_factory=dict, metadata=metadata)
+        return cast(T, empty)
+    return field(default=default, metadata=metadata)
+
+
+def flags(options: type) -> list[Flag]:
+    """The flags of a dataclass of options, in their order."""
+    found = []
+    for f in fields(options):
+        if not f.metadata:
+            continue
+        name = f.metadata["flag"]
+        default = {} if f.default_factory is dict else f.default
+        value = f.metadata["value"] or f.name.upper()
+        names = (name, *f.metadata["also"])
+        found.append(Flag(f.name, names, default, f.metadata["read"], value, f.metadata["help"]))
+    return found
+
+
+def quoted(text: str) -> str:
+    """A text as Go's `%q` shows it."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text.replace("\\", "\\\\"))
+    return '"' + shown.replace('"', '\\"') + '"'
+
+
+def anything(text: str) -> Any:
+    """A text as it is."""
+    return text
+
+
+def boolean(text: str) -> bool:
+    """`strconv.ParseBool`. Raises ValueError."""
+    if text in TRUE or text in FALSE:
+        return text in TRUE
+    raise ValueError(f"strconv.ParseBool: parsing {quoted(text)}: invalid syntax")
+
+
+def integer(text: str) -> int:
+    """`strconv.ParseInt` with Go's prefixes. Raises ValueError."""
+    if not WHOLE.fullmatch(text):
+        raise ValueError(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
+    octal = re.fullmatch(r"([+-]?)0_?([0-7][0-7_]*)", text)
+    number = int(octal[1] + octal[2], 8) if octal else int(text, 0)
+    if not -MOST <= number < MOST:
+        raise ValueError(f"strconv.ParseInt: parsing {quoted(text)}: value out of range")
+    return number
+
+
+def unsigned(text: str) -> int:
+    """`strconv.ParseUint` of 32 bits. Raises ValueError."""
+    if not text.isascii() or not text.isdigit():
+        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
+    if int(text) >= 1 << 32:
+        raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: value out of range")
+    return int(text)
+
+
+def amount(text: str) -> int:
+    """A number that is not negative."""
+    number = integer(text)
+    if number < 0:
+        raise Refused("<flag> can not be negative value")
+    return number
+
+
+def seconds(text: str) -> float:
+    """A Go duration such as `5m`, in seconds. Raises ValueError."""
+    # The engine takes a while to load: most command lines name no duration.
+    from hydrofoil import engine
+
+    found = engine.duration(text)
+    if found is None:
+        raise ValueError(f"time: {_unread(text)}")
+    if found < 0:
+        raise Refused("<flag> can not be negative value")
+    if found > LONGEST:
+        raise Refused(f"<flag> {text} must not be longer than {LONGEST / 3600:.0f}h")
+    return found
+
+
+def period(text: str) -> float:
+    """A duration that may be none."""
+    try:
+        return seconds(text)
+    except Refused as e:
+        raise Refused(str(e).replace("can not be negative value", "can not be a negative value")) from None
+
+
+def span(text: str) -> float:
+    """A duration of some length."""
+    found = seconds(text)
+    if not found:
+        raise Refused("<flag> must be greater than 0, such as 5m")
+    return found
+
+
+def _unread(text: str) -> str:
+    """Why a duration is none (`time.ParseDuration`)."""
+    rest = text[1:] if text[:1] in ("+", "-") else text
+    while (number := NUMBER.match(rest)) is not None:
+        rest = rest[number.end() :]
+        unit = re.match(r"[^.0-9]*", rest)
+        word = unit[0] if unit else ""
+        if not word:
+            return f"missing unit in duration {quoted(text)}"
+        if word not in UNITS:
+            return f"unknown unit {quoted(word)} in duration {quoted(text)}"
+        rest = rest[len(word) :]
+    return f"invalid duration {quoted(text)}"
+
+
+def one_of(*words: str) -> Callable[[str], str]:
+    """A word out of a few."""
+
+    def read(text: str) -> str:
+        if text not in words:
+            raise Refused(f"<flag> {quoted(text)} must be one of {', '.join(words)}")
+        return text
+
+    return read
+
+
+def pairs(text: str) -> list[tuple[str, str | None]]:
+    """`a=b,c`: keys and values; `None` for a key without one."""
+    found: list[tuple[str, str | None]] = []
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        found.append((key.strip(), value.strip() if equals else None))
+    return found

@@ -1,0 +1,148 @@
+"""The flags of what the registry gives out and of whom it calls (`cmd/kube-apiserver/app/options`)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from hydrofoil.options import Refused, flag, quoted
+
+FEWEST = 8
+"""Addresses of the first range at least."""
+SHORTEST = 64
+"""The shortest prefix of an IPv6 range that addresses are drawn from (`ipallocator.go`)."""
+
+
+def cluster_ranges(text: str) -> str:
+    """One range or one of each family, the first of them the default family; empty: the default. Raises Refused."""
+    if not text:
+        return "10.0.0.0/24"
+    parts = text.split(",")
+    first = _network(parts[0], "service-cluster-ip-range[0] is not a valid cidr")
+    # What has so many addresses that Go cannot count them has none for upstream.
+    if not FEWEST <= first.num_addresses < 1 << (first.max_prefixlen - 1):
+        what = "error determining service IP ranges for primary service cidr"
+        raise Refused(f"{what}: the service cluster IP range must be at least {FEWEST} IP addresses")
+    networks = [first]
+    if len(parts) > 1:
+        networks.append(_network(parts[1], "service-cluster-ip-range[1] is not an ip net"))
+    found = []
+    if len(parts) > 2:
+        found.append("--service-cluster-ip-range must not contain more than two entries")
+    if len(networks) == 2 and networks[0].version == networks[1].version:
+        both = "--service-cluster-ip-range[0] and --service-cluster-ip-range[1]"
+        found.append(f"{both} must be of different IP family")
+    if found:
+        raise Refused(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
+    for network in networks:
+        if network.version == 6 and network.prefixlen < SHORTEST:
+            length = f"{SHORTEST}, got {network.prefixlen}"
+            raise Refused(f"<flag>: shortest allowed prefix length for service CIDR is {length}")
+    return ",".join(map(str, networks))
+
+
+def _network(text: str, refusal: str) -> IPv4Network | IPv6Network:
+    address, slash, length = text.partition("/")
+    if not slash or not length.isascii() or not length.isdigit() or "%" in address:
+        raise Refused(refusal)
+    if ":" not in address:
+        # As Go's old parser did: zeros before a number do not count.
+        address = ".".join(str(int(p)) if p.isascii() and p.isdigit() else p for p in address.split("."))
+    try:
+        return ip_network(f"{address}/{length}", strict=False)
+    except ValueError:
+        raise Refused(refusal) from None
+
+
+def port_range(text: str) -> tuple[int, int]:
+    """`30000-32767` or `30000+2767` (apimachinery `pkg/util/net/port_range.go`). Raises ValueError."""
+    value = text.strip()
+    dash, plus = "-" in value, "+" in value
+    if dash and plus:
+        raise ValueError(f"unable to parse port range: {value}")
+    low, _, high = value.partition("-" if dash else "+")
+    if not dash and not plus:
+        # Upstream takes a single port, too; here the default says what a range looks like.
+        raise ValueError(f"{quoted(value)} is not a range of ports such as 30000-32767")
+    first, last = _decimal(low), _decimal(high)
+    last += 0 if dash else first
+    if first > 65535 or last > 65535:
+        raise ValueError(f"the port range cannot be greater than 65535: {value}")
+    if last < first:
+        raise ValueError(f"end port cannot be less than start port: {value}")
+    if first < 1:
+        raise ValueError(f"the port range cannot begin with {first}: {value}")
+    return first, last
+
+
+def _decimal(text: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]+", text):
+        raise ValueError(f"strconv.Atoi: parsing {quoted(text)}: invalid syntax")
+    return int(text)
+
+
+def endpoints(text: str) -> dict[str, str]:
+    """`namespace/name=host:port,...`. Raises ValueError."""
+    out: dict[str, str] = {}
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        service, _, address = part.partition("=")
+        host, _, number = address.rpartition(":")
+        named = len(service.split("/")) == 2 and all(service.split("/"))
+        if not named or not host or not number.isascii() or not number.isdigit() or not 0 < int(number) < 65536:
+            raise ValueError(f"{quoted(part)} is not NAMESPACE/NAME=HOST:PORT")
+        out[service] = address
+    return out
+
+
+def issuer(text: str) -> str:
+    """The issuer of tokens: a URL where it looks like one (kubeapiserver `options/authentication.go`)."""
+    if ":" not in text:
+        return text
+    from urllib.parse import urlsplit
+
+    why = ""
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) and not text.startswith("/"):
+        first = "missing protocol scheme" if text.startswith(":") else "first path segment in URL cannot contain colon"
+        why = first
+    elif any(ord(c) < 32 or ord(c) == 127 for c in text):
+        why = "net/url: invalid control character in URL"
+    else:
+        try:
+            _ = urlsplit(text).port
+        except ValueError as e:
+            why = str(e)
+    if why:
+        what = f"service-account-issuer {quoted(text)} contained a ':' but was not a valid URL"
+        raise Refused(f"{what}: parse {quoted(text)}: {why}")
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistryOptions:
+    """Addresses, ports and tokens that are given out, and where services are reached."""
+
+    service_cluster_ip_range: str = flag(
+        "--service-cluster-ip-range",
+        "10.0.0.0/24",
+        cluster_ranges,
+        "cluster IPs of services; one of IPv4 and one of IPv6 make dual-stack services (default {})",
+        value="CIDR[,CIDR]",
+    )
+    service_node_port_range: tuple[int, int] = flag(
+        "--service-node-port-range",
+        (30000, 32767),
+        port_range,
+        "node ports of services (default 30000-32767)",
+        value="FROM-TO",
+    )
+    service_account_issuer: str = flag(
+        "--service-account-issuer", "", issuer, "issuer of service account tokens", value="URL"
+    )
+    service_endpoints: dict[str, str] = flag(
+        "--service-endpoints",
+        {},
+        endpoints,
+        "where services are reached that conversion webhooks and API services name",
+        value="NAMESPACE/NAME=HOST:PORT,...",
+    )

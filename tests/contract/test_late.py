@@ -73,6 +73,25 @@ async def test_a_view_is_not_ready_while_its_events_are_late(two: Two) -> None:
     assert other.ready() and listed(other) == ["a/x"]
 
 
+async def test_what_is_not_written_is_judged_as_well(two: Two) -> None:
+    mine, other = map(maps_of, two.storages)
+    x = await mine.create(draft("x"))
+    await other.wait()
+    seen_by_other = other.get(MAPS, "a", "x")
+    assert seen_by_other
+    two.logs[1].feed.hold()
+    new = await mine.update(x, draft("x", k="1"))
+    same = asyncio.ensure_future(other.update(seen_by_other, draft("x")))
+    await asyncio.sleep(0)
+    assert not same.done()
+    two.logs[1].feed.go()
+    with pytest.raises(Conflict):
+        await same
+    present = other.get(MAPS, "a", "x")
+    assert present and present.revision == new.revision
+    assert (await other.update(present, draft("x", k="1"))).revision == new.revision
+
+
 async def test_revisions_have_gaps_and_progress_closes_them(two: Two) -> None:
     maps = maps_of(two.storages[0])
     stored = [await maps.create(draft(f"n{i}")) for i in range(4)]

@@ -83,7 +83,10 @@ class Registry:
         return found
 
     async def follow(self) -> None:
-        """Follow all that is served, so that it can be read. Raises what keeps the log from it."""
+        """Follow all that is served where that has to be loaded. Raises what keeps the log from it."""
+        if self.storage.direct:
+            # History of a collection begins with its first use: an older version than that has expired.
+            return
         for resource in self.catalog.resources():
             if "list" in resource.verbs:
                 self.collection(resource)
@@ -380,7 +383,11 @@ class Registry:
             step = strategy.begin_delete(draft, options)
             try:
                 if step == "wait":
-                    return old, False
+                    if collection.ready():
+                        return old, False
+                    # It may have gone: an answer that writes nothing has to be true, too.
+                    await collection.wait()
+                    continue
                 if step == "remove":
                     graceful = self.traits(resource)[3]
                     if graceful:

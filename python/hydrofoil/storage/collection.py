@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from hydrofoil import engine
 from hydrofoil.engine import Change, Draft, ListCursor, ResourceType, Selector, Shard, Stored, Watcher
-from hydrofoil.storage.errors import Behind, Expired, Future
+from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing
 from hydrofoil.storage.log import Log, Name
 
 
@@ -20,10 +20,6 @@ class Stats(NamedTuple):
     objects: int
     bytes: int
     watchers: int
-
-
-async def _there(stored: Stored) -> Stored:
-    return stored
 
 
 class Collection:
@@ -126,7 +122,16 @@ class Collection:
         """Replace `old`; the same content is not written again. Raises Missing, Conflict, Unavailable, Unknown."""
         change = Change.update(self._shard, old, draft)
         same = change.unchanged
-        return self._commit(change) if same is None else _there(same)
+        return self._commit(change) if same is None else self._unchanged(same)
+
+    async def _unchanged(self, stored: Stored) -> Stored:
+        """What is not written is judged as well: it must be the present version. Raises Missing, Conflict, Behind."""
+        if not self.ready():
+            await self.wait()
+            revision = self._shard.standing(stored)
+            if revision != stored.revision:
+                raise Conflict if revision else Missing
+        return stored
 
     def delete(self, old: Stored) -> Coroutine[Any, Any, Stored]:
         """Take `old` out: its last state at the revision of the deletion. Raises Missing, Conflict, as `update`."""

@@ -61,6 +61,11 @@ impl Shard {
         Some(Stored::new(&resource.typed, version))
     }
 
+    /// The revision at which the object of a version stands now; 0 when there is none.
+    fn standing(&self, old: &Stored) -> u64 {
+        self.inner.get(old.version.key()).map_or(0, |version| version.revision())
+    }
+
     /// A list. `revision` 0 is the present state; `start` is the key of a continue token.
     #[pyo3(signature = (resource, selector, form, limit=0, revision=0, start=""))]
     fn list(

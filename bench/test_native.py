@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from tests.shards import Kept
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
@@ -67,20 +68,20 @@ def test_body(benchmark: Any, pods: engine.ResourceType, form: str) -> None:
 
 
 def test_get(benchmark: Any, pods: engine.ResourceType) -> None:
-    shard = engine.Store(1, 300.0, 1000, 1 << 30, None).shard("pods")
+    shard = Kept()
     shard.create(made(pods, "p"))
-    stored = benchmark(shard.get, pods, "default", "p")
+    stored = benchmark(shard.shard.get, pods, "default", "p")
     assert stored.name == "p"
 
 
 def test_list_of_1000(benchmark: Any, pods: engine.ResourceType) -> None:
-    shard = engine.Store(1, 300.0, 10_000, 1 << 30, None).shard("pods")
+    shard = Kept()
     for i in range(1000):
         shard.create(made(pods, f"p{i:04}"))
     everything = engine.Selector(pods, "", "", "")
 
     def whole() -> int:
-        cursor = shard.list(pods, everything, "json")
+        cursor = shard.shard.list(pods, everything, "json")
         total = 0
         while (piece := cursor.chunk(256 * 1024)) is not None:
             total += sum(part.count(b'"nodeName"') for part in piece)

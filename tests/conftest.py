@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage.log import Log
 from tests.turns import Turns, short_turns
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,9 +57,15 @@ def turns(no_blocking: BlockBuster) -> Iterator[Turns]:
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[Server]:
+def log() -> Log | None:
+    """Where the truth of the server is; None: in itself."""
+    return None
+
+
+@pytest.fixture
+async def server(log: Log | None) -> AsyncIterator[Server]:
     """A server on a free port, with its controllers."""
-    server = Server(Config(port=0))
+    server = Server(Config(port=0), log)
     await server.start()
     yield server
     await server.stop()

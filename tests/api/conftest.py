@@ -10,9 +10,44 @@ from pathlib import Path
 
 import pytest
 
+from hydrofoil.storage.log import Log
 from tests.conftest import command
+from tests.contract.late import LateLog, Truth
 
 Kubectl = Callable[..., str]
+LATE = {
+    f"tests.api.{name}"
+    for name in (
+        "test_admission",
+        "test_cbor",
+        "test_custom",
+        "test_custom_rules",
+        "test_custom_versions",
+        "test_limits",
+        "test_lists",
+        "test_objects",
+        "test_older_versions",
+        "test_owners",
+        "test_requests",
+        "test_scale",
+        "test_values",
+        "test_watch",
+        "test_writes",
+    )
+}
+"""What passes on a log whose events are late as well: reads, writes, watches, definitions and allocations."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests of those files on both logs."""
+    if metafunc.module.__name__ in LATE and "log" in metafunc.fixturenames:
+        metafunc.parametrize("log", ["local", "late"], indirect=True)
+
+
+@pytest.fixture
+def log(request: pytest.FixtureRequest) -> Log | None:
+    """The log that a test is run on."""
+    return LateLog(Truth()) if getattr(request, "param", "") == "late" else None
 
 
 def programs() -> list[str]:

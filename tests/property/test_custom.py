@@ -8,9 +8,9 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.custom import resources
+from tests.shards import Kept
 
 CATALOG = Catalog()
 START = 1000
@@ -46,21 +46,20 @@ def definition() -> Object:
 @given(spec=st.fixed_dictionaries({"any": values}, optional={"n": st.integers(-9, 9)}))
 def test_custom_resources_read_back_equal_in_all_versions(spec: Object) -> None:
     """The versions differ in `apiVersion` alone, whichever an object is written in."""
-    store = engine.Store(START, 300.0, 1_000_000, 1 << 30, None)
+    definitions, shard = Kept(START), Kept(START)
     kinds = CATALOG.find("apiextensions.k8s.io", "v1", "customresourcedefinitions")
     assert kinds is not None
-    made = store.shard("definitions").create(kinds.native.decode(orjson.dumps(definition()), "json")[0])
+    made = definitions.create(kinds.native.decode(orjson.dumps(definition()), "json")[0])
     natives = dict(CATALOG.native.custom(made))
     served = {r.version: r.native for r in resources(orjson.loads(made.json), natives, None)}
     for written in ("v1", "v2"):
         body = {"apiVersion": f"e.com/{written}", "kind": "Thing", "metadata": {"name": written, "uid": "u"}}
         draft, strict = served[written].decode(orjson.dumps(body | {"spec": spec}), "json")
         assert strict == []
-        shard = store.shard("custom")
         version = shard.create(draft)
         wanted = {"n": 3} | spec
         for shown in ("v1", "v2"):
-            found = shard.get(served[shown], "", version.name)
+            found = shard.shard.get(served[shown], "", version.name)
             assert found is not None
             read = orjson.loads(found.body("json"))
             assert read["apiVersion"] == f"e.com/{shown}"

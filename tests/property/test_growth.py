@@ -13,6 +13,7 @@ from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.registry.strategies.ranges import Ports
 from tests.property.growth import Clock, Place, Times, findings, places
+from tests.shards import Kept
 
 SHARES = 8
 """Into how many tests the places are divided, so that they run side by side."""
@@ -45,7 +46,7 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     message = step("write protobuf", new.protobuf)
     if message is not None:
         step("read protobuf", lambda: native.decode(message, "protobuf"), *REFUSALS)
-    shard = engine.Store(5, 300.0, 1000, 1 << 30, None).shard("x")
+    shard = Kept(events=1000)
     old = step("store", lambda: shard.create(new))
     if old is None:
         return clock.times
@@ -106,7 +107,7 @@ def custom(schema: dict[str, Any], **spec: Any) -> tuple[engine.Stored, engine.R
     }
     native = CATALOG.native.resource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
     draft = native.decode(orjson.dumps(body), "json")[0]
-    stored = engine.Store(5, 300.0, 1000, 1 << 30, None).shard("x").create(draft)
+    stored = Kept(events=1000).create(draft)
     return stored, CATALOG.native.custom(stored)[0][1]
 
 
@@ -147,7 +148,7 @@ def ports(size: int) -> Callable[[], object]:
 
 def patched(size: int, kind: str, patch: object) -> Callable[[], object]:
     body = foo(open={f"k{i}": i for i in range(size)}, texts=[f"{i}" for i in range(size)])
-    shard = engine.Store(5, 300.0, 1000, 1 << 30, None).shard("foos")
+    shard = Kept(events=1000)
     old = shard.create(FOOS.decode(body, "json")[0])
     return lambda: old.patch(FOOS, kind, orjson.dumps(patch))
 

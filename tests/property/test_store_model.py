@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
 from tests.contract.model import Model
+from tests.shards import Kept
 
 CATALOG = Catalog()
 _found = CATALOG.find("", "v1", "configmaps")
@@ -35,8 +36,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.store = engine.Store(START, 300.0, 1_000_000, 1 << 30, None)
-        self.shard = self.store.shard("configmaps")
+        self.kept = Kept(START)
+        self.shard = self.kept.shard
         self.model = Model(START)
         self.everything = engine.Selector(CONFIGMAPS, "", "", "")
         self.watchers: list[tuple[engine.Watcher, int, list[tuple[int, str, str]]]] = []
@@ -48,7 +49,7 @@ class StoreMachine(RuleBasedStateMachine):
     def create(self, namespace: str, name: str, given: dict[str, str]) -> None:
         expected = self.model.create(f"{namespace}/{name}", given)
         try:
-            assert self.shard.create(draft(namespace, name, given)).revision == expected
+            assert self.kept.create(draft(namespace, name, given)).revision == expected
         except engine.ExistsError:
             assert expected is None
 
@@ -58,7 +59,7 @@ class StoreMachine(RuleBasedStateMachine):
         old = self.get(namespace, name)
         assert (old is None) == (expected is None)
         if old is not None:
-            assert self.shard.update(old, draft(namespace, name, given)).revision == expected
+            assert self.kept.update(old, draft(namespace, name, given)).revision == expected
 
     @rule(namespace=namespaces, name=names)
     def delete(self, namespace: str, name: str) -> None:
@@ -66,7 +67,7 @@ class StoreMachine(RuleBasedStateMachine):
         old = self.get(namespace, name)
         assert (old is None) == (expected is None)
         if old is not None:
-            assert self.shard.delete(old).revision == expected
+            assert self.kept.delete(old).revision == expected
 
     @rule(namespace=namespaces, name=names)
     def stale_write_is_refused(self, namespace: str, name: str) -> None:
@@ -75,10 +76,10 @@ class StoreMachine(RuleBasedStateMachine):
             return
         for x in ("1", "2", "3"):
             if self.model.update(f"{namespace}/{name}", {"x": x}) != old.revision:
-                self.shard.update(old, draft(namespace, name, {"x": x}))
+                self.kept.update(old, draft(namespace, name, {"x": x}))
                 break
         try:
-            self.shard.delete(old)
+            self.kept.delete(old)
             raise AssertionError("a stale delete went through")
         except engine.ConflictError:
             pass
@@ -96,7 +97,7 @@ class StoreMachine(RuleBasedStateMachine):
         chosen = engine.Selector(CONFIGMAPS, namespace, "", "")
         expected = sorted(k for k in self.model.objects if not namespace or k.startswith(f"{namespace}/"))
         got: list[str] = []
-        start, revision = "", self.store.revision
+        start, revision = "", self.shard.revision
         while True:
             cursor = self.shard.list(CONFIGMAPS, chosen, "json", limit, revision, start)
             _, rest = cursor.ahead()

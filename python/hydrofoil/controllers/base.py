@@ -15,7 +15,7 @@ from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
 from hydrofoil.registry.store import Registry
-from hydrofoil.storage.backend import Expired
+from hydrofoil.storage.errors import Expired
 from hydrofoil.watch.hub import SLICE_SECONDS, Hub
 from hydrofoil.watch.stream import INITIAL_END, LAPPED, NOTHING, WatchStream
 

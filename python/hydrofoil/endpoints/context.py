@@ -17,7 +17,7 @@ from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.registry.store import Registry
 from hydrofoil.request import ADMIN, RequestInfo, User
-from hydrofoil.storage.backend import Collection
+from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import Hub
 
 LOG = logging.getLogger("hydrofoil")

@@ -22,7 +22,7 @@ class Limits:
         self._resource = registry.catalog.find("", "v1", "limitranges")
 
     def _ranges(self, namespace: str) -> list[Stored]:
-        if self._resource is None or not self._registry.collection(self._resource).size()[0]:
+        if self._resource is None or not self._registry.collection(self._resource).stats().objects:
             return []
         return self._registry.all(self._resource, namespace)
 

@@ -29,7 +29,7 @@ class Quotas:
         self, resource: Resource, old: Stored | None, draft: Draft, subresource: str, *, dry_run: bool
     ) -> None:
         """Counts a write in the status of its quotas. Raises 403 when one of them has too little left."""
-        if self._resource is None or not self._registry.collection(self._resource).size()[0]:
+        if self._resource is None or not self._registry.collection(self._resource).stats().objects:
             return
         head = draft.head()
         while quotas := self._registry.all(self._resource, head[4]) if head[4] else []:

@@ -13,13 +13,16 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.apis.registration import Registrations
 from hydrofoil.engine import Draft, ListCursor, Selector, Stored
+from hydrofoil.registry.fresh import judged_afresh
 from hydrofoil.registry.limits import Limits
 from hydrofoil.registry.namespaces import Namespaces
 from hydrofoil.registry.pool import LARGE, POOLED_TRIES, Pace, run
 from hydrofoil.registry.quotas import Quotas
 from hydrofoil.registry.security.admission import PodSecurity
 from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
-from hydrofoil.storage.backend import Backend, Collection, Conflict, Exists, Missing
+from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.errors import Conflict, Exists, Missing
+from hydrofoil.storage.view import Storage
 
 NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 NAME_TRIES = 8
@@ -59,9 +62,9 @@ class DeleteOptions:
 class Registry:
     """What happens to objects between the request and the store."""
 
-    def __init__(self, catalog: Catalog, backend: Backend) -> None:
+    def __init__(self, catalog: Catalog, storage: Storage) -> None:
         self.catalog = catalog
-        self.backend = backend
+        self.storage = storage
         self.registrations = Registrations()
         self.issuer = ""
         """Who issues service account tokens: a URL."""
@@ -76,8 +79,18 @@ class Registry:
         """The objects of a resource."""
         found = self._collections.get(resource.storage)
         if found is None:
-            found = self._collections[resource.storage] = self.backend.collection(resource.native, resource.storage)
+            found = self._collections[resource.storage] = self.storage.collection(resource.storage, resource.native)
         return found
+
+    async def follow(self) -> None:
+        """Follow all that is served where that has to be loaded. Raises what keeps the log from it."""
+        if self.storage.direct:
+            # History of a collection begins with its first use: an older version than that has expired.
+            return
+        for resource in self.catalog.resources():
+            if "list" in resource.verbs:
+                self.collection(resource)
+        await self.storage.wait()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Stored:
         """The present version of an object. Raises 404."""
@@ -161,6 +174,7 @@ class Registry:
                 await pace.rest()
                 yield stored
 
+    @judged_afresh
     async def create(
         self,
         resource: Resource,
@@ -245,6 +259,7 @@ class Registry:
         prefix = "object is being deleted: " if terminating else ""
         return errors.already_exists(resource.group, resource.plural, name, prefix)
 
+    @judged_afresh
     async def update(
         self,
         resource: Resource,
@@ -351,6 +366,7 @@ class Registry:
         elif int(version) != old.revision:
             raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
 
+    @judged_afresh
     async def delete(
         self, resource: Resource, namespace: str, name: str, options: DeleteOptions
     ) -> tuple[Stored, bool]:
@@ -367,7 +383,11 @@ class Registry:
             step = strategy.begin_delete(draft, options)
             try:
                 if step == "wait":
-                    return old, False
+                    if collection.ready():
+                        return old, False
+                    # It may have gone: an answer that writes nothing has to be true, too.
+                    await collection.wait()
+                    continue
                 if step == "remove":
                     graceful = self.traits(resource)[3]
                     if graceful:

@@ -23,31 +23,34 @@ from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents
 from hydrofoil.server.health import Health
 from hydrofoil.server.metrics import Metrics
-from hydrofoil.storage.memory import MemoryBackend
+from hydrofoil.storage.local import LocalLog
+from hydrofoil.storage.log import Log
+from hydrofoil.storage.view import Storage
 from hydrofoil.watch.hub import Hub
 
 
 class App:
     """A server without its sockets."""
 
-    def __init__(self, config: Config, address: str) -> None:
+    def __init__(self, config: Config, address: str, log: Log | None = None) -> None:
         self.config = config
         self.clock = Clock()
         self.chance = Chance()
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
-        self.backend = MemoryBackend(
+        self.storage = Storage(
+            log or LocalLog(),
             window=config.history_window,
             events=config.history_events,
             memory=config.history_bytes,
             cache=config.cache_bytes,
         )
-        self.registry = Registry(self.catalog, self.backend)
+        self.registry = Registry(self.catalog, self.storage)
         services = self.registry.strategies["", "services"]
         assert isinstance(services, ServiceStrategy)
         services.ips = ClusterIPs(config.service_cluster_ip_range)
         services.ports = Ports(*config.service_node_port_range)
-        self.hub = Hub(self.backend)
+        self.hub = Hub(self.storage)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
         self._definitions = definitions
@@ -55,8 +58,9 @@ class App:
         definitions.services = config.service_endpoints
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
-        self.backend.wake = self.hub.wake
-        self.health = Health(self.catalog.checks, config.livez_grace_period, self.clock.seconds)
+        self.storage.wake = self.hub.wake
+        grace = config.livez_grace_period
+        self.health = Health(self.catalog.checks, grace, self.clock.seconds, self.storage.problem)
         self.metrics = Metrics()
         self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
         self.metrics.watch_store(self.registry)
@@ -77,6 +81,7 @@ class App:
         """Ends what goes on beside requests."""
         await self._definitions.close()
         await self.aggregator.close()
+        await self.storage.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
         if collection is not None:

@@ -106,6 +106,9 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             try:
                 stored = await registry.create(resource, namespace, draft, warnings=[])
             except errors.ApiError as e:
+                if e.reason == "AlreadyExists":
+                    # Another server of the same log was here before.
+                    continue
                 raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
             # What the server tells of a new object by itself stays.
             told = registry.get(resource, namespace, stored.name).revision != stored.revision

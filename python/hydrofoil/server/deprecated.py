@@ -41,7 +41,7 @@ class Objects(Collector):
                 name = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
                 if name not in counted:
                     counted.add(name)
-                    objects.add_metric((name,), self._registry.collection(resource).size()[0])
+                    objects.add_metric((name,), self._registry.collection(resource).stats().objects)
         yield objects
 
 
@@ -60,7 +60,7 @@ class Hidden(Collector):
         )
         resources = self._registry.catalog.resources()
         kept = {r.storage: r for r in resources if "list" in r.verbs}
-        held.add_metric(("memory",), sum(self._registry.collection(r).size()[1] for r in kept.values()))
+        held.add_metric(("memory",), sum(self._registry.collection(r).stats().bytes for r in kept.values()))
         yield held
         seats = (
             "Concurrency (number of seats) occupied by the currently executing (initial stage for a WATCH, any stage"

@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl
 from hydrofoil.clock import stopwatch
 
 HOOK = "poststarthook/"
+STORAGE = frozenset({"etcd", "etcd-readiness"})
+"""The checks of the place where objects are kept."""
 
 
 class Health:
@@ -17,9 +19,15 @@ class Health:
     """
 
     def __init__(
-        self, checks: dict[str, list[str]], grace: float = 0.0, clock: Callable[[], float] = stopwatch
+        self,
+        checks: dict[str, list[str]],
+        grace: float = 0.0,
+        clock: Callable[[], float] = stopwatch,
+        storage: Callable[[], str] = str,
     ) -> None:
+        """`storage` tells what is wrong with the place of the objects; nothing when it is empty."""
         self._checks = checks
+        self._storage = storage
         self._clock = clock
         self._lenient_until = clock() + grace
         self._failing: dict[str, str] = {}
@@ -39,6 +47,8 @@ class Health:
             return "process is shutting down"
         if endpoint == "livez" and name.startswith(HOOK) and self._clock() < self._lenient_until:
             return None
+        if name in STORAGE and (why := self._storage()):
+            return why
         return self._failing.get(name)
 
     def check(self, endpoint: str, name: str | None, query: str) -> tuple[int, str] | None:

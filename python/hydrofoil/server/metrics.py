@@ -199,7 +199,7 @@ class _StoreSizes(Collector):
         )
         for resource in self._registry.catalog.resources():
             if "list" in resource.verbs and resource.group == resource.storage_group:
-                count, held, _ = self._registry.collection(resource).size()
+                count, held, _ = self._registry.collection(resource).stats()
                 objects.add_metric((resource.group, resource.plural), count)
                 size.add_metric((resource.group, resource.plural), held)
         yield objects

@@ -29,6 +29,7 @@ from hydrofoil.endpoints.wire import Connections
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
+from hydrofoil.storage.log import Log
 
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
@@ -47,10 +48,11 @@ class StartError(Exception):
 
 
 class Server:
-    """An app behind a listening socket."""
+    """An app behind a listening socket; `log` is where the truth is, in this process when none is given."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, log: Log | None = None) -> None:
         self.config = config
+        self._log = log
         self.controllers: list[Controller] = []
         self._listener: socket.socket | None = None
         self._server: asyncio.Server | None = None
@@ -76,10 +78,12 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if context else 'http'}://{shown}:{port}"
         try:
-            self.app = App(config, f"{shown}:{port}")
+            self.app = App(config, f"{shown}:{port}", self._log)
         except (EnablementError, GateError) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
+        await self.app.storage.open()
+        await self.app.registry.follow()
         await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
         self.app.flow_control()
         self._web = Connections(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections import deque
 from itertools import count
 from time import perf_counter
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from hydrofoil.errors import FAULTS
 
 if TYPE_CHECKING:
-    from hydrofoil.storage.backend import Backend
+    from hydrofoil.storage.view import Storage
     from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
@@ -26,9 +27,10 @@ SLICE_SECONDS = 0.002
 class Hub:
     """All open watches. A write reaches few of them at once and many at the end of the loop's turn."""
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._streams: dict[int, WatchStream] = {}
         self._tokens = count(1)
         self._waiting: deque[int] = deque()
@@ -38,8 +40,17 @@ class Hub:
         self.closing = False
 
     def wake(self) -> None:
-        """Serve the woken watchers: at once when they are few, else soon."""
-        tokens = self._backend.take_woken()
+        """Serve the woken watchers: at once when they are few, else soon; may be called from any thread.
+
+        Native threads, which know nothing of Python, write to the descriptor of the view instead.
+        """
+        if threading.get_ident() == self._thread:
+            self._serve_woken()
+        else:
+            self._loop.call_soon_threadsafe(self._serve_woken)
+
+    def _serve_woken(self) -> None:
+        tokens = self._storage.take_woken()
         if len(tokens) > AT_ONCE:
             self._waiting += tokens
         else:

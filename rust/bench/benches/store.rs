@@ -8,7 +8,7 @@ const OBJECTS: usize = 100_000;
 
 fn store(c: &mut Criterion) {
     let subject = Subject::config_map(&catalog());
-    let shard = filled(&subject, OBJECTS);
+    let (log, shard) = filled(&subject, OBJECTS);
     let middle = key(OBJECTS / 2);
     assert_eq!(shard.get(&middle).expect("a stored key").key().as_ref(), middle);
     c.bench_function("get", |b| b.iter(|| shard.get(&middle)));
@@ -36,7 +36,7 @@ fn store(c: &mut Criterion) {
                 next += 1;
                 (key(next), draft(&subject))
             },
-            |(key, draft)| shard.create(&key, draft).expect("a new key"),
+            |(key, draft)| log.create(&shard, &key, draft).expect("a new key"),
             BatchSize::SmallInput,
         );
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hydrofoil_codec::json;
-use hydrofoil_store::{Draft, Limits, Shard, Store};
+use hydrofoil_store::{Draft, Limits, Local, Shard, View};
 
 use crate::Subject;
 
@@ -28,11 +28,13 @@ pub fn draft(subject: &Subject) -> Draft {
     }
 }
 
-/// A shard with the keys from 0 on.
-pub fn filled(subject: &Subject, count: usize) -> Arc<Shard> {
-    let shard = Store::new(1, Limits::default(), None).shard("objects");
+/// A shard with the keys from 0 on, and its log.
+pub fn filled(subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
+    let view = View::new(Limits::default(), None);
+    let log = Local::open(&view, 1);
+    let shard = view.shard("objects");
     for i in 0..count {
-        shard.create(&key(i), draft(subject)).expect("a new key");
+        log.create(&shard, &key(i), draft(subject)).expect("a new key");
     }
-    shard
+    (log, shard)
 }

@@ -7,7 +7,7 @@ use hydrofoil_codec::json;
 use hydrofoil_schema::custom::{self, Definition, Version};
 use hydrofoil_schema::{Kind, selectable};
 use hydrofoil_store as store;
-use hydrofoil_store::{FieldTarget, View};
+use hydrofoil_store::{FieldTarget, Shown};
 use hydrofoil_types as types;
 use hydrofoil_types::{Arena, Schema, SmolStr, Value};
 use pyo3::prelude::*;
@@ -277,9 +277,9 @@ impl Custom {
 
     /// The form in which field selectors of this type see objects, where it is not the stored one: what a webhook makes
     /// of them may have other values. Without one, what a version shows of a path is what the others show.
-    pub(crate) fn view(&self) -> Option<View> {
+    pub(crate) fn view(&self) -> Option<Shown> {
         let foreign = self.at != self.definition.storage || self.definition.stored_in > 1;
-        let view = View { stored: self.version().fingerprint, form: self.version().view };
+        let view = Shown { stored: self.version().fingerprint, form: self.version().view };
         (self.definition.webhook && foreign).then_some(view)
     }
 }

@@ -6,6 +6,7 @@ mod admit;
 mod apart;
 mod block;
 mod catalog;
+mod change;
 mod clock;
 mod custom;
 mod draft;
@@ -19,6 +20,7 @@ mod stored;
 mod text;
 mod typed;
 mod versions;
+mod view;
 mod watch;
 
 /// Writes are made of small pieces that live as long as the request: this allocator hands them out twice as fast as the
@@ -34,6 +36,8 @@ mod _native {
     #[pymodule_export]
     use crate::catalog::{Catalog, ResourceType};
     #[pymodule_export]
+    use crate::change::Change;
+    #[pymodule_export]
     use crate::clock::Clock;
     #[pymodule_export]
     use crate::draft::Draft;
@@ -47,7 +51,7 @@ mod _native {
     #[pymodule_export]
     use crate::selector::Selector;
     #[pymodule_export]
-    use crate::shard::{Reindexed, Shard, Store};
+    use crate::shard::{Reindexed, Shard};
     #[pymodule_export]
     use crate::stored::Stored;
     #[pymodule_export]
@@ -55,6 +59,8 @@ mod _native {
         cbor_event, cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml,
         openapi_protobuf, pretty, protobuf_event, yaml_to_json,
     };
+    #[pymodule_export]
+    use crate::view::{Local, View};
     #[pymodule_export]
     use crate::watch::Watcher;
 

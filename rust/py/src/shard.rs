@@ -1,61 +1,20 @@
-//! The store and its shards.
+//! What is kept of one resource, for those who read it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use hydrofoil_store as store;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use crate::catalog::ResourceType;
-use crate::draft::Draft;
 use crate::error::store_error;
 use crate::list::ListCursor;
-use crate::patch::owners;
 use crate::render::Form;
 use crate::selector::Selector;
 use crate::stored::{Stored, key};
+use crate::typed::Typed;
 use crate::watch::{Batches, Watcher};
-
-/// All objects of a server.
-#[pyclass(frozen)]
-pub(crate) struct Store {
-    inner: Arc<store::Store>,
-}
-
-#[pymethods]
-impl Store {
-    /// An empty store: the revision before the first write, the bounds of each history, and of the bytes of encodings
-    /// that are kept (`None`: by the size of the objects).
-    #[new]
-    fn new(start: u64, window: f64, events: usize, bytes: usize, cache: Option<usize>) -> Self {
-        let window = Duration::try_from_secs_f64(window.max(0.0)).unwrap_or(Duration::MAX);
-        let limits = store::Limits { window, events, bytes };
-        Self { inner: Arc::new(store::Store::new(start, limits, cache)) }
-    }
-
-    /// The shard of that name, made when first asked for.
-    fn shard(&self, name: &str) -> Shard {
-        Shard { inner: self.inner.shard(name), batches: Arc::new(Mutex::new(Batches::default())) }
-    }
-
-    /// Whether watchers wait to be drained.
-    fn has_woken(&self) -> bool {
-        self.inner.has_woken()
-    }
-
-    /// The tokens of the watchers that wait to be drained.
-    fn take_woken(&self) -> Vec<u64> {
-        self.inner.take_woken()
-    }
-
-    /// The latest revision.
-    #[getter]
-    fn revision(&self) -> u64 {
-        self.inner.revision()
-    }
-}
 
 /// A state in which objects have other values of field selectors.
 #[pyclass(frozen)]
@@ -66,44 +25,45 @@ pub(crate) struct Reindexed {
 /// The objects of one resource.
 #[pyclass(frozen)]
 pub(crate) struct Shard {
+    pub(crate) name: Arc<str>,
     pub(crate) inner: Arc<store::Shard>,
-    batches: Arc<Mutex<Batches>>,
+    pub(crate) batches: Arc<Mutex<Batches>>,
+    /// By which type the values of field selectors are read of what a feed brings; `None` until there is a choice.
+    pub(crate) typed: Mutex<Option<Arc<Typed>>>,
+}
+
+impl Shard {
+    /// What another server wrote as it is to be kept here: its values of field selectors may be those of another
+    /// definition.
+    pub(crate) fn adapted(&self, key: &str, mut draft: store::Draft) -> store::Draft {
+        let typed = self.typed.lock().clone();
+        if let Some(typed) = typed
+            && let Some(custom) = &typed.custom
+            && custom.storage().fingerprint != draft.form
+        {
+            draft.fields = custom.fields(&typed.schema, &store::Version::detached(key, 0, draft.clone()));
+        }
+        draft
+    }
 }
 
 #[pymethods]
 impl Shard {
-    /// Stores a new object.
-    fn create(&self, draft: &Draft) -> PyResult<Stored> {
-        let key = {
-            let value = draft.value.lock();
-            let meta = hydrofoil_types::MetaView::of(&value);
-            key(meta.namespace(), meta.name())
-        };
-        let version = self.inner.create(&key, draft.stored()).map_err(store_error)?;
-        Ok(Stored::new(&draft.typed, version))
-    }
-
-    /// Replaces `old`, which must be the present version. An object that does not change, or only in the times at which
-    /// its fields were written, is not written.
-    fn update(&self, old: &Stored, draft: &Draft) -> PyResult<Stored> {
-        let new = draft.stored();
-        if old.version.same_content(&new) || only_times_differ(&old.version, &new) {
-            return Ok(Stored::new(&draft.typed, Arc::clone(&old.version)));
-        }
-        let version = self.inner.update(old.version.key(), old.version.revision(), new).map_err(store_error)?;
-        Ok(Stored::new(&draft.typed, version))
-    }
-
-    /// Takes out `old`, which must be the present version.
-    fn delete(&self, old: &Stored) -> PyResult<Stored> {
-        let version = self.inner.delete(old.version.key(), old.version.revision()).map_err(store_error)?;
-        Ok(Stored::new(&old.typed, version))
+    /// How far it is: everything up to this revision has been applied.
+    #[getter]
+    fn revision(&self) -> u64 {
+        self.inner.revision()
     }
 
     /// The present version of an object.
     fn get(&self, resource: &ResourceType, namespace: &str, name: &str) -> Option<Stored> {
         let version = self.inner.get(&key(namespace, name))?;
         Some(Stored::new(&resource.typed, version))
+    }
+
+    /// The revision at which the object of a version stands now; 0 when there is none.
+    fn standing(&self, old: &Stored) -> u64 {
+        self.inner.get(old.version.key()).map_or(0, |version| version.revision())
     }
 
     /// A list. `revision` 0 is the present state; `start` is the key of a continue token.
@@ -159,6 +119,7 @@ impl Shard {
             Some(custom) => custom.fields(&resource.typed.schema, version),
             None => version.fields().into(),
         };
+        *self.typed.lock() = Some(Arc::clone(&resource.typed));
         Reindexed { made: Mutex::new(Some(py.detach(|| self.inner.reindexed(fields)))) }
     }
 
@@ -173,18 +134,4 @@ impl Shard {
         let (objects, bytes) = self.inner.size();
         (objects, bytes, self.inner.watchers())
     }
-}
-
-/// Whether a draft has other times of managed fields than a version, and says the same otherwise (apiserver's
-/// `IgnoreManagedFieldsTimestampsTransformer`): somebody wrote what was dropped or normalised.
-fn only_times_differ(version: &store::Version, draft: &store::Draft) -> bool {
-    const NAME: &[u8] = br#""time":""#;
-    const LENGTH: usize = "2006-01-02T15:04:05Z".len();
-    let mut managed = None;
-    version.same_but(draft, |at| {
-        // The first place decides most often: what changed stands elsewhere.
-        let begins = |begin: usize| draft.json[..begin].ends_with(NAME);
-        (at.saturating_sub(LENGTH - 1)..=at).any(begins)
-            && managed.get_or_insert_with(|| owners(&draft.json)).as_ref().is_some_and(|range| range.contains(&at))
-    })
 }

@@ -6,18 +6,19 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
+from tests.shards import Kept
 
 NATIVE = Catalog().groups[""]["v1"]["configmaps"].native
 
 
 def shard(objects: int, size: int) -> engine.Shard:
     """So many objects of a size, of which every hundredth is marked."""
-    found = engine.Store(2, 300.0, 1_000_000, 1 << 30, None).shard("x")
+    found = Kept()
     for i in range(objects):
         labels = {"marked": "yes"} if i % 100 == 0 else {}
         body = {"metadata": {"name": f"c{i:05}", "namespace": "d", "labels": labels}, "data": {"k": "x" * size}}
         found.create(NATIVE.decode(orjson.dumps(body), "json")[0])
-    return found
+    return found.shard
 
 
 def short(found: engine.Shard, labels: str, form: str, limit: int = 0) -> bool:

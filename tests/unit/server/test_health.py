@@ -24,6 +24,15 @@ def test_a_failing_check_is_told_without_its_reason() -> None:
     assert health.check("readyz", None, "") == (200, "ok")
 
 
+def test_a_log_that_is_not_well_is_told() -> None:
+    why = "no answer for 3 s"
+    health = Health(CHECKS, storage=lambda: why)
+    assert health.check("readyz", "etcd", "") == (500, f"internal server error: {why}\n")
+    assert (health.check("livez", None, "") or (0,))[0] == 500
+    why = ""
+    assert health.check("readyz", None, "") == (200, "ok")
+
+
 def test_hooks_of_the_start_have_time() -> None:
     """HE-11: with a slow hook `/livez` is 200 while the grace lasts, `/readyz` 500 at once; other checks have none."""
     now = 100.0

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from hydrofoil import errors
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints import params, respond
 from hydrofoil.endpoints.context import Context
-
-WAIT_SECONDS = 3.0
-"""How long a read waits for a version that has not been reached (RV-36)."""
+from hydrofoil.registry.fresh import told
 
 
-async def reached(context: Context, revision: int) -> None:
-    """Waits for a revision. Raises 504 when it does not come."""
-    deadline = asyncio.get_running_loop().time() + WAIT_SECONDS
-    while context.registry.backend.revision < revision:
-        if asyncio.get_running_loop().time() >= deadline:
-            raise errors.too_large_version(revision, context.registry.backend.revision)
-        await asyncio.sleep(0.02)
+async def reached(context: Context, revision: int | None) -> None:
+    """Waits for a revision of the collection; None: for what is true now. Raises 504 when it does not come, 503."""
+    collection = context.collection
+    if not collection.ready(revision):
+        with told():
+            await collection.wait(revision)
 
 
 async def caught_up(context: Context) -> None:
-    """Waits for the version that a read asks for. Raises 400 and 504."""
+    """Waits for the version that a read asks for. Raises 400, 503 and 504."""
     version = context.params.get("resourceVersion", "")
-    if version:
-        wanted = params.revision(version)
-        if wanted > context.registry.backend.revision:
-            await reached(context, wanted)
+    await reached(context, params.revision(version) if version else None)
+
+
+async def absent(context: Context) -> bool:
+    """Whether there is no such object, and not only none yet in a view that is behind. Raises 503 and 504."""
+    where = context.resource.native, context.info.namespace, context.info.name
+    if context.collection.get(*where) is None:
+        await reached(context, None)
+    return context.collection.get(*where) is None
 
 
 async def get(context: Context) -> Answer:

@@ -16,7 +16,7 @@ from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.engine import ListCursor
 from hydrofoil.registry.pool import run
-from hydrofoil.storage.backend import Expired, Future
+from hydrofoil.storage.errors import Expired, Future
 
 CHUNK = 256 * 1024
 """Lists are put together and written in pieces of about this size."""
@@ -63,13 +63,16 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
         except ValueError as e:
             raise errors.bad_request(f"invalid continue token: {e}") from None
         revision = max(at, 0)
+        if not (revision and collection.ready(revision)):
+            await reached(context, None)
         if options.revision == 0:
             limit = 0
     elif options.revision == 0:
         limit = 0
-    elif options.revision is not None:
-        if options.revision > context.registry.backend.revision:
-            await reached(context, options.revision)
+    elif options.revision is None:
+        await reached(context, None)
+    else:
+        await reached(context, options.revision)
         if options.match == "Exact" or (limit and not options.match):
             revision = options.revision
     try:

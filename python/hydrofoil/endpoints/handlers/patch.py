@@ -8,6 +8,7 @@ from hydrofoil.apis import scheme
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.engine import Draft, ResourceType, Stored
@@ -141,10 +142,7 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
         info.subresource == "status" and resource.kind in {"Service", "ValidatingAdmissionPolicy"}
     )
 
-    def absent() -> bool:
-        return creates and context.collection.get(resource.native, info.namespace, info.name) is None
-
-    if absent():
+    if creates and await absent(context):
         check_segment(info.name)
         draft = await run(make, None, pooled=len(data) > LARGE)
         if draft.head()[5]:
@@ -153,7 +151,7 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
             )
             raise errors.conflict(resource.group, resource.plural, info.name, text)
         # Off the loop another may have created it.
-        if absent():
+        if await absent(context):
             stored = await context.registry.create(
                 resource,
                 info.namespace,

@@ -7,6 +7,7 @@ from hydrofoil.answer import Answer
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import check_segment
@@ -37,7 +38,7 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
     """Puts a checked body in the place of the present version."""
     resource, info = context.resource, context.info
     if not info.subresource and context.registry.traits(resource)[0]:
-        if context.collection.get(resource.native, info.namespace, info.name) is None:
+        if await absent(context):
             check_segment(info.name)
             stored = await context.registry.create(
                 resource,

@@ -18,7 +18,7 @@ from hydrofoil.endpoints.handlers.list import read_options, selector
 from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepted
 from hydrofoil.endpoints.params import ListOptions, truth
 from hydrofoil.engine import Watcher
-from hydrofoil.storage.backend import Expired
+from hydrofoil.storage.errors import Expired
 from hydrofoil.watch.stream import PIECE, WatchStream
 
 HIGH_WATER = 64 * 1024
@@ -77,14 +77,16 @@ async def open_watcher(context: Context, options: ListOptions, *, framed: bool) 
     if context.accepted.transform == "PartialObjectMetadataList":
         # No event is a list: upstream opens the stream and ends it.
         return token, None, b""
-    if options.initial_events and options.revision and options.revision > context.registry.backend.revision:
-        try:
+    try:
+        if options.revision is None:
+            await reached(context, None)
+        elif options.initial_events and options.revision:
             await reached(context, options.revision)
-        except errors.ApiError as e:
-            return token, None, error_event(context, e)
+    except errors.ApiError as e:
+        return token, None, error_event(context, e)
     revision, _ = start(options)
     if revision is None and options.initial_events is False:
-        revision = context.registry.backend.revision
+        revision = context.collection.revision
     try:
         watcher = context.collection.watch(
             context.resource.native, chosen, respond.form(context), revision, token, framed

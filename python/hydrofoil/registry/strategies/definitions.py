@@ -27,7 +27,7 @@ from hydrofoil.registry.strategies import naming
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 from hydrofoil.registry.strategies.base import Step, Strategy, Undo, nothing, now
 from hydrofoil.registry.strategies.naming import Condition, Definition, Taken
-from hydrofoil.storage.backend import Conflict, Missing
+from hydrofoil.storage.errors import Conflict, Missing
 
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
@@ -401,7 +401,7 @@ class DefinitionStrategy(Strategy):
         strategy = self.registry.strategy(instances)
         assert isinstance(strategy, InstanceStrategy)
         gone = strategy.deleted = asyncio.Event()
-        while self.registry.collection(instances).size()[0]:
+        while self.registry.collection(instances).stats().objects:
             gone.clear()
             async for old in self.registry.walk(instances):
                 try:
@@ -409,7 +409,7 @@ class DefinitionStrategy(Strategy):
                 except ApiError as e:
                     if e.code not in (404, 409):
                         LOG.warning("%s: %s", instances.plural, e.message)
-            if self.registry.collection(instances).size()[0]:
+            if self.registry.collection(instances).stats().objects:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_SECONDS):
                         await gone.wait()

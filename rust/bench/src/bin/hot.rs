@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use hydrofoil_bench::{Subject, catalog, definition, draft, filled, key};
 use hydrofoil_schema::custom::Definition;
-use hydrofoil_store::{Page, Selector, Shard};
+use hydrofoil_store::{Local, Page, Selector, Shard};
 use hydrofoil_types::Value;
 
 /// How often each is called: enough that what is made once does not count.
@@ -22,6 +22,7 @@ struct World {
     deployment: Subject,
     config_map: Subject,
     definition: Value,
+    log: Local,
     shard: Arc<Shard>,
     key: String,
 }
@@ -57,7 +58,7 @@ measured! {
     definition_compile: |w, _| Definition::compile(&w.definition);
     store_get: |w, _| w.shard.get(&w.key);
     store_rank: |w, _| w.shard.snapshot().tree.rank(&w.key);
-    store_create: |w, i| w.shard.create(&key(OBJECTS + i), draft(&w.config_map)).expect("a new key");
+    store_create: |w, i| w.log.create(&w.shard, &key(OBJECTS + i), draft(&w.config_map)).expect("a new key");
     store_walk: |w, _| {
         let mut bytes = 0;
         Page::new(w.shard.snapshot(), Selector::default(), "", 0).take(|version| {
@@ -71,11 +72,13 @@ measured! {
 fn main() {
     let catalog = catalog();
     let config_map = Subject::config_map(&catalog);
+    let (log, shard) = filled(&config_map, OBJECTS);
     let world = World {
         pod: Subject::pod(&catalog),
         deployment: Subject::deployment(&catalog),
         definition: definition(&catalog),
-        shard: filled(&config_map, OBJECTS),
+        log,
+        shard,
         key: key(OBJECTS / 3),
         config_map,
     };

@@ -65,6 +65,8 @@ pub(crate) struct Watcher {
     pub(crate) token: u64,
     /// The revision up to which it has been told everything.
     pub(crate) seen: u64,
+    /// Events up to this revision, which the shard had not reached when it began, are not for it; 0 when there are none.
+    pub(crate) from: u64,
 }
 
 /// The view that a selection has of an event, if any.

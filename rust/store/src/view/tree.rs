@@ -104,6 +104,15 @@ impl Tree {
         Some(old)
     }
 
+    /// Calls `look` for each version, in the order of keys.
+    pub(crate) fn each(&self, mut look: impl FnMut(&Arc<Version>)) {
+        let mut rank = 0;
+        while let Some((leaf, _)) = self.at(rank) {
+            leaf.versions().iter().for_each(&mut look);
+            rank += leaf.versions().len();
+        }
+    }
+
     /// How many keys are below `key`.
     pub fn rank(&self, key: &str) -> usize {
         let Some(root) = &self.root else { return 0 };

@@ -10,7 +10,7 @@ use hydrofoil_types::SmolStr;
 use parking_lot::Mutex;
 
 /// An object that is ready to be committed: encoded, but without a revision.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Draft {
     /// The canonical JSON with an empty resource version.
     pub json: Vec<u8>,

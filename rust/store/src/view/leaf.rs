@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use std::hash::Hasher;
 
 use crate::Version;
-use crate::cache::Block;
+use crate::view::cache::Block;
 
 /// How many columns of values a leaf remembers: few different selectors are in use at a time.
 const COLUMNS: usize = 8;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::leaf::Source;
+use crate::view::leaf::Source;
 use crate::{FieldSelector, FieldTarget, LabelSelector, Leaf, Snapshot, Version};
 
 /// Everything that narrows a list or a watch.

@@ -20,7 +20,7 @@ pub enum FieldTarget {
 
 /// The form in which a selector sees objects that are converted before they are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct View {
+pub struct Shown {
     /// The form of stored JSON that is shown as it is: its values are those of [`Version::fields`].
     pub stored: u64,
     /// The name of the form that all others are converted to.
@@ -31,7 +31,7 @@ pub struct View {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
     terms: Vec<(FieldTarget, bool, SmolStr)>,
-    view: Option<View>,
+    view: Option<Shown>,
 }
 
 impl FieldSelector {
@@ -49,7 +49,7 @@ impl FieldSelector {
 
     /// The same selector over objects as a view shows them. Names and namespaces are equal in all views.
     #[must_use]
-    pub fn seen_in(mut self, view: Option<View>) -> Self {
+    pub fn seen_in(mut self, view: Option<Shown>) -> Self {
         self.view = view.filter(|_| self.terms.iter().any(|(target, ..)| matches!(target, FieldTarget::Index(_))));
         self
     }

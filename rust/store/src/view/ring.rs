@@ -156,16 +156,28 @@ impl Ring {
             if !over {
                 break;
             }
-            self.compacted = first.revision;
-            let Some(first) = self.events.pop_front() else { break };
-            self.base += 1;
-            // The event that made the version before went earlier.
-            if let Some(previous) = &first.previous {
-                self.let_go(previous);
-            }
-            if !first.handed_on {
-                self.let_go(&first.current);
-            }
+            self.compacted = self.compacted.max(first.revision);
+            self.drop_first();
+        }
+    }
+
+    /// Ends the history up to a revision, and drops the events before a sequence number.
+    pub(crate) fn forget(&mut self, revision: u64, before: u64) {
+        self.compacted = self.compacted.max(revision);
+        while self.base < before && !self.events.is_empty() {
+            self.drop_first();
+        }
+    }
+
+    fn drop_first(&mut self) {
+        let Some(first) = self.events.pop_front() else { return };
+        self.base += 1;
+        // The event that made the version before went earlier.
+        if let Some(previous) = &first.previous {
+            self.let_go(previous);
+        }
+        if !first.handed_on {
+            self.let_go(&first.current);
         }
     }
 }

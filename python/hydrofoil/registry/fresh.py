@@ -1,0 +1,57 @@
+"""What rests on a view that may be older than the truth: reads wait for it, refusals are judged again."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from hydrofoil import errors
+from hydrofoil.engine import Draft
+from hydrofoil.storage.errors import Behind, Unavailable, Unknown
+
+if TYPE_CHECKING:
+    from hydrofoil.registry.store import Registry
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Tell what the log could not do as answers: 504 and 503."""
+    try:
+        yield
+    except Behind as e:
+        raise errors.timed_out() if e.asked is None else errors.too_large_version(e.asked, e.current) from None
+    except Unknown:
+        raise errors.timed_out() from None
+    except Unavailable as e:
+        raise errors.ApiError(503, "ServiceUnavailable", str(e), {}, retry_after=1) from None
+
+
+def judged_afresh(write: Callable[Given, Awaitable[Made]]) -> Callable[Given, Coroutine[Any, Any, Made]]:
+    """A write of a registry that is judged once more when what it was refused for may be no longer true."""
+
+    @functools.wraps(write)
+    async def judged(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        storage = cast("Registry", args[0]).storage
+        if storage.direct:
+            return await write(*args, **kwargs)
+        warnings = cast("list[str] | None", kwargs.get("warnings"))
+        before = list(warnings or ())
+        # The first try may change what it is given.
+        spare = [given.fork() if isinstance(given, Draft) else given for given in args]
+        with told():
+            try:
+                return await write(*args, **kwargs)
+            except errors.ApiError:
+                if storage.ready():
+                    raise
+            await storage.wait()
+            if warnings is not None:
+                warnings[:] = before
+            return await write(*spare, **kwargs)  # type: ignore[arg-type]
+
+    return judged

@@ -1,0 +1,96 @@
+"""The logs that keep the same promises, each with a storage over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from hydrofoil import engine
+from hydrofoil.apis.catalog import Catalog
+from hydrofoil.engine import Draft, ListCursor, Selector, Stored, Watcher
+from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.local import LocalLog
+from hydrofoil.storage.log import Log
+from hydrofoil.storage.view import Storage
+from hydrofoil.watch.stream import NOTHING
+from tests.contract.late import LateLog, Truth
+
+CATALOG = Catalog()
+EVENTS = 16
+"""How many writes the history holds."""
+LOGS: dict[str, Callable[[], Log]] = {"local": LocalLog, "late": lambda: LateLog(Truth())}
+
+
+def native(group: str, version: str, plural: str) -> engine.ResourceType:
+    """A built-in type."""
+    found = CATALOG.find(group, version, plural)
+    assert found
+    return found.native
+
+
+MAPS = native("", "v1", "configmaps")
+SECRETS = native("", "v1", "secrets")
+NAME = ("", "configmaps")
+EVERYTHING = Selector(MAPS, "", "", "")
+
+
+@asynccontextmanager
+async def opened(log: Log) -> AsyncIterator[Storage]:
+    """A storage with its config maps loaded."""
+    storage = Storage(log, events=EVENTS)
+    await storage.open()
+    await maps_of(storage).wait()
+    yield storage
+    await storage.close()
+
+
+def maps_of(storage: Storage) -> Collection:
+    """The collection of config maps."""
+    return storage.collection(NAME, MAPS)
+
+
+def draft(name: str, namespace: str = "a", labels: dict[str, str] | None = None, uid: str = "", **data: str) -> Draft:
+    """A config map."""
+    body: dict[str, Any] = {"metadata": {"name": name, "namespace": namespace, "uid": uid or name}, "data": data}
+    body["metadata"]["labels"] = labels or {}
+    made, _ = MAPS.decode(json.dumps(body).encode(), "json")
+    made.set_type()
+    return made
+
+
+def keys(found: list[Stored]) -> list[str]:
+    """Namespaces and names."""
+    return [f"{s.namespace}/{s.name}" for s in found]
+
+
+def page(maps: Collection, limit: int, revision: int, start: str) -> ListCursor:
+    """A page of all."""
+    return maps.list(MAPS, EVERYTHING, "json", limit, revision, start)
+
+
+def listed(maps: Collection, selector: Selector = EVERYTHING, revision: int = 0) -> list[str]:
+    """What is selected at a revision."""
+    return keys(maps.list(MAPS, selector, "json", 0, revision, "").versions(1000))
+
+
+def watching(maps: Collection, revision: int | None, token: int = 1, selector: Selector = EVERYTHING) -> Watcher:
+    """A watch from after a revision."""
+    return maps.watch(MAPS, selector, "json", revision, token, False)
+
+
+Seen = tuple[str, str, int]
+
+
+def seen(watcher: Watcher) -> list[Seen]:
+    """What waits: kind of event, name, revision."""
+    lines = b""
+    left = None
+    while left != NOTHING:
+        data, left = watcher.drain(1 << 20)
+        lines += data or b""
+    events = [json.loads(line) for line in lines.splitlines()]
+    return [
+        (e["type"], e["object"]["metadata"]["name"], int(e["object"]["metadata"]["resourceVersion"])) for e in events
+    ]

@@ -10,10 +10,13 @@ from time import perf_counter
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.admission.chain import Chain
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.errors import FAULTS
 from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
+from hydrofoil.request import User
 from hydrofoil.storage.backend import Expired
 from hydrofoil.watch.hub import SLICE_SECONDS, Hub
 from hydrofoil.watch.stream import INITIAL_END, LAPPED, NOTHING, WatchStream
@@ -97,6 +100,11 @@ class _Nowhere:
 class Controller:
     """Queues keys on events and works them off one by one; a failed one is tried again."""
 
+    user = User("system:kube-controller-manager")
+    """As whom it writes."""
+    admission: Chain
+    """Who admits what it writes; given before it starts."""
+
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
         self._hub = hub
@@ -106,6 +114,12 @@ class Controller:
         self._met: set[tuple[str, str]] = set()
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
+
+    def write(
+        self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
+    ) -> Write:
+        """A write of its own."""
+        return self.admission.write(resource, namespace, name, subresource=subresource, manager=manager, user=self.user)
 
     def resources(self) -> Iterable[Resource]:
         """What to watch."""

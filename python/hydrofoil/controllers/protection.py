@@ -92,7 +92,7 @@ class ProtectionController(Controller):
             return draft
 
         try:
-            await self.registry.update(resource, namespace, name, change, warnings=[])
+            await self.registry.update(resource, namespace, name, change, self.write(resource, namespace, name))
         except ApiError as e:
             if e.code not in (404, 409):
                 raise

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from hydrofoil import engine
+from hydrofoil.admission.chain import Chain
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.scheme import package
 from hydrofoil.endpoints import respond
@@ -17,6 +18,7 @@ from hydrofoil.endpoints.params import Params
 from hydrofoil.endpoints.request_info import RequestInfo
 from hydrofoil.errors import ApiError, bad_request
 from hydrofoil.registry.pool import LARGE, run
+from hydrofoil.registry.write import Write
 from hydrofoil.storage.backend import Collection
 
 if TYPE_CHECKING:
@@ -41,6 +43,8 @@ class Scope:
     common: bytes
     """Header lines that every answer carries."""
     accepted: Accepted
+    admission: Chain
+    """Who admits what it writes."""
     cbor: bool = False
     """Whether CBOR is served."""
     request_timeout: float = 60.0
@@ -65,6 +69,29 @@ class Scope:
             return given
         agent = self.request.headers.get("User-Agent", "").partition("/")[0]
         return "".join(c for c in agent if c.isprintable()).encode()[:128].decode(errors="ignore") or "unknown"
+
+    def write(
+        self,
+        *,
+        dry_run: bool = False,
+        manager: str = "",
+        resource: Resource | None = None,
+        subresource: str | None = None,
+    ) -> Write:
+        """What the request writes: its own resource and subresource where it is not told."""
+        info = self.info
+        write = self.admission.write(
+            resource or self.resource,
+            info.namespace,
+            info.name,
+            subresource=info.subresource,
+            manager=manager,
+            dry_run=dry_run,
+            warnings=self.warnings,
+        )
+        if subresource is not None:
+            write.subresource = subresource
+        return write
 
     def form(self) -> str:
         """The native form of an answer that shows one object."""

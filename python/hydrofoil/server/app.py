@@ -14,6 +14,8 @@ from urllib.parse import unquote
 from aiohttp import web
 
 from hydrofoil import engine, errors
+from hydrofoil.admission.chain import Chain
+from hydrofoil.admission.defaults import plugins
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.apis.gates import Gates
 from hydrofoil.endpoints import params as query
@@ -33,16 +35,14 @@ from hydrofoil.errors import ApiError
 from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.conversion import ConversionFailed
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.cluster_ips import ClusterIPs
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
-from hydrofoil.registry.strategies.ranges import Ports
-from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents, accepted_or_plain
 from hydrofoil.server.health import Health
 from hydrofoil.server.inflight import LONG_RUNNING, REFUSAL, REFUSAL_HEADERS, InFlight
 from hydrofoil.server.metrics import Metrics, document_labels, resource_labels
+from hydrofoil.server.strategies import strategies
 from hydrofoil.storage.memory import MemoryBackend
 from hydrofoil.watch.hub import Hub
 
@@ -94,10 +94,9 @@ class App:
             cache=config.cache_bytes,
         )
         self.registry = Registry(self.catalog, self.backend)
-        services = self.registry.strategies["", "services"]
-        assert isinstance(services, ServiceStrategy)
-        services.ips = ClusterIPs(config.service_cluster_ip_range)
-        services.ports = Ports(*config.service_node_port_range)
+        networks, ports = config.service_cluster_ip_range, config.service_node_port_range
+        self.registry.strategies |= strategies(self.registry, networks, ports)
+        self.admission = Chain(plugins(self.registry))
         self.hub = Hub(self.backend)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
@@ -136,6 +135,7 @@ class App:
         await self.aggregator.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
+        self.admission.changed()
         if collection is not None:
             self.hub.cut(collection)
         for listener in self.listeners:
@@ -244,6 +244,7 @@ class App:
             self.hub,
             common,
             accepted,
+            self.admission,
             self.cbor,
             self.request_timeout,
             kind,

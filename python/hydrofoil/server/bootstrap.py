@@ -19,6 +19,7 @@ from hydrofoil.endpoints.request_info import parse
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
+from hydrofoil.registry.write import Write
 
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
@@ -104,7 +105,7 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
             namespace = body["metadata"].get("namespace", "")
             try:
-                stored = await registry.create(resource, namespace, draft, warnings=[])
+                stored = await registry.create(resource, namespace, draft, Write())
             except errors.ApiError as e:
                 raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
             # What the server tells of a new object by itself stays.
@@ -112,8 +113,8 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             if "status" in body and "status" in resource.subresources and not told:
                 draft = stored.thaw()
                 draft.set(["status"], orjson.dumps(body["status"]))
-                change = partial(_given, draft)
-                await registry.update(resource, namespace, stored.name, change, subresource="status", warnings=[])
+                write = Write(subresource="status")
+                await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
 
 
 def _given(draft: Draft, _: Stored) -> Draft:

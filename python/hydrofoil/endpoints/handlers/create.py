@@ -15,9 +15,7 @@ async def create(scope: Scope) -> Answer:
         scope.resource,
         scope.info.namespace,
         draft,
-        dry_run=options.dry_run,
-        manager=scope.manager(),
+        scope.write(dry_run=options.dry_run, manager=scope.manager()),
         sent=scope.sent,
-        warnings=scope.warnings,
     )
     return await scope.shown(stored, 201)

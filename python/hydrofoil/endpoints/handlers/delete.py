@@ -15,8 +15,9 @@ from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.errors import Cause
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.objects import BATCH
 from hydrofoil.registry.pool import Pace
-from hydrofoil.registry.store import BATCH, DeleteOptions
 
 POLICIES = ("Foreground", "Background", "Orphan")
 OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
@@ -104,7 +105,9 @@ async def delete(scope: Scope) -> Answer:
     options = await delete_options(scope)
     resource, info = scope.resource, scope.info
     scope.warnings += scope.registry.strategy(resource).delete_warnings(options)
-    stored, gone = await scope.registry.delete(resource, info.namespace, info.name, options)
+    stored, gone = await scope.registry.delete(
+        resource, info.namespace, info.name, options, scope.write(dry_run=options.dry_run)
+    )
     if gone and not scope.registry.traits(resource)[2]:
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
         status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
@@ -132,13 +135,14 @@ async def delete_collection(scope: Scope) -> Answer:
     head_length = len(f'"kind":"{scope.resource.kind}","apiVersion":"{scope.resource.api_version}",')
     head_length = 0 if scope.resource.custom else head_length
     pace = Pace()
+    write = scope.write(dry_run=options.dry_run)
     try:
         async with asyncio.timeout(scope.request_timeout):
             while batch := cursor.versions(BATCH):
                 for old in batch:
                     await pace.rest()
                     try:
-                        await scope.registry.delete(scope.resource, old.namespace, old.name, options)
+                        await scope.registry.delete(scope.resource, old.namespace, old.name, options, write)
                     except errors.ApiError as e:
                         if e.code == 404:
                             continue

@@ -10,8 +10,8 @@ from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.objects import check_segment
 from hydrofoil.registry.pool import LARGE, run
-from hydrofoil.registry.store import check_segment
 
 BAD_PATCH = "Invalid JSON Patch"
 """What the library that merges says of what is no object."""
@@ -35,12 +35,9 @@ async def patch(scope: Scope) -> Answer:
         scope.info.namespace,
         scope.info.name,
         change,
-        subresource=scope.info.subresource,
-        dry_run=options.dry_run,
-        manager=scope.manager(),
+        scope.write(dry_run=options.dry_run, manager=scope.manager()),
         patch=True,
         sent=len(data),
-        warnings=scope.warnings,
     )
     return await scope.shown(stored)
 
@@ -155,10 +152,9 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
                 resource,
                 info.namespace,
                 draft,
-                dry_run=options.dry_run,
+                scope.write(dry_run=options.dry_run),
                 updated=True,
                 sent=len(data),
-                warnings=scope.warnings,
             )
             return await scope.shown(stored, 201)
     stored = await scope.registry.update(
@@ -166,11 +162,9 @@ async def apply(scope: Scope, data: bytes, options: WriteOptions) -> Answer:
         info.namespace,
         info.name,
         make,
-        subresource=info.subresource,
-        dry_run=options.dry_run,
+        scope.write(dry_run=options.dry_run),
         patch=True,
         sent=len(data),
-        warnings=scope.warnings,
     )
     return await scope.shown(stored)
 

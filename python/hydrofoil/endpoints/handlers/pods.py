@@ -15,8 +15,10 @@ from hydrofoil.endpoints.handlers.scale import selector_text
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.store import DeleteOptions, storage_error
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.preconditions import storage_error
 from hydrofoil.registry.strategies.base import now
+from hydrofoil.registry.write import Write
 
 BINDING = "io.k8s.api.core.v1.Binding"
 EVICTION = "io.k8s.api.policy.v1.Eviction"
@@ -89,11 +91,9 @@ async def bind(scope: Scope) -> Answer:
         scope.info.namespace,
         name,
         change,
-        subresource="binding",
-        dry_run=options.dry_run,
+        scope.write(dry_run=options.dry_run, resource=_pods(scope), subresource="binding"),
         # Upstream assigns the node in the storage, past the rules of an update.
         validate=False,
-        warnings=scope.warnings,
     )
     return scope.json_answer(SUCCESS, 201)
 
@@ -123,6 +123,7 @@ async def evict(scope: Scope) -> Answer:
             policy=asked.get("propagationPolicy"),
             dry_run=dry_run,
         ),
+        Write(),
     )
     return scope.json_answer(SUCCESS, 201)
 
@@ -144,7 +145,7 @@ async def _disrupt(scope: Scope, pod: Stored, *, dry_run: bool) -> None:
         raise errors.ApiError(500, "", text)
     for budget in covering:
         await scope.registry.update(
-            budgets, pod.namespace, budget.name, _taking(pod.name), subresource="status", dry_run=dry_run, warnings=[]
+            budgets, pod.namespace, budget.name, _taking(pod.name), Write(subresource="status", dry_run=dry_run)
         )
 
 

@@ -16,7 +16,7 @@ from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, ResourceType, Stored
-from hydrofoil.registry.store import storage_error
+from hydrofoil.registry.preconditions import storage_error
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
@@ -166,7 +166,9 @@ async def _write(
         present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         given = make(old, present)
         if not patch:
-            given.begin_update(present, "scale", scope.manager())
+            given.default()
+            given.track(scope.manager(), present, "scale")
+            given.keep_metadata(present)
         owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
         draft = scaled(scope, old, given)
         new = scale_owners.of_object(entries, owners, known, scope.resource.api_version)
@@ -178,9 +180,8 @@ async def _write(
         scope.info.namespace,
         scope.info.name,
         change,
-        dry_run=options.dry_run,
+        scope.write(dry_run=options.dry_run, subresource=""),
         patch=patch,
-        warnings=scope.warnings,
     )
     return answer(scope, stored)
 

@@ -8,7 +8,7 @@ from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.endpoints.respond import Answer
 from hydrofoil.endpoints.scope import Scope
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.store import check_segment
+from hydrofoil.registry.objects import check_segment
 
 UNNAMED = "the name of the object ({} based on URL) was undeterminable: name must be provided"
 
@@ -42,11 +42,9 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
                 resource,
                 info.namespace,
                 draft,
-                dry_run=options.dry_run,
-                manager=scope.manager(),
+                scope.write(dry_run=options.dry_run, manager=scope.manager()),
                 updated=True,
                 sent=scope.sent,
-                warnings=scope.warnings,
             )
             return await scope.shown(stored, 201)
 
@@ -59,10 +57,7 @@ async def replace(scope: Scope, draft: Draft, options: WriteOptions) -> Answer:
         info.namespace,
         info.name,
         change,
-        subresource=info.subresource,
-        dry_run=options.dry_run,
-        manager=scope.manager(),
+        scope.write(dry_run=options.dry_run, manager=scope.manager()),
         sent=scope.sent,
-        warnings=scope.warnings,
     )
     return await scope.shown(stored)

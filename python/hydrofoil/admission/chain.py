@@ -53,6 +53,7 @@ class Chain:
     ) -> Write:
         """A write that these plug-ins admit."""
         told: list[str] = [] if warnings is None else warnings
+        # It does not know the write: each would keep the other until the collector of circles comes.
         admit = Admission(resource, subresource, namespace, name, dry_run, user, told)
         admit.chain = self
         return Write(admit, manager, subresource, dry_run, user, told)
@@ -66,16 +67,17 @@ class Admission(Attributes):
 
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Have the draft changed."""
-        return self._ask(0, operation, draft, old)
+        steps = self.chain.steps(self.resource, self.subresource, operation)[0]
+        return self._ask(steps, operation, draft, old) if steps else None
 
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Have what would be stored looked at."""
-        return self._ask(1, operation, draft, old)
+        steps = self.chain.steps(self.resource, self.subresource, operation)[1]
+        return self._ask(steps, operation, draft, old) if steps else None
 
-    def _ask(self, which: int, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
-        steps = self.chain.steps(self.resource, self.subresource, operation)[which]
-        if not steps:
-            return None
+    def _ask(
+        self, steps: Sequence[Step], operation: Operation, draft: Draft | None, old: Stored | None
+    ) -> Awaitable[None] | None:
         self.operation, self.draft, self.old = operation, draft, old
         for at, step in enumerate(steps):
             if (waits := step(self)) is not None:

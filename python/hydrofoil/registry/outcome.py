@@ -14,10 +14,8 @@ Made = tuple[Stored, bool]
 """What a write makes, and whether it was done: a dry run is not."""
 
 
-async def outcome(work: Coroutine[Any, Any, Made], finish: Finish | None) -> Stored:
+async def outcome(work: Coroutine[Any, Any, Made], finish: Finish) -> Stored:
     """What a write makes; `finish` is told whether it was done, also when the caller is cancelled meanwhile."""
-    if finish is None:
-        return (await work)[0]
     task = asyncio.create_task(_through(work, finish))
     task.add_done_callback(_ended)
     return (await asyncio.shield(task))[0]

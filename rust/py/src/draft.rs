@@ -76,12 +76,13 @@ impl Draft {
     }
 
     /// What `default` does.
-    fn complete(&self, namespace: Option<&str>) {
+    fn complete(&self, namespace: Option<&str>) -> String {
         // A custom resource has to say itself what it is, and has its defaults since it was read.
         if self.typed.custom.is_none() {
             self.set_type();
         }
         let mut value = self.value.lock();
+        let version = MetaView::of(&value).resource_version().to_owned();
         if let Some(namespace) = namespace {
             let meta = value.object_at_mut(&["metadata"]);
             for gone in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
@@ -94,13 +95,14 @@ impl Draft {
             }
         }
         if self.typed.custom.is_some() {
-            return;
+            return version;
         }
         if namespace.is_some() {
             let unlabelled = value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
             self.unlabelled.store(unlabelled, Ordering::Relaxed);
         }
         default::apply(&self.typed.kind, &mut value);
+        version
     }
 
     /// What `keep_metadata` does.
@@ -301,9 +303,10 @@ impl Draft {
     }
 
     /// Sets type and defaults; of what becomes a new object in `namespace`, takes out what only the server sets.
+    /// Gives the version that the object names.
     #[pyo3(signature = (namespace=None))]
-    fn default(&self, py: Python<'_>, namespace: Option<&str>) {
-        apart(py, self.size, || self.complete(namespace));
+    fn default(&self, py: Python<'_>, namespace: Option<&str>) -> String {
+        apart(py, self.size, || self.complete(namespace))
     }
 
     /// Makes `manager` the owner of what the body says and, where there is an old object, of what it changes.

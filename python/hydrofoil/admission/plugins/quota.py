@@ -24,13 +24,14 @@ class ResourceQuota(Plugin):
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._resource = registry.catalog.find("", "v1", "resourcequotas")
+        self._quotas = None if self._resource is None else registry.collection(self._resource)
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return self._resource is not None and resource.namespaced and operation != "DELETE"
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
         """Counts a write in the status of its quotas. Raises 403 when one of them has too little left."""
-        if self._resource is None or not self._registry.collection(self._resource).size()[0]:
+        if self._resource is None or self._quotas is None or not self._quotas.size()[0]:
             return None
         return self._charge(self._resource, a) if a.namespace else None
 

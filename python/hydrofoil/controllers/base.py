@@ -97,10 +97,16 @@ class _Nowhere:
         return False
 
 
+def service_account(name: str) -> User:
+    """Who a controller of kube-controller-manager is (`--use-service-account-credentials`)."""
+    groups = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
+    return User(f"system:serviceaccount:kube-system:{name}", groups=groups)
+
+
 class Controller:
     """Queues keys on events and works them off one by one; a failed one is tried again."""
 
-    user = User("system:kube-controller-manager")
+    user = User("system:kube-controller-manager", groups=("system:authenticated",))
     """As whom it writes."""
     admission: Chain
     """Who admits what it writes; given before it starts."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import orjson
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.graph import Node, invalid_owner
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
@@ -33,6 +33,8 @@ class InvalidOwner(Exception):
 
 class GarbageCollector(Controller):
     """Keeps the graph of owners and deletes what nobody owns any more."""
+
+    user = service_account("generic-garbage-collector")
 
     def __init__(self, registry: Any, hub: Any) -> None:
         super().__init__(registry, hub)

@@ -8,7 +8,7 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.base import Controller, service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -29,6 +29,8 @@ OK = {
 
 class NamespaceController(Controller):
     """Works off namespaces that are being terminated."""
+
+    user = service_account("namespace-controller")
 
     def _namespaces(self) -> Resource:
         found = self.registry.catalog.find("", "v1", "namespaces")

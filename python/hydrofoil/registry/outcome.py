@@ -14,9 +14,14 @@ Made = tuple[Stored, bool]
 """What a write makes, and whether it was done: a dry run is not."""
 
 
-async def outcome(work: Coroutine[Any, Any, Made], finish: Finish) -> Stored:
-    """What a write makes; `finish` is told whether it was done, also when the caller is cancelled meanwhile."""
+async def outcome(work: Coroutine[Any, Any, Made], finish: Finish, under_way: set[asyncio.Task[Made]]) -> Stored:
+    """What a write makes; `finish` is told whether it was done, also when the caller is cancelled meanwhile.
+
+    Until then it is among those that are under way.
+    """
     task = asyncio.create_task(_through(work, finish))
+    under_way.add(task)
+    task.add_done_callback(under_way.discard)
     task.add_done_callback(_ended)
     return (await asyncio.shield(task))[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import random
@@ -50,6 +51,7 @@ class Registry(Objects):
         self.strategies: dict[tuple[str, str], Strategy] = {}
         """The kinds that do something differently, by group and resource."""
         self._usual = Strategy(self)
+        self._under_way: set[asyncio.Task[Made]] = set()
 
     def strategy(self, resource: Resource) -> Strategy:
         """What the kind does differently."""
@@ -115,7 +117,7 @@ class Registry(Objects):
             finish = None if strategy is self._usual else await strategy.begin(write, tried, None)
             work = self._create(resource, namespace, tried, write, made, int(digits or 0), updated, pooled)
             try:
-                stored = (await work)[0] if finish is None else await outcome(work, finish)
+                stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
             except Exists:
                 if not base:
                     raise self._exists(resource, namespace, name) from None
@@ -200,7 +202,7 @@ class Registry(Objects):
             finish = None if strategy is self._usual else await strategy.begin(write, draft, old)
             work = self._replace(resource, old, draft, write, validate, pooled)
             try:
-                stored = (await work)[0] if finish is None else await outcome(work, finish)
+                stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
             except Conflict:
                 # A version that a patch brings is compared anew by the next try.
                 if given and not patch:

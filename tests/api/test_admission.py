@@ -148,3 +148,53 @@ async def test_expressions_of_policies_are_checked(api: aiohttp.ClientSession) -
     assert sorted(causes) == ["spec.validations[1].expression", "spec.validations[2].expression"]
     assert "undeclared reference to 'params'" in causes["spec.validations[1].expression"]
     assert causes["spec.validations[2].expression"].endswith("must evaluate to bool but got int")
+
+
+async def test_changes_come_before_names_and_refusals_after_validation(api: aiohttp.ClientSession) -> None:
+    """`Create` of apiserver `pkg/endpoints/handlers/create.go`, `extractResourceName` of `pkg/admission/errors.go`."""
+    classless = pod("") | {"metadata": {"generateName": "p-"}}
+    classless["spec"]["priorityClassName"] = "none"
+    refused = await post(api, f"{CORE}/pods", classless, 403)
+    assert refused["message"] == 'pods "p-" is forbidden: no PriorityClass with name none was found'
+    # What a plug-in refuses while it changes goes before what is not valid,
+    nameless = pod("Not Valid")
+    nameless["spec"]["priorityClassName"] = "none"
+    assert (await post(api, f"{CORE}/pods", nameless, 403))["reason"] == "Forbidden"
+    # and what it refuses of what will be stored comes after it (`validateOverhead` of the RuntimeClass plug-in).
+    heavy = pod("Not Valid")
+    heavy["spec"]["overhead"] = {"cpu": "1"}
+    assert (await post(api, f"{CORE}/pods", heavy, 422))["reason"] == "Invalid"
+    heavy["metadata"] = {"generateName": "p-"}
+    refused = await post(api, f"{CORE}/pods", heavy, 403)
+    assert refused["message"].startswith('pods "p-') and not refused["message"].startswith('pods "p-"')
+    assert refused["message"].endswith("Overhead set without corresponding RuntimeClass defined Overhead")
+
+
+async def test_a_refused_pod_is_warned_of_too(api: aiohttp.ClientSession) -> None:
+    """Warnings are written to the answer at once, be it a refusal (apiserver `pkg/endpoints/filters/warning.go`)."""
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    await post(api, "/api/v1/namespaces", {"metadata": {"name": "strict", "labels": labels}})
+    body = pod("p")
+    body["spec"]["nodeSelector"] = {"beta.kubernetes.io/arch": "arm"}
+    async with api.post("/api/v1/namespaces/strict/pods", json=body) as r:
+        assert r.status == 403
+        assert any("beta.kubernetes.io/arch" in w for w in r.headers.getall("Warning"))
+
+
+async def test_a_scale_is_not_looked_at_as_the_workload_behind_it(api: aiohttp.ClientSession) -> None:
+    """Of workloads only the object itself is (`ValidatePodController` of pod-security-admission `admission.go`)."""
+    labels = {"pod-security.kubernetes.io/warn": "restricted"}
+    await post(api, "/api/v1/namespaces", {"metadata": {"name": "warned", "labels": labels}})
+    apps = "/apis/apps/v1/namespaces/warned/deployments"
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod("p")["spec"]}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    async with api.post(apps, json={"metadata": {"name": "d"}, "spec": spec}) as r:
+        assert r.status == 201 and "would violate PodSecurity" in r.headers["Warning"]
+    async with api.patch(f"{apps}/d/scale", json={"spec": {"replicas": 2}}, headers=MERGE) as r:
+        assert r.status == 200 and "Warning" not in r.headers
+
+
+async def test_no_deletion_of_a_protected_namespace(api: aiohttp.ClientSession) -> None:
+    async with api.delete("/api/v1/namespaces/default") as r:
+        answer = await r.json()
+    assert answer["message"] == 'namespaces "default" is forbidden: this namespace may not be deleted'

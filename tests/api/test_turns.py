@@ -57,7 +57,10 @@ async def fill(server: Server, plural: str, body: dict[str, object], group: str 
         name = f"n{i:05}"
         metadata = {"name": name, "namespace": "bulk", "labels": {"l": str(i % 7)}, "ownerReferences": owners}
         draft, _ = resource.native.decode(orjson.dumps({**body, "metadata": metadata}), "json")
-        draft.begin_create("bulk", name, f"00000000-0000-4000-8000-{i:012}", "m")
+        draft.default("bulk")
+        draft.track("m")
+        draft.fill_metadata(name, f"00000000-0000-4000-8000-{i:012}")
+        draft.prepare()
         await collection.create(draft)
         if i % 50 == 49:
             await asyncio.sleep(0)

@@ -15,7 +15,7 @@ GATES = Gates({})
 
 def parts(hub: Any = None, seconds: float = 60.0) -> Parts:
     """What the requests of a server that holds nothing share."""
-    return Parts(cast(Any, None), hub, GATES, Clock(), Chance(), seconds)
+    return Parts(cast(Any, None), cast(Any, None), hub, GATES, Clock(), Chance(), seconds)
 
 
 def requested(method: str, target: str, headers: dict[str, str] | None = None) -> Context:

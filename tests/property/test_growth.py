@@ -34,7 +34,10 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     if given is None:
         return clock.times
     new = given[0].fork()
-    step("begin create", lambda: new.begin_create("d", "x", "u", "m"))
+    step("default", lambda: new.default("d"))
+    step("track", lambda: new.track("m"))
+    new.fill_metadata("x", "u")
+    step("prepare", new.prepare)
     step("validate", new.validate)
     step("warnings", new.warnings)
     step("owners", new.dedup_owners)
@@ -53,8 +56,10 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     step("table", lambda: old.body("json:table:v1:None"))
     for name, body in (("the same", whole), ("a part", part)):
         draft = native.decode(body, "json")[0]
-        step(f"update to {name}", partial(draft.begin_update, old, "", "other"))
-        step(f"prepare {name}", partial(draft.prepare_update, old, ""))
+        step(f"default {name}", draft.default)
+        step(f"track {name}", partial(draft.track, "other", old))
+        step(f"keep metadata of {name}", partial(draft.keep_metadata, old))
+        step(f"prepare {name}", partial(draft.prepare, old))
         step(f"validate {name}", partial(draft.validate, old))
         step(f"warnings of {name}", partial(draft.warnings, old))
         for kind in ("merge", "strategic"):

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from tests.conftest import ROOT
+from tests.imports import circles, graph
 
 
 @pytest.mark.program("cargo")
@@ -31,3 +32,13 @@ def test_every_module_imports_alone() -> None:
     line = [sys.executable, "-W", "error", "-c", code, *(n for n in names if not n.endswith("__main__"))]
     subprocess.run(line, check=True, timeout=50)
     assert hydrofoil.__version__
+
+
+@pytest.mark.parametrize("room", ["registry", "admission"])
+def test_no_file_is_part_of_a_circle_of_imports(room: str) -> None:
+    found = circles(graph(ROOT / "python" / "hydrofoil"))
+    assert [c for c in found if any(name.startswith(f"hydrofoil.{room}") for name in c)] == []
+
+
+def test_circles_are_found() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]

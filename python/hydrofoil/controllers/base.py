@@ -9,12 +9,15 @@ from collections.abc import Iterable
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
+from hydrofoil.request import User
 from hydrofoil.storage.errors import Expired
 from hydrofoil.watch.hub import SLICE_SECONDS, Hub
 from hydrofoil.watch.stream import INITIAL_END, LAPPED, NOTHING, WatchStream
@@ -101,8 +104,19 @@ class _Nowhere:
         """Wait for nothing."""
 
 
+def service_account(name: str) -> User:
+    """Who a controller of kube-controller-manager is (`--use-service-account-credentials`)."""
+    groups = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
+    return User(f"system:serviceaccount:kube-system:{name}", groups=groups)
+
+
 class Controller:
     """Queues keys on events and works them off one by one; a failed one is tried again."""
+
+    user = User("system:kube-controller-manager", groups=("system:authenticated",))
+    """As whom it writes."""
+    admission: Chain
+    """Who admits what it writes; given before it starts."""
 
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
@@ -113,6 +127,12 @@ class Controller:
         self._met: set[tuple[str, str]] = set()
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
+
+    def write(
+        self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
+    ) -> Write:
+        """A write of its own."""
+        return self.admission.write(resource, namespace, name, subresource=subresource, manager=manager, user=self.user)
 
     def resources(self) -> Iterable[Resource]:
         """What to watch."""

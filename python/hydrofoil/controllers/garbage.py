@@ -10,12 +10,12 @@ from typing import Any, Literal
 import orjson
 
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.graph import Node, invalid_owner
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.pool import Pace
-from hydrofoil.registry.store import DeleteOptions
 from hydrofoil.registry.strategies.base import FOREGROUND, ORPHAN
 
 LOG = logging.getLogger("hydrofoil")
@@ -33,6 +33,8 @@ class InvalidOwner(Exception):
 
 class GarbageCollector(Controller):
     """Keeps the graph of owners and deletes what nobody owns any more."""
+
+    user = service_account("generic-garbage-collector")
 
     def __init__(self, registry: Any, hub: Any) -> None:
         super().__init__(registry, hub)
@@ -190,9 +192,9 @@ class GarbageCollector(Controller):
         body = invalid_owner(node, uid, owner)
         draft, _ = events.native.decode(orjson.dumps(body), "json")
         try:
-            await self.registry.create(
-                events, body["metadata"]["namespace"], draft, manager="kube-controller-manager", warnings=[]
-            )
+            namespace = body["metadata"]["namespace"]
+            write = self.write(events, namespace, manager="kube-controller-manager")
+            await self.registry.create(events, namespace, draft, write)
         except ApiError as e:
             LOG.info("no event for %s: %s", node.name, e.message)
 
@@ -222,7 +224,9 @@ class GarbageCollector(Controller):
             policy = "Orphan"
         elif FOREGROUND in node.finalizers:
             policy = "Foreground"
-        await self.registry.delete(self._served(node), node.namespace, node.name, DeleteOptions(uid=uid, policy=policy))
+        resource, options = self._served(node), DeleteOptions(uid=uid, policy=policy)
+        write = self.write(resource, node.namespace, node.name)
+        await self.registry.delete(resource, node.namespace, node.name, options, write)
         return True
 
     async def _as_owner(self, uid: str, node: Node) -> bool:
@@ -278,7 +282,9 @@ class GarbageCollector(Controller):
             draft.set(["metadata", "ownerReferences"], orjson.dumps(made) if made else None)
             return draft
 
-        await self.registry.update(self._served(node), node.namespace, node.name, change, warnings=[])
+        resource = self._served(node)
+        write = self.write(resource, node.namespace, node.name)
+        await self.registry.update(resource, node.namespace, node.name, change, write)
 
     async def _drop_finalizer(self, node: Node, finalizer: str) -> None:
         def change(old: Stored) -> Draft:
@@ -287,4 +293,6 @@ class GarbageCollector(Controller):
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
             return draft
 
-        await self.registry.update(self._served(node), node.namespace, node.name, change, warnings=[])
+        resource = self._served(node)
+        write = self.write(resource, node.namespace, node.name)
+        await self.registry.update(resource, node.namespace, node.name, change, write)

@@ -8,11 +8,11 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.controllers.base import Controller
+from hydrofoil.controllers.base import Controller, service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.pool import Pace
-from hydrofoil.registry.store import DeleteOptions
 from hydrofoil.registry.strategies.base import now
 
 OK = {
@@ -29,6 +29,8 @@ OK = {
 
 class NamespaceController(Controller):
     """Works off namespaces that are being terminated."""
+
+    user = service_account("namespace-controller")
 
     def _namespaces(self) -> Resource:
         found = self.registry.catalog.find("", "v1", "namespaces")
@@ -67,9 +69,11 @@ class NamespaceController(Controller):
             if not resource.namespaced or "list" not in resource.verbs or resource.storage in seen:
                 continue
             seen.add(resource.storage)
+            options = DeleteOptions(policy="Background")
             async for old in self.registry.walk(resource, namespace, pace):
                 try:
-                    await self.registry.delete(resource, namespace, old.name, DeleteOptions(policy="Background"))
+                    write = self.write(resource, namespace, old.name)
+                    await self.registry.delete(resource, namespace, old.name, options, write)
                 except ApiError as e:
                     if e.code != 404:
                         raise
@@ -120,14 +124,9 @@ class NamespaceController(Controller):
 
     async def _write(self, name: str, change: Callable[[Stored], Draft], subresource: str) -> None:
         try:
-            await self.registry.update(
-                self._namespaces(),
-                "",
-                name,
-                change,
-                subresource=subresource,
-                warnings=[],
-            )
+            resource = self._namespaces()
+            write = self.write(resource, "", name, subresource=subresource)
+            await self.registry.update(resource, "", name, change, write)
         except ApiError as e:
             if e.code not in (404, 409):
                 raise

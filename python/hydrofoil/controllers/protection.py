@@ -14,7 +14,7 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.controllers.base import Controller, Metadata
+from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 
@@ -92,7 +92,7 @@ class ProtectionController(Controller):
             return draft
 
         try:
-            await self.registry.update(resource, namespace, name, change, warnings=[])
+            await self.registry.update(resource, namespace, name, change, self.write(resource, namespace, name))
         except ApiError as e:
             if e.code not in (404, 409):
                 raise
@@ -111,6 +111,7 @@ class ProtectionController(Controller):
 class ClaimProtection(ProtectionController):
     """A claim stays while a pod on a node mounts it."""
 
+    user = service_account("pvc-protection-controller")
     target = ("", "persistentvolumeclaims")
     users = (("", "pods"),)
     finalizer = "kubernetes.io/pvc-protection"
@@ -141,6 +142,7 @@ def _mounts(pod: dict[str, Any], name: str, claim: dict[str, Any]) -> bool:
 class VolumeProtection(ProtectionController):
     """A volume stays while it is bound."""
 
+    user = service_account("pv-protection-controller")
     target = ("", "persistentvolumes")
     finalizer = "kubernetes.io/pv-protection"
 
@@ -152,6 +154,7 @@ class VolumeProtection(ProtectionController):
 class AttributesClassProtection(ProtectionController):
     """A class of volume attributes stays while a claim or volume names it."""
 
+    user = service_account("volumeattributesclass-protection-controller")
     target = ("storage.k8s.io", "volumeattributesclasses")
     users = (("", "persistentvolumeclaims"), ("", "persistentvolumes"))
     finalizer = "kubernetes.io/vac-protection"

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 
+from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Answer, Outcome
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.gates import Gates
@@ -16,6 +17,7 @@ from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
 from hydrofoil.request import ADMIN, RequestInfo, User
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import Hub
@@ -30,9 +32,18 @@ class Parts:
     """What the requests of one server share."""
 
     def __init__(
-        self, registry: Registry, hub: Hub, gates: Gates, clock: Clock, chance: Chance, request_timeout: float
+        self,
+        registry: Registry,
+        admission: Chain,
+        hub: Hub,
+        gates: Gates,
+        clock: Clock,
+        chance: Chance,
+        request_timeout: float,
     ) -> None:
         self.registry = registry
+        self.admission = admission
+        """Who admits what is written."""
         self.hub = hub
         self.clock = clock
         self.chance = chance
@@ -118,6 +129,30 @@ class Context:
             return given
         agent = self.request.headers.get("User-Agent", "").partition("/")[0]
         return "".join(c for c in agent if c.isprintable()).encode()[:128].decode(errors="ignore") or "unknown"
+
+    def write(
+        self,
+        *,
+        dry_run: bool = False,
+        manager: str = "",
+        resource: Resource | None = None,
+        subresource: str | None = None,
+    ) -> Write:
+        """What the request writes: its own resource and subresource where it is not told."""
+        info = self.info
+        write = self.parts.admission.write(
+            resource or self.resource,
+            info.namespace,
+            info.name,
+            subresource=info.subresource,
+            manager=manager,
+            dry_run=dry_run,
+            user=self.user,
+            warnings=self.warnings,
+        )
+        if subresource is not None:
+            write.subresource = subresource
+        return write
 
     def at_start(self, call: Callable[[Answer], None]) -> None:
         """Have something called right before the first byte of the answer."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from hydrofoil import errors
 from hydrofoil.engine import Draft
+from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Behind, Unavailable, Unknown
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def judged_afresh(write: Callable[Given, Awaitable[Made]]) -> Callable[Given, Co
         storage = cast("Registry", args[0]).storage
         if storage.direct:
             return await write(*args, **kwargs)
-        warnings = cast("list[str] | None", kwargs.get("warnings"))
-        before = list(warnings or ())
+        told_of = [given.warnings for given in args if isinstance(given, Write)]
+        before = [list(warnings) for warnings in told_of]
         # The first try may change what it is given.
         spare = [given.fork() if isinstance(given, Draft) else given for given in args]
         with told():
@@ -50,8 +51,8 @@ def judged_afresh(write: Callable[Given, Awaitable[Made]]) -> Callable[Given, Co
                 if storage.ready():
                     raise
             await storage.wait()
-            if warnings is not None:
-                warnings[:] = before
+            for warnings, known in zip(told_of, before, strict=True):
+                warnings[:] = known
             return await write(*spare, **kwargs)  # type: ignore[arg-type]
 
     return judged

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
 import random
-import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.apis.registration import Registrations
-from hydrofoil.engine import Draft, ListCursor, Selector, Stored
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.fresh import judged_afresh
-from hydrofoil.registry.limits import Limits
-from hydrofoil.registry.namespaces import Namespaces
-from hydrofoil.registry.pool import LARGE, POOLED_TRIES, Pace, run
-from hydrofoil.registry.quotas import Quotas
-from hydrofoil.registry.security.admission import PodSecurity
-from hydrofoil.registry.strategies.base import Strategy, mark_deleted, strategies
-from hydrofoil.storage.collection import Collection
+from hydrofoil.registry.objects import Objects
+from hydrofoil.registry.outcome import Made, outcome
+from hydrofoil.registry.pool import LARGE, POOLED_TRIES, run
+from hydrofoil.registry.preconditions import check_deletion, check_uid, check_version
+from hydrofoil.registry.strategies.base import Strategy, mark_deleted
+from hydrofoil.registry.write import Operation, Write
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 from hydrofoil.storage.view import Storage
 
 NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 NAME_TRIES = 8
-BATCH = 128
-"""How many objects a walk takes hold of at a time."""
+Change = Callable[[Stored], Awaitable[Draft] | Draft]
+"""What makes of the present version what is to be written."""
 
 
 def generate_name(base: str) -> str:
@@ -35,70 +34,36 @@ def generate_name(base: str) -> str:
     return base[:58] + "".join(random.choices(NAME_LETTERS, k=5))
 
 
-def check_segment(name: str) -> None:
-    """Raises 400 for a name that no key of the storage can have (`path.IsValidPathSegmentName`)."""
-    why = [f"may not be '{name}'"] if name in (".", "..") else [f"may not contain '{c}'" for c in "/%" if c in name]
-    if why:
-        raise errors.bad_request(f'Name parameter invalid: "{name}": {";".join(why)}')
-
-
 def new_uid() -> str:
     """A random uid."""
-    return str(uuid.UUID(bytes=os.urandom(16), version=4))
+    digits = os.urandom(16).hex()
+    # Version 4 of the variant of RFC 4122; the class that knows all of them takes five times as long.
+    variant = "89ab"[int(digits[16], 16) & 3]
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
 
 
-@dataclass(slots=True)
-class DeleteOptions:
-    """metav1.DeleteOptions, checked."""
-
-    grace: int | None = None
-    uid: str | None = None
-    revision: str | None = None
-    policy: str | None = None
-    orphan: bool | None = None
-    dry_run: bool = False
-
-
-class Registry:
+class Registry(Objects):
     """What happens to objects between the request and the store."""
 
     def __init__(self, catalog: Catalog, storage: Storage) -> None:
-        self.catalog = catalog
-        self.storage = storage
+        super().__init__(catalog, storage)
         self.registrations = Registrations()
         self.issuer = ""
         """Who issues service account tokens: a URL."""
-        self._collections: dict[tuple[str, str], Collection] = {}
-        self.strategies: dict[tuple[str, str], Strategy] = strategies(self)
-        self.namespaces = Namespaces(self)
-        self.security = PodSecurity(self)
-        self.limits = Limits(self)
-        self.quotas = Quotas(self)
+        self.strategies: dict[tuple[str, str], Strategy] = {}
+        """The kinds that do something differently, by group and resource."""
+        self._usual = Strategy(self)
+        self._under_way: set[asyncio.Task[Made]] = set()
 
-    def collection(self, resource: Resource) -> Collection:
-        """The objects of a resource."""
-        found = self._collections.get(resource.storage)
-        if found is None:
-            found = self._collections[resource.storage] = self.storage.collection(resource.storage, resource.native)
-        return found
+    def strategy(self, resource: Resource) -> Strategy:
+        """What the kind does differently."""
+        return self.strategies.get(resource.storage) or self._usual
 
-    async def follow(self) -> None:
-        """Follow all that is served where that has to be loaded. Raises what keeps the log from it."""
-        if self.storage.direct:
-            # History of a collection begins with its first use: an older version than that has expired.
-            return
-        for resource in self.catalog.resources():
-            if "list" in resource.verbs:
-                self.collection(resource)
-        await self.storage.wait()
-
-    def get(self, resource: Resource, namespace: str, name: str) -> Stored:
-        """The present version of an object. Raises 404."""
-        stored = self.collection(resource).get(resource.native, namespace, name)
-        if stored is None:
-            check_segment(name)
-            raise errors.not_found(resource.group, resource.plural, name)
-        return stored
+    def traits(self, resource: Resource) -> tuple[bool, bool, bool, bool]:
+        """Create on update, unconditional update, returns the deleted object, graceful deletion."""
+        if resource.traits is None:
+            resource.traits = resource.native.traits()
+        return resource.traits
 
     async def show(self, resource: Resource, stored: list[Stored]) -> None:
         """Convert objects that a webhook must convert before they are shown. Raises 500."""
@@ -111,68 +76,11 @@ class Registry:
             group, version, _ = resource.storage_version
             await resource.webhook.store(draft, f"{group}/{version}")
 
-    async def _finish(self, resource: Resource, draft: Draft, *, pooled: bool) -> None:
+    async def _seal(self, resource: Resource, draft: Draft, *, pooled: bool) -> None:
         """Put a draft into the form that is stored; a large one off the loop."""
         await self._store(resource, draft)
         if pooled:
             await run(draft.seal, pooled=True)
-
-    async def _change(
-        self,
-        resource: Resource,
-        old: Stored,
-        change: Callable[[Stored], Awaitable[Draft] | Draft],
-        *,
-        subresource: str,
-        patch: bool,
-        manager: str,
-        pooled: bool,
-        warnings: list[str],
-    ) -> tuple[Draft, str]:
-        """What an update makes of the present version, with the server's metadata; and the version that it names."""
-        made = await run(change, old, pooled=pooled)
-        draft = made if isinstance(made, Draft) else await made
-        given = draft.head()[6]
-        self._check_version(resource, old.name, old, draft, patch=patch)
-        if twice := draft.dedup_owners():
-            warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-        strategy = self.strategy(resource)
-        if pooled:
-            await run(draft.begin_update, old, subresource, manager, pooled=True)
-            strategy.admit_update(old, draft, subresource)
-            await run(draft.prepare_update, old, subresource, pooled=True)
-        else:
-            draft.begin_update(old, subresource, manager)
-            strategy.admit_update(old, draft, subresource)
-            draft.prepare_update(old, subresource)
-        return draft, given
-
-    def traits(self, resource: Resource) -> tuple[bool, bool, bool, bool]:
-        """Create on update, unconditional update, returns the deleted object, graceful deletion."""
-        if resource.traits is None:
-            resource.traits = resource.native.traits()
-        return resource.traits
-
-    def strategy(self, resource: Resource) -> Strategy:
-        """What the kind does differently."""
-        return self.strategies.get(resource.storage) or self.strategies[("", "")]
-
-    def all(self, resource: Resource, namespace: str = "") -> list[Stored]:
-        """Every object, for loops inside the server."""
-        return self._cursor(resource, namespace).versions(2**31)
-
-    def _cursor(self, resource: Resource, namespace: str) -> ListCursor:
-        everything = Selector(resource.native, namespace, "", "")
-        return self.collection(resource).list(resource.native, everything, "json", 0, 0, "")
-
-    async def walk(self, resource: Resource, namespace: str = "", pace: Pace | None = None) -> AsyncIterator[Stored]:
-        """Every object of this moment, with pauses, for loops inside the server that may be long."""
-        pace = pace or Pace()
-        cursor = self._cursor(resource, namespace)
-        while batch := cursor.versions(BATCH):
-            for stored in batch:
-                await pace.rest()
-                yield stored
 
     @judged_afresh
     async def create(
@@ -180,12 +88,10 @@ class Registry:
         resource: Resource,
         namespace: str,
         draft: Draft,
+        write: Write,
         *,
-        dry_run: bool = False,
-        manager: str = "",
         updated: bool = False,
         sent: int = 0,
-        warnings: list[str],
     ) -> Stored:
         """Stores a new object, or shows what would be stored; `updated`: an update or apply finds none there.
 
@@ -193,65 +99,77 @@ class Registry:
         draft was made of, 0 when work on it may not leave the loop.
         """
         pooled = sent > LARGE
-        _, _, name, base, _, _, version = draft.head()
-        self._check_place(resource, namespace, name, base)
         if twice := draft.dedup_owners():
-            warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+            write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        version = await run(draft.default, namespace, pooled=True) if pooled else draft.default(namespace)
         digits = version.lstrip("0") if version.isascii() and version.isdigit() else ""
+        if write.manager:
+            await run(draft.track, write.manager, pooled=True) if pooled else draft.track(write.manager)
+        if write.admit is not None and (waits := write.admit.mutate("CREATE", draft, None)) is not None:
+            await waits
+        name, base = draft.head()[2:4]
+        if resource.terminating:
+            why = "create not allowed while custom resource definition is terminating"
+            raise errors.forbidden(resource.group, resource.plural, name, why)
         strategy = self.strategy(resource)
-        for attempt in range(NAME_TRIES):
+        for _ in range(NAME_TRIES):
             made = name or (base if not base or strategy.prefix_is_name else generate_name(base))
-            if pooled:
-                await run(draft.begin_create, namespace, made, new_uid(), manager, pooled=True)
-            else:
-                draft.begin_create(namespace, made, new_uid(), manager)
-            undo = await strategy.before_create(resource, draft, dry_run=dry_run)
+            # Each name that is tried begins from what admission left.
+            tried = draft if name or not base else draft.fork()
+            tried.fill_metadata(made, new_uid())
+            finish = None if strategy is self._usual else await strategy.begin(write, tried, None)
+            work = self._create(resource, namespace, tried, write, made, int(digits or 0), updated, pooled)
             try:
-                causes = strategy.extra_causes(resource, namespace, draft)
-                if causes := causes + (await run(draft.validate, pooled=True) if pooled else draft.validate()):
-                    shown = made or draft.head()[2]
-                    raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
-                strategy.admit_valid(resource, None, draft, "")
-                warnings += draft.warnings() + await self.security.check(resource, draft, None, "")
-                if resource.namespaced:
-                    await self.quotas.charge(resource, None, draft, "", dry_run=dry_run)
-                if dry_run:
-                    if self.collection(resource).get(resource.native, namespace, made) is not None:
-                        raise Exists
-                    undo()
-                    return draft.preview(int(digits or 0))
-                if digits and not updated:
-                    raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
-                if pooled or resource.webhook is not None:
-                    await self._finish(resource, draft, pooled=pooled)
-                stored = await self.collection(resource).create(draft)
+                stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
             except Exists:
-                undo()
                 if not base:
                     raise self._exists(resource, namespace, name) from None
-                if made == name or attempt == NAME_TRIES - 1:
+                if made == name:
                     break
                 continue
-            except BaseException:
-                undo()
-                raise
-            # From here on what was allocated belongs to the object, whatever becomes of the request.
-            await strategy.after_create(resource, stored)
-            if resource.webhook is not None:
-                await self.show(resource, [stored])
+            if not write.dry_run:
+                if strategy is not self._usual:
+                    await strategy.after(resource, None, stored)
+                if resource.webhook is not None:
+                    await self.show(resource, [stored])
             return stored
         error = errors.already_exists(resource.group, resource.plural, made)
         error.message += ", the server was not able to generate a unique name for the object"
         error.retry_after = 1
         raise error
 
-    def _check_place(self, resource: Resource, namespace: str, name: str, base: str) -> None:
-        """Raises 403 and 404 where nothing new may be stored."""
-        if resource.namespaced:
-            self.namespaces.check(resource, namespace, name or base)
-        if resource.terminating:
-            why = "create not allowed while custom resource definition is terminating"
-            raise errors.forbidden(resource.group, resource.plural, name, why)
+    async def _create(
+        self,
+        resource: Resource,
+        namespace: str,
+        draft: Draft,
+        write: Write,
+        name: str,
+        version: int,
+        updated: bool,
+        pooled: bool,
+    ) -> Made:
+        """Prepare, check and commit a new object under one name. Raises Exists."""
+        if pooled:
+            await run(draft.prepare, pooled=True)
+        else:
+            draft.prepare()
+        causes = self.strategy(resource).extra_causes(resource, namespace, draft)
+        if causes := causes + (await run(draft.validate, pooled=True) if pooled else draft.validate()):
+            shown = name or draft.head()[2]
+            raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
+        write.warnings += draft.warnings()
+        if write.admit is not None and (waits := write.admit.validate("CREATE", draft, None)) is not None:
+            await waits
+        if write.dry_run:
+            if self.collection(resource).get(resource.native, namespace, name) is not None:
+                raise Exists
+            return draft.preview(version), False
+        if version and not updated:
+            raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
+        if pooled or resource.webhook is not None:
+            await self._seal(resource, draft, pooled=pooled)
+        return await self.collection(resource).create(draft), True
 
     def _exists(self, resource: Resource, namespace: str, name: str) -> errors.ApiError:
         old = self.collection(resource).get(resource.native, namespace, name)
@@ -265,192 +183,163 @@ class Registry:
         resource: Resource,
         namespace: str,
         name: str,
-        change: Callable[[Stored], Awaitable[Draft] | Draft],
+        change: Change,
+        write: Write,
         *,
-        subresource: str = "",
-        dry_run: bool = False,
         validate: bool = True,
         patch: bool = False,
-        manager: str = "",
         sent: int = 0,
-        warnings: list[str],
     ) -> Stored:
         """Replaces an object by what `change` makes of the present version; again when another write came between.
 
         A draft with a resourceVersion must match the present one: that conflict is the caller's. `sent` is how many
         bytes `change` works on besides the object, 0 when it may not leave the loop.
         """
-        collection = self.collection(resource)
+        strategy = self.strategy(resource)
         departures = itertools.repeat(True, POOLED_TRIES)
         while True:
             old = self.get(resource, namespace, name)
             if resource.webhook is not None:
                 await self.show(resource, [old])
             pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
-            draft, given = await self._change(
-                resource,
-                old,
-                change,
-                subresource=subresource,
-                patch=patch,
-                manager=manager,
-                pooled=pooled,
-                warnings=warnings,
-            )
-            strategy = self.strategy(resource)
-            undo = await strategy.before_update(resource, old, draft, subresource, dry_run=dry_run)
+            draft, given = await self._change(resource, old, change, write, patch=patch, pooled=pooled)
+            finish = None if strategy is self._usual else await strategy.begin(write, draft, old)
+            work = self._replace(resource, old, draft, write, validate, pooled)
             try:
-                if validate and (causes := await run(draft.validate, old, subresource, pooled=pooled)):
-                    raise errors.invalid(resource.storage_group, named_kind(resource, draft), name, causes)
-                strategy.admit_valid(resource, old, draft, subresource)
-                kind_warnings = draft.warnings(old, subresource)
-                kind_warnings += await self.security.check(resource, draft, old, subresource)
-                if resource.namespaced:
-                    await self.quotas.charge(resource, old, draft, subresource, dry_run=dry_run)
-                if dry_run:
-                    undo()
-                    warnings += kind_warnings
-                    return draft.preview(old.revision)
-                if gone := strategy.gone(draft):
-                    stored = await collection.delete(old)
-                    # What this update allocated no object holds.
-                    undo()
-                else:
-                    if pooled or resource.webhook is not None:
-                        await self._finish(resource, draft, pooled=pooled)
-                    stored = await collection.update(old, draft)
+                stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
             except Conflict:
-                undo()
                 # A version that a patch brings is compared anew by the next try.
                 if given and not patch:
                     raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED) from None
                 continue
             except Missing:
-                undo()
                 raise errors.not_found(resource.group, resource.plural, name) from None
-            except BaseException:
-                undo()
-                raise
-            if gone:
-                await strategy.after_delete(resource, old)
-                return draft.preview(stored.revision)
-            warnings += kind_warnings
-            await strategy.after_update(resource, old, stored)
-            if resource.webhook is not None:
-                await self.show(resource, [stored])
+            if not write.dry_run:
+                gone = strategy.gone(draft)
+                if strategy is not self._usual:
+                    await strategy.after(resource, old, None if gone else stored)
+                if resource.webhook is not None and not gone:
+                    await self.show(resource, [stored])
             return stored
 
-    def _check_version(self, resource: Resource, name: str, old: Stored, draft: Draft, *, patch: bool) -> None:
-        uid, version = draft.head()[5:7]
-        if version:
-            if not (version.isascii() and version.isdigit()):
-                raise errors.unparsable_version(version, "invalid syntax")
-            digits = version.lstrip("0")
-            if len(digits) > 20 or int(digits or "0") >= 2**64:
-                raise errors.unparsable_version(version, "value out of range")
-            version = digits
+    async def _change(
+        self, resource: Resource, old: Stored, change: Change, write: Write, *, patch: bool, pooled: bool
+    ) -> tuple[Draft, str]:
+        """What an update makes of the present version, with the server's metadata; and the version that it names."""
+        made = await run(change, old, pooled=True) if pooled else change(old)
+        draft = made if isinstance(made, Draft) else await made
+        uid, given = draft.head()[5:7]
         if uid and not patch:
             # A PUT names the object that it means; what a patch makes of the uid is validated.
-            present = old.uid
-            if uid != present:
-                why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
-                raise errors.conflict(resource.group, resource.plural, name, storage_error(resource, old, why))
-        if not version:
-            if not self.traits(resource)[1]:
-                cause = (
-                    "FieldValueInvalid",
-                    "Invalid value: 0: must be specified for an update",
-                    "metadata.resourceVersion",
-                )
-                raise errors.invalid(resource.group, resource.plural, name, [cause])
-        elif int(version) != old.revision:
-            raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
+            check_uid(resource, old.name, old, uid)
+        if twice := draft.dedup_owners():
+            write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        if pooled:
+            await run(draft.default, pooled=True)
+        else:
+            draft.default()
+        if write.manager:
+            if pooled:
+                await run(draft.track, write.manager, old, write.subresource, pooled=True)
+            else:
+                draft.track(write.manager, old, write.subresource)
+        if write.admit is not None and (waits := write.admit.mutate("UPDATE", draft, old)) is not None:
+            await waits
+        check_version(resource, old.name, old, given, unconditional=self.traits(resource)[1])
+        draft.keep_metadata(old)
+        return draft, given
+
+    async def _replace(
+        self, resource: Resource, old: Stored, draft: Draft, write: Write, validate: bool, pooled: bool
+    ) -> Made:
+        """Prepare, check and commit an update. Raises Conflict and Missing."""
+        subresource = write.subresource
+        causes: list[errors.Cause] = []
+        if pooled:
+            await run(draft.prepare, old, subresource, pooled=True)
+            if validate:
+                causes = await run(draft.validate, old, subresource, pooled=True)
+        else:
+            draft.prepare(old, subresource)
+            if validate:
+                causes = draft.validate(old, subresource)
+        if causes:
+            raise errors.invalid(resource.storage_group, named_kind(resource, draft), old.name, causes)
+        write.warnings += draft.warnings(old, subresource)
+        if write.admit is not None and (waits := write.admit.validate("UPDATE", draft, old)) is not None:
+            await waits
+        if write.dry_run:
+            return draft.preview(old.revision), False
+        collection = self.collection(resource)
+        if self.strategy(resource).gone(draft):
+            # What this update allocated no object holds.
+            return draft.preview((await collection.delete(old)).revision), False
+        if pooled or resource.webhook is not None:
+            await self._seal(resource, draft, pooled=pooled)
+        return await collection.update(old, draft), True
 
     @judged_afresh
     async def delete(
-        self, resource: Resource, namespace: str, name: str, options: DeleteOptions
+        self, resource: Resource, namespace: str, name: str, options: DeleteOptions, write: Write
     ) -> tuple[Stored, bool]:
         """Deletes an object or begins to: the object, and whether it is gone (DEL-01 to DEL-07)."""
-        collection = self.collection(resource)
-        strategy = self.strategy(resource)
         while True:
             old = self.get(resource, namespace, name)
             if resource.webhook is not None:
                 await self.show(resource, [old])
             draft = old.thaw()
-            self._check_preconditions(resource, name, old, draft, options)
-            strategy.before_delete(resource, old, draft)
-            step = strategy.begin_delete(draft, options)
+            check_deletion(resource, name, old, draft, options)
+            if write.admit is not None:
+                operation: Operation = "DELETE"
+                for judge in (write.admit.mutate, write.admit.validate):
+                    if (waits := judge(operation, None, old)) is not None:
+                        await waits
             try:
-                if step == "wait":
-                    if collection.ready():
-                        return old, False
-                    # It may have gone: an answer that writes nothing has to be true, too.
-                    await collection.wait()
-                    continue
-                if step == "remove":
-                    graceful = self.traits(resource)[3]
-                    if graceful:
-                        # A graceful deletion is told as one even when no time is left for it.
-                        mark_deleted(draft, 0)
-                    if options.dry_run:
-                        return draft.preview(old.revision) if graceful else old, True
-                    if graceful:
-                        old = await collection.update(old, draft)
-                    gone = await collection.delete(old)
-                    await strategy.after_delete(resource, old)
-                    # What a webhook made of the object is known of the version before.
-                    return old if resource.webhook else gone, True
-                if options.dry_run:
-                    return draft.preview(old.revision), False
-                await self._store(resource, draft)
-                stored = await collection.update(old, draft)
-                await strategy.after_mark(resource, stored)
-                await self.show(resource, [stored])
-                return stored, False
+                return await self._delete(resource, old, draft, options)
             except Conflict:
                 continue
             except Missing:
                 raise errors.not_found(resource.group, resource.plural, name) from None
 
-    @staticmethod
-    def _check_preconditions(resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions) -> None:
-        uid = draft.head()[5]
-        if options.uid is not None and options.uid != uid:
-            why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
-            raise errors.conflict(
-                resource.group, resource.kind, name, why + "The object might have been deleted and then recreated"
-            )
-        if options.revision is not None and options.revision != str(old.revision):
-            why = f"the ResourceVersion in the precondition ({options.revision}) does not match the "
-            why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
-            raise errors.conflict(resource.group, resource.kind, name, why)
+    async def _delete(
+        self, resource: Resource, old: Stored, draft: Draft, options: DeleteOptions
+    ) -> tuple[Stored, bool]:
+        """Take an object out, or write that it is being deleted. Raises Conflict and Missing."""
+        collection = self.collection(resource)
+        strategy = self.strategy(resource)
+        step = strategy.begin_delete(draft, options)
+        if step == "wait":
+            if not collection.ready():
+                # It may have gone: an answer that writes nothing has to be true, too.
+                await collection.wait()
+                raise Conflict
+            return old, False
+        if step == "remove":
+            graceful = self.traits(resource)[3]
+            if graceful:
+                # A graceful deletion is told as one even when no time is left for it.
+                mark_deleted(draft, 0)
+            if options.dry_run:
+                return draft.preview(old.revision) if graceful else old, True
+            if graceful:
+                old = await collection.update(old, draft)
+            gone = await collection.delete(old)
+            await strategy.after(resource, old, None)
+            # What a webhook made of the object is known of the version before.
+            return old if resource.webhook else gone, True
+        if options.dry_run:
+            return draft.preview(old.revision), False
+        await self._store(resource, draft)
+        stored = await collection.update(old, draft)
+        await strategy.after_mark(resource, stored)
+        await self.show(resource, [stored])
+        return stored, False
 
 
 def named_kind(resource: Resource, draft: Draft) -> str:
     """The kind that an error is told of: the type of a custom resource is what it says it is."""
     return draft.head()[1] if resource.custom else resource.kind
 
-
-def storage_error(resource: Resource, old: Stored, why: str) -> str:
-    """How the storage tells of a precondition that does not hold, with the key it has there."""
-    place = f"{old.namespace}/{old.name}" if old.namespace else old.name
-    prefix = PREFIXES.get(resource.storage)
-    if prefix is None:
-        own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
-        prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
-    key = f"/{prefix}/{place}"
-    return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-
-
-PREFIXES = {
-    ("", "replicationcontrollers"): "controllers",
-    ("", "endpoints"): "services/endpoints",
-    ("", "nodes"): "minions",
-    ("", "services"): "services/specs",
-    ("networking.k8s.io", "ingresses"): "ingress",
-}
-"""Keys of the storage that are not named after the resource (`SpecialDefaultResourcePrefixes`)."""
 
 DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in 1.20+, "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from hydrofoil.admission.chain import Chain
+from hydrofoil.admission.defaults import plugins
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
 from hydrofoil.clock import Chance, Clock
@@ -13,16 +15,14 @@ from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
 from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.cluster_ips import ClusterIPs
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
-from hydrofoil.registry.strategies.ranges import Ports
-from hydrofoil.registry.strategies.services import ServiceStrategy
 from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import Config
 from hydrofoil.server.documents import Documents
 from hydrofoil.server.health import Health
 from hydrofoil.server.metrics import Metrics
+from hydrofoil.server.strategies import strategies
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
@@ -46,10 +46,9 @@ class App:
             cache=config.cache_bytes,
         )
         self.registry = Registry(self.catalog, self.storage)
-        services = self.registry.strategies["", "services"]
-        assert isinstance(services, ServiceStrategy)
-        services.ips = ClusterIPs(config.service_cluster_ip_range)
-        services.ports = Ports(*config.service_node_port_range)
+        networks, ports = config.service_cluster_ip_range, config.service_node_port_range
+        self.registry.strategies |= strategies(self.registry, networks, ports)
+        self.admission = Chain(plugins(self.registry))
         self.hub = Hub(self.storage)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
@@ -72,7 +71,9 @@ class App:
         self.aggregator = Aggregator(self.registry, self.backends)
         self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address, self.gates)
         timeout = config.request_timeout
-        parts = self._parts = Parts(self.registry, self.hub, self.gates, self.clock, self.chance, timeout)
+        parts = self._parts = Parts(
+            self.registry, self.admission, self.hub, self.gates, self.clock, self.chance, timeout
+        )
         route = Route(self.documents.answer, self.aggregator.passed_on)
         stages = Stages(self.chance, timeout, self.inflight, self.metrics, route)
         self.wire = Wire(chain(stages), parts)
@@ -84,6 +85,7 @@ class App:
         await self.storage.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
+        self.admission.changed()
         if collection is not None:
             self.hub.cut(collection)
         for listener in self.listeners:

@@ -18,6 +18,7 @@ from hydrofoil.apis.gates import Gates
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
+from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
 
 
@@ -104,7 +105,7 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
             namespace = body["metadata"].get("namespace", "")
             try:
-                stored = await registry.create(resource, namespace, draft, warnings=[])
+                stored = await registry.create(resource, namespace, draft, Write())
             except errors.ApiError as e:
                 if e.reason == "AlreadyExists":
                     # Another server of the same log was here before.
@@ -115,8 +116,8 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             if "status" in body and "status" in resource.subresources and not told:
                 draft = stored.thaw()
                 draft.set(["status"], orjson.dumps(body["status"]))
-                change = partial(_given, draft)
-                await registry.update(resource, namespace, stored.name, change, subresource="status", warnings=[])
+                write = Write(subresource="status")
+                await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
 
 
 def _given(draft: Draft, _: Stored) -> Draft:

@@ -113,6 +113,7 @@ class Server:
             if config.controls(name) and protection.served(self.app.catalog):
                 self.controllers.append(protection(self.app.registry, self.app.hub))
         for controller in self.controllers:
+            controller.admission = self.app.admission
             controller.start()
             self.app.listeners.append(controller.discover)
         if config.kubeconfig:

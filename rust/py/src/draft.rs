@@ -64,7 +64,7 @@ impl Draft {
         }
     }
 
-    fn track(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
+    fn own_changes(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
         if manager.is_empty() {
             return;
         }
@@ -75,17 +75,41 @@ impl Draft {
         track_update(self.typed.owned(), old, new, &request, self.typed.reset_fields(subresource));
     }
 
-    /// What `begin_update` does.
-    fn take_over(&self, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
+    /// What `default` does.
+    fn complete(&self, namespace: Option<&str>) -> String {
+        // A custom resource has to say itself what it is, and has its defaults since it was read.
         if self.typed.custom.is_none() {
             self.set_type();
         }
+        let mut value = self.value.lock();
+        let version = MetaView::of(&value).resource_version().to_owned();
+        if let Some(namespace) = namespace {
+            let meta = value.object_at_mut(&["metadata"]);
+            for gone in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
+                meta.remove(gone);
+            }
+            if namespace.is_empty() {
+                meta.remove("namespace");
+            } else {
+                meta.set("namespace", namespace);
+            }
+        }
+        if self.typed.custom.is_some() {
+            return version;
+        }
+        if namespace.is_some() {
+            let unlabelled = value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
+            self.unlabelled.store(unlabelled, Ordering::Relaxed);
+        }
+        default::apply(&self.typed.kind, &mut value);
+        version
+    }
+
+    /// What `keep_metadata` does.
+    fn take_over(&self, old: &Stored) -> PyResult<()> {
         let revision = old.version.revision();
         let old = old.value(&self.typed)?;
         let mut value = self.value.lock();
-        if self.typed.custom.is_none() {
-            default::apply(&self.typed.kind, &mut value);
-        }
         let before = MetaView::of(&old);
         let meta = value.object_at_mut(&["metadata"]);
         for kept in ["generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "namespace"]
@@ -107,58 +131,29 @@ impl Draft {
         if matches!(meta.str("resourceVersion"), "" | "0") {
             meta.set("resourceVersion", revision.to_string());
         }
-        // What the endpoint puts back after this is owned by nobody new where the strategy says so: `reset_fields`.
-        self.track(Some(&old), &mut value, manager, subresource);
-        if let Some(c) = &self.typed.custom {
-            custom::begin_update(c.version(), subresource, &mut value, &old);
+        Ok(())
+    }
+
+    /// What `prepare` does.
+    fn arrange(&self, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+        let old = self.old_value(old)?;
+        let mut value = self.value.lock();
+        match (&self.typed.custom, old.as_deref()) {
+            (Some(c), Some(old)) => custom::begin_update(c.version(), subresource, &mut value, old),
+            (Some(c), None) => custom::begin_create(c.version(), &mut value),
+            (None, old) => {
+                let request = Request { kind: &self.typed.kind, subresource, old };
+                match old {
+                    Some(_) => prepare::update(&request, &mut value),
+                    None => prepare::create(&request, &mut value),
+                }
+            }
         }
         Ok(())
     }
 
     fn old_value<'a>(&self, old: Option<&'a Stored>) -> PyResult<Option<Cow<'a, Value>>> {
         old.map(|o| o.value(&self.typed)).transpose()
-    }
-
-    /// What `begin_create` does.
-    fn make(&self, namespace: &str, name: &str, uid: &str, manager: &str) {
-        // A custom resource has to say itself what it is.
-        if self.typed.custom.is_none() {
-            self.set_type();
-        }
-        let mut value = self.value.lock();
-        let meta = value.object_at_mut(&["metadata"]);
-        for gone in ["selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {
-            meta.remove(gone);
-        }
-        if namespace.is_empty() {
-            meta.remove("namespace");
-        } else {
-            meta.set("namespace", namespace);
-        }
-        // A name that is made up does not count for what follows from a given one.
-        let made_up = meta.get("name").is_none_or(Value::is_zero);
-        let named = |value: &mut Value| {
-            if !name.is_empty() {
-                value.object_at_mut(&["metadata"]).set("name", name);
-            }
-        };
-        meta.set("uid", uid);
-        meta.set("creationTimestamp", Timestamp::now().rfc3339());
-        if !made_up || self.typed.custom.is_some() {
-            named(&mut value);
-        }
-        if let Some(c) = &self.typed.custom {
-            self.track(None, &mut value, manager, "");
-            return custom::begin_create(c.version(), &mut value);
-        }
-        let unlabelled = value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
-        default::apply(&self.typed.kind, &mut value);
-        self.track(None, &mut value, manager, "");
-        if made_up {
-            named(&mut value);
-        }
-        prepare::create(&Request { kind: &self.typed.kind, subresource: "", old: None }, &mut value);
-        self.unlabelled.store(unlabelled, Ordering::Relaxed);
     }
 
     /// What `dedup_owners` does.
@@ -270,10 +265,12 @@ impl Draft {
         )
     }
 
-    /// The same object, to be written on its own: each try of an update begins from the body as it was sent.
+    /// The same object, to be written on its own: each try of a write begins from it as it is now.
     fn fork(&self, py: Python<'_>) -> Self {
         let value = apart(py, self.size, || self.value.lock().clone());
-        Self::new(Arc::clone(&self.typed), value, self.size)
+        let fork = Self::new(Arc::clone(&self.typed), value, self.size);
+        fork.unlabelled.store(self.unlabelled.load(Ordering::Relaxed), Ordering::Relaxed);
+        fork
     }
 
     /// The value at a path of member names as JSON, `None` when absent.
@@ -305,12 +302,53 @@ impl Draft {
         self.typed.set_type(&mut self.value.lock());
     }
 
-    /// Fills system metadata, defaults and what the strategy prepares, for a create.
-    ///
-    /// `manager` comes to own what the body says; empty: nobody does.
-    #[pyo3(signature = (namespace, name, uid, manager=""))]
-    fn begin_create(&self, py: Python<'_>, namespace: &str, name: &str, uid: &str, manager: &str) {
-        apart(py, self.size, || self.make(namespace, name, uid, manager));
+    /// Sets type and defaults; of what becomes a new object in `namespace`, takes out what only the server sets.
+    /// Gives the version that the object names.
+    #[pyo3(signature = (namespace=None))]
+    fn default(&self, py: Python<'_>, namespace: Option<&str>) -> String {
+        apart(py, self.size, || self.complete(namespace))
+    }
+
+    /// Makes `manager` the owner of what the body says and, where there is an old object, of what it changes.
+    #[pyo3(signature = (manager, old=None, subresource=""))]
+    fn track(&self, py: Python<'_>, manager: &str, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+        let size = self.size + old.map_or(0, |old| old.version.json().len());
+        apart(py, size, || {
+            // What the endpoint puts back after this is owned by nobody new where the strategy says so: `reset_fields`.
+            let old = self.old_value(old)?;
+            self.own_changes(old.as_deref(), &mut self.value.lock(), manager, subresource);
+            Ok(())
+        })
+    }
+
+    /// Gives a new object its name, unless it is empty, its uid and the time.
+    fn fill_metadata(&self, name: &str, uid: &str) {
+        let mut value = self.value.lock();
+        let meta = value.object_at_mut(&["metadata"]);
+        meta.set("uid", uid);
+        meta.set("creationTimestamp", Timestamp::now().rfc3339());
+        if !name.is_empty() {
+            meta.set("name", name);
+        }
+    }
+
+    /// Takes over the metadata that an update may not change.
+    fn keep_metadata(&self, old: &Stored) -> PyResult<()> {
+        self.take_over(old)
+    }
+
+    /// Takes over what was allocated to a service and is not named anew.
+    fn keep_allocated(&self, old: &Stored) -> PyResult<()> {
+        let old = old.value(&self.typed)?;
+        prepare::allocated(&mut self.value.lock(), &old);
+        Ok(())
+    }
+
+    /// What the strategy makes of a new object or of an update.
+    #[pyo3(signature = (old=None, subresource=""))]
+    fn prepare(&self, py: Python<'_>, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+        let size = self.size + old.map_or(0, |old| old.version.json().len());
+        apart(py, size, || self.arrange(old, subresource))
     }
 
     /// Makes `manager` the owner of what the body of an object that is not stored says.
@@ -319,30 +357,8 @@ impl Draft {
         apart(py, self.size, || {
             let mut value = self.value.lock();
             default::apply(&self.typed.kind, &mut value);
-            self.track(None, &mut value, manager, subresource);
+            self.own_changes(None, &mut value, manager, subresource);
         });
-    }
-
-    /// Takes over what an update may not change.
-    ///
-    /// `manager` comes to own what the body changes; empty: nobody does.
-    #[pyo3(signature = (old, subresource, manager=""))]
-    fn begin_update(&self, py: Python<'_>, old: &Stored, subresource: &str, manager: &str) -> PyResult<()> {
-        let size = self.size + old.version.json().len();
-        apart(py, size, || self.take_over(old, subresource, manager))
-    }
-
-    /// What the strategy makes of an update, after admission.
-    fn prepare_update(&self, py: Python<'_>, old: &Stored, subresource: &str) -> PyResult<()> {
-        if self.typed.custom.is_some() {
-            return Ok(());
-        }
-        apart(py, self.size + old.version.json().len(), || {
-            let old = old.value(&self.typed)?;
-            let request = Request { kind: &self.typed.kind, subresource, old: Some(&old) };
-            prepare::update(&request, &mut self.value.lock());
-            Ok(())
-        })
     }
 
     /// Drops owners named twice; gives the uids that were.

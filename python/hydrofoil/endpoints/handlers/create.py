@@ -16,9 +16,7 @@ async def create(context: Context) -> Answer:
         context.resource,
         context.info.namespace,
         draft,
-        dry_run=options.dry_run,
-        manager=context.manager(),
+        context.write(dry_run=options.dry_run, manager=context.manager()),
         sent=context.sent,
-        warnings=context.warnings,
     )
     return await respond.shown(context, stored, 201)

@@ -16,8 +16,9 @@ from hydrofoil.endpoints.handlers import body, gated
 from hydrofoil.endpoints.handlers.list import head, open_list, read_options
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.objects import BATCH
 from hydrofoil.registry.pool import Pace
-from hydrofoil.registry.store import BATCH, DeleteOptions
 
 POLICIES = ("Foreground", "Background", "Orphan")
 OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
@@ -105,7 +106,9 @@ async def delete(context: Context) -> Answer:
     options = await delete_options(context)
     resource, info = context.resource, context.info
     context.warnings += context.registry.strategy(resource).delete_warnings(options)
-    stored, gone = await context.registry.delete(resource, info.namespace, info.name, options)
+    stored, gone = await context.registry.delete(
+        resource, info.namespace, info.name, options, context.write(dry_run=options.dry_run)
+    )
     if gone and not context.registry.traits(resource)[2]:
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
         status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
@@ -133,13 +136,14 @@ async def delete_collection(context: Context) -> Answer:
     head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
     head_length = 0 if context.resource.custom else head_length
     pace = Pace()
+    write = context.write(dry_run=options.dry_run)
     try:
         async with asyncio.timeout(context.parts.request_timeout):
             while batch := cursor.versions(BATCH):
                 for old in batch:
                     await pace.rest()
                     try:
-                        await context.registry.delete(context.resource, old.namespace, old.name, options)
+                        await context.registry.delete(context.resource, old.namespace, old.name, options, write)
                     except errors.ApiError as e:
                         if e.code == 404:
                             continue

@@ -10,7 +10,7 @@ from hydrofoil.endpoints.handlers.list import selector
 
 if TYPE_CHECKING:
     from hydrofoil.endpoints.context import Context
-    from hydrofoil.registry.store import DeleteOptions
+    from hydrofoil.registry.delete_options import DeleteOptions
 
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 """The option of a deletion that takes out what cannot be read; no object of this store ever is so."""

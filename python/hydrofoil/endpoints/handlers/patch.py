@@ -12,8 +12,8 @@ from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.objects import check_segment
 from hydrofoil.registry.pool import LARGE, run
-from hydrofoil.registry.store import check_segment
 
 BAD_PATCH = "Invalid JSON Patch"
 """What the library that merges says of what is no object."""
@@ -37,12 +37,9 @@ async def patch(context: Context) -> Answer:
         context.info.namespace,
         context.info.name,
         change,
-        subresource=context.info.subresource,
-        dry_run=options.dry_run,
-        manager=context.manager(),
+        context.write(dry_run=options.dry_run, manager=context.manager()),
         patch=True,
         sent=len(data),
-        warnings=context.warnings,
     )
     return await respond.shown(context, stored)
 
@@ -156,10 +153,9 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
                 resource,
                 info.namespace,
                 draft,
-                dry_run=options.dry_run,
+                context.write(dry_run=options.dry_run),
                 updated=True,
                 sent=len(data),
-                warnings=context.warnings,
             )
             return await respond.shown(context, stored, 201)
     stored = await context.registry.update(
@@ -167,11 +163,9 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
         info.namespace,
         info.name,
         make,
-        subresource=info.subresource,
-        dry_run=options.dry_run,
+        context.write(dry_run=options.dry_run),
         patch=True,
         sent=len(data),
-        warnings=context.warnings,
     )
     return await respond.shown(context, stored)
 

@@ -16,8 +16,10 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
 from hydrofoil.endpoints.handlers.scale import selector_text
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.store import DeleteOptions, storage_error
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.preconditions import storage_error
 from hydrofoil.registry.strategies.base import now
+from hydrofoil.registry.write import Write
 
 BINDING = "io.k8s.api.core.v1.Binding"
 EVICTION = "io.k8s.api.policy.v1.Eviction"
@@ -90,11 +92,9 @@ async def bind(context: Context) -> Answer:
         context.info.namespace,
         name,
         change,
-        subresource="binding",
-        dry_run=options.dry_run,
+        context.write(dry_run=options.dry_run, resource=_pods(context), subresource="binding"),
         # Upstream assigns the node in the storage, past the rules of an update.
         validate=False,
-        warnings=context.warnings,
     )
     return respond.json(context, SUCCESS, 201)
 
@@ -124,6 +124,7 @@ async def evict(context: Context) -> Answer:
             policy=asked.get("propagationPolicy"),
             dry_run=dry_run,
         ),
+        Write(),
     )
     return respond.json(context, SUCCESS, 201)
 
@@ -145,7 +146,7 @@ async def _disrupt(context: Context, pod: Stored, *, dry_run: bool) -> None:
         raise errors.ApiError(500, "", text)
     for budget in covering:
         await context.registry.update(
-            budgets, pod.namespace, budget.name, _taking(pod.name), subresource="status", dry_run=dry_run, warnings=[]
+            budgets, pod.namespace, budget.name, _taking(pod.name), Write(subresource="status", dry_run=dry_run)
         )
 
 

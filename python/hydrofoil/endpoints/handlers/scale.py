@@ -17,7 +17,7 @@ from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patched
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.engine import Draft, ResourceType, Stored
-from hydrofoil.registry.store import storage_error
+from hydrofoil.registry.preconditions import storage_error
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
@@ -167,7 +167,9 @@ async def _write(
         present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         given = make(old, present)
         if not patch:
-            given.begin_update(present, "scale", context.manager())
+            given.default()
+            given.track(context.manager(), present, "scale")
+            given.keep_metadata(present)
         owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
         draft = scaled(context, old, given)
         new = scale_owners.of_object(entries, owners, known, context.resource.api_version)
@@ -179,9 +181,8 @@ async def _write(
         context.info.namespace,
         context.info.name,
         change,
-        dry_run=options.dry_run,
+        context.write(dry_run=options.dry_run, subresource=""),
         patch=patch,
-        warnings=context.warnings,
     )
     return answer(context, stored)
 

@@ -10,7 +10,7 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.params import WriteOptions
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.store import check_segment
+from hydrofoil.registry.objects import check_segment
 
 UNNAMED = "the name of the object ({} based on URL) was undeterminable: name must be provided"
 
@@ -44,11 +44,9 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
                 resource,
                 info.namespace,
                 draft,
-                dry_run=options.dry_run,
-                manager=context.manager(),
+                context.write(dry_run=options.dry_run, manager=context.manager()),
                 updated=True,
                 sent=context.sent,
-                warnings=context.warnings,
             )
             return await respond.shown(context, stored, 201)
 
@@ -61,10 +59,7 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
         info.namespace,
         info.name,
         change,
-        subresource=info.subresource,
-        dry_run=options.dry_run,
-        manager=context.manager(),
+        context.write(dry_run=options.dry_run, manager=context.manager()),
         sent=context.sent,
-        warnings=context.warnings,
     )
     return await respond.shown(context, stored)

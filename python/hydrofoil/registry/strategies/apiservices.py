@@ -7,19 +7,19 @@ controller) happens here as part of each write; whether a service answers is `co
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.registration import CUSTOM_PRIORITY, registration
+from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.pool import Pace
+from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.base import Strategy, now
-
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft, Stored
-    from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
 
 LABEL = "kube-aggregator.kubernetes.io/automanaged"
 MANAGER = "kube-apiserver"
@@ -53,6 +53,7 @@ class ApiServiceStrategy(Strategy):
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
+        self.registry = registry
         self._served: dict[str, tuple[str, frozenset[str]]] = {}
         """The group and the served versions of each definition, by its name."""
         self._unsynced: set[str] = set()
@@ -67,15 +68,12 @@ class ApiServiceStrategy(Strategy):
                 if priorities is not None:
                     await self._create(group, version, priorities, "onstart")
 
-    async def after_create(self, resource: Resource, stored: Stored) -> None:
-        await self._settle(resource, stored)
-
-    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        await self._settle(resource, stored)
-
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        self.registry.registrations.remove(old.name)
-        await self._sync(old.name)
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            await self._settle(resource, new)
+        elif old is not None:
+            self.registry.registrations.remove(old.name)
+            await self._sync(old.name)
 
     async def _settle(self, resource: Resource, stored: Stored) -> None:
         body: Body = orjson.loads(stored.json)
@@ -100,7 +98,7 @@ class ApiServiceStrategy(Strategy):
             return draft
 
         try:
-            await self.registry.update(resource, "", name, change, subresource="status", manager=MANAGER, warnings=[])
+            await self.registry.update(resource, "", name, change, Write(manager=MANAGER, subresource="status"))
         except ApiError as e:
             if e.code != 404:
                 raise
@@ -143,10 +141,8 @@ class ApiServiceStrategy(Strategy):
             await self._restore(resource, name, spec)
 
     async def _delete(self, resource: Resource, name: str, uid: str) -> None:
-        from hydrofoil.registry.store import DeleteOptions
-
         try:
-            await self.registry.delete(resource, "", name, DeleteOptions(uid=uid))
+            await self.registry.delete(resource, "", name, DeleteOptions(uid=uid), Write())
         except ApiError as e:
             if e.code not in (404, 409):
                 raise
@@ -157,7 +153,7 @@ class ApiServiceStrategy(Strategy):
             draft.set(["spec"], orjson.dumps(spec))
             return draft
 
-        await self.registry.update(resource, "", name, change, manager=MANAGER, warnings=[])
+        await self.registry.update(resource, "", name, change, Write(manager=MANAGER))
 
     @staticmethod
     def _spec(group: str, version: str, priorities: tuple[int, int]) -> Body:
@@ -177,13 +173,8 @@ class ApiServiceStrategy(Strategy):
         }
         draft, _ = resource.native.decode(orjson.dumps(body), "json")
         try:
-            await self.registry.create(resource, "", draft, manager=MANAGER, warnings=[])
+            await self.registry.create(resource, "", draft, Write(manager=MANAGER))
         except ApiError as e:
             if e.code not in (409, 422):
                 # 422: a definition may have a version that no API service may have; it has none then, as upstream.
                 raise
-
-
-def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
-    """By group and resource."""
-    return {("apiregistration.k8s.io", "apiservices"): ApiServiceStrategy(registry)}

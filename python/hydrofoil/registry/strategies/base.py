@@ -3,34 +3,26 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import orjson
 
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft, Stored
-    from hydrofoil.errors import Cause
-    from hydrofoil.registry.store import DeleteOptions, Registry
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.errors import Cause
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.objects import Objects
+from hydrofoil.registry.outcome import Finish
+from hydrofoil.registry.write import Write
+from hydrofoil.request import ADMIN
 
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
-Undo = Callable[[], None]
 Step = Literal["remove", "mark", "wait"]
 """What a deletion does next: take the object out, write that it is being deleted, or nothing."""
 
 
-USER: dict[str, Any] = {
-    "username": "admin",
-    "uid": "00000000-0000-4000-8000-000000000001",
-    "groups": ["system:masters", "system:authenticated"],
-}
-"""Who every caller is until there is authentication."""
-
-
-def nothing() -> None:
-    """Nothing to undo."""
+USER: dict[str, Any] = {"username": ADMIN.name, "uid": ADMIN.uid, "groups": list(ADMIN.groups)}
+"""Who every caller is until there is authentication, as reviews show it."""
 
 
 def now(seconds: int = 0) -> bytes:
@@ -52,47 +44,29 @@ class Strategy:
     prefix_is_name = False
     """Whether a generated name is its prefix alone."""
 
-    def __init__(self, registry: Registry) -> None:
-        self.registry = registry
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
 
-    async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        """Fills what is allocated. The answer gives it back when the create fails."""
-        return nothing
+    async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
+        """Refuse, or fill what is allocated, before an object is prepared. Raises ApiError.
+
+        The answer is called once with whether the write was done, to give back what it leaves over.
+        """
+        return None
 
     def extra_causes(self, resource: Resource, namespace: str, draft: Draft) -> list[Cause]:
         """Causes that need to look at other objects; they come before those of the object itself."""
         return []
 
-    async def after_create(self, resource: Resource, stored: Stored) -> None:
-        """Acts on a new object."""
-
-    def admit_update(self, old: Stored, draft: Draft, subresource: str) -> None:
-        """What admission makes of an update, before it is prepared."""
-
-    def admit_valid(self, resource: Resource, old: Stored | None, draft: Draft, subresource: str) -> None:
-        """What admission refuses of an object that is valid. Raises 403."""
-
-    async def before_update(
-        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
-    ) -> Undo:
-        """Fills what is allocated. The answer gives it back when the update fails."""
-        return nothing
-
-    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        """Acts on a changed object."""
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        """Act on an object that is new, changed or gone."""
 
     async def after_mark(self, resource: Resource, stored: Stored) -> None:
-        """Acts on an object whose deletion has begun."""
-
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        """Acts on an object that is gone."""
+        """Act on an object whose deletion has begun."""
 
     def delete_warnings(self, options: DeleteOptions) -> list[str]:
         """What a client that deletes an object should know."""
         return []
-
-    def before_delete(self, resource: Resource, old: Stored, draft: Draft) -> None:
-        """Refuses a deletion."""
 
     def gone(self, draft: Draft) -> bool:
         """Whether an object that is being deleted may now be removed."""
@@ -148,11 +122,3 @@ def mark_deleted(draft: Draft, seconds: int) -> None:
         draft.set(["metadata", "generation"], b"%d" % (generation + 1))
     draft.set(["metadata", "deletionTimestamp"], now(seconds))
     draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % seconds)
-
-
-def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
-    """The strategies of all kinds; `("", "")` is the common one."""
-    found: dict[tuple[str, str], Strategy] = {("", ""): Strategy(registry)}
-    for module in ("apiservices", "core", "definitions"):
-        found.update(import_module(f"hydrofoil.registry.strategies.{module}").strategies(registry))
-    return found

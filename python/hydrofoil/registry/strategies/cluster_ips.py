@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.strategies.ranges import Addresses, Full, Refused
-
-if TYPE_CHECKING:
-    from hydrofoil.engine import Draft, Stored
 
 Spec = dict[str, Any]
 OTHER = {"IPv4": "IPv6", "IPv6": "IPv4"}

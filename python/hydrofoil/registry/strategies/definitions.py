@@ -14,25 +14,26 @@ import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.custom import condition, holds, resources, stored_resource
+from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.errors import ApiError, invalid
 from hydrofoil.registry.conversion import Webhook, bundle_problem
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.pool import LARGE, lasting, run
+from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies import naming
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
-from hydrofoil.registry.strategies.base import Step, Strategy, Undo, nothing, now
+from hydrofoil.registry.strategies.base import Step, Strategy, now
 from hydrofoil.registry.strategies.naming import Condition, Definition, Taken
+from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Conflict, Missing
-
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft, ResourceType, Stored
-    from hydrofoil.registry.store import DeleteOptions, Registry
 
 LOG = logging.getLogger("hydrofoil")
 BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
@@ -52,8 +53,8 @@ class InstanceStrategy(Strategy):
     deleted: asyncio.Event | None = None
     """Set whenever an instance has gone, where somebody waits for that."""
 
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        if self.deleted is not None:
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if new is None and self.deleted is not None:
             self.deleted.set()
 
 
@@ -73,6 +74,7 @@ class DefinitionStrategy(Strategy):
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
+        self.registry = registry
         self.swapped: Callable[[tuple[str, str] | None], None] = lambda _: None
         """Called when resources have come, changed or gone: with the collection whose streams end, if they do."""
         self.services: dict[str, str] = {}
@@ -98,8 +100,11 @@ class DefinitionStrategy(Strategy):
         for webhook in self._webhooks.values():
             await webhook.close()
 
-    async def after_create(self, resource: Resource, stored: Stored) -> None:
-        await self._through(partial(self._written, resource, stored.name))
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            await self._through(partial(self._written, resource, new.name))
+        elif old is not None:
+            await self._through(partial(self._forget, resource, old.name))
 
     async def _written(self, resource: Resource, name: str) -> None:
         """Register and serve what a definition says now, which may be more than the write that this follows."""
@@ -135,11 +140,13 @@ class DefinitionStrategy(Strategy):
             self._works.add(again)
             again.add_done_callback(self._works.discard)
 
-    async def before_update(
-        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
-    ) -> Undo:
+    async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
         """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
-        bundle = [*(OLD_BUNDLE if resource.version == "v1beta1" else BUNDLE)]
+        if old is None:
+            return None
+        api_version, kind = draft.head()[:2]
+        group, _, version = api_version.partition("/")
+        bundle = [*(OLD_BUNDLE if version == "v1beta1" else BUNDLE)]
         if (given := draft.get(bundle)) is not None and given != old.thaw().get(bundle):
             before: Definition = orjson.loads(old.json)
             text: str = orjson.loads(given)
@@ -147,11 +154,8 @@ class DefinitionStrategy(Strategy):
             if why and holds(before, "Established") and not bundle_problem(naming.bundle(before)):
                 at = "spec.conversion.webhookClientConfig.caBundle"
                 cause = ("FieldValueInvalid", f'Invalid value: "{text}": {why}', at)
-                raise invalid(resource.group, resource.kind, old.name, [cause])
-        return nothing
-
-    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        await self._through(partial(self._written, resource, stored.name))
+                raise invalid(group, kind, old.name, [cause])
+        return None
 
     @property
     def _services(self) -> ApiServiceStrategy:
@@ -163,9 +167,6 @@ class DefinitionStrategy(Strategy):
         """Register the versions that a definition serves, be its names accepted or not."""
         spec = orjson.loads(stored.json)["spec"]
         await self._services.define(stored.name, spec["group"], [v["name"] for v in spec["versions"] if v["served"]])
-
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        await self._through(partial(self._forget, resource, old.name))
 
     async def _forget(self, resource: Resource, name: str) -> None:
         """Serve nothing of a definition that has gone, unless another has taken its name by now."""
@@ -242,11 +243,13 @@ class DefinitionStrategy(Strategy):
         while (old := collection.get(resource.native, "", name)) is not None:
             draft = old.thaw()
             change(draft)
-            draft.begin_update(old, "status", MANAGER)
+            draft.default()
+            draft.track(MANAGER, old, "status")
+            draft.keep_metadata(old)
             try:
                 if self.gone(draft):
                     await collection.delete(old)
-                    await self.after_delete(resource, old)
+                    await self.after(resource, old, None)
                     return None
                 return await collection.update(old, draft)
             except Conflict:
@@ -396,8 +399,6 @@ class DefinitionStrategy(Strategy):
         return True
 
     async def _empty(self, instances: Resource) -> None:
-        from hydrofoil.registry.store import DeleteOptions
-
         strategy = self.registry.strategy(instances)
         assert isinstance(strategy, InstanceStrategy)
         gone = strategy.deleted = asyncio.Event()
@@ -405,7 +406,7 @@ class DefinitionStrategy(Strategy):
             gone.clear()
             async for old in self.registry.walk(instances):
                 try:
-                    await self.registry.delete(instances, old.namespace, old.name, DeleteOptions())
+                    await self.registry.delete(instances, old.namespace, old.name, DeleteOptions(), Write())
                 except ApiError as e:
                     if e.code not in (404, 409):
                         LOG.warning("%s: %s", instances.plural, e.message)
@@ -413,8 +414,3 @@ class DefinitionStrategy(Strategy):
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(RETRY_SECONDS):
                         await gone.wait()
-
-
-def strategies(registry: Registry) -> dict[tuple[str, str], Strategy]:
-    """By group and resource."""
-    return {("apiextensions.k8s.io", "customresourcedefinitions"): DefinitionStrategy(registry)}

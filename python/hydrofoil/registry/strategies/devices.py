@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Draft
+from hydrofoil.errors import Cause
 from hydrofoil.registry.strategies.base import Strategy
-
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft
-    from hydrofoil.errors import Cause
 
 LABEL = "resource.kubernetes.io/admin-access"
 
@@ -31,8 +29,7 @@ class DeviceClaimStrategy(Strategy):
         return [("FieldValueForbidden", text, f"spec.devices.requests[{first}].adminAccess")]
 
     def _trusted(self, namespace: str) -> bool:
-        namespaces = self.registry.catalog.find("", "v1", "namespaces")
-        found = namespaces and self.registry.collection(namespaces).get(namespaces.native, "", namespace)
+        found = self.objects.find("", "namespaces", "", namespace)
         if not found:
             return False
         labels: dict[str, str] = orjson.loads(found.json)["metadata"].get("labels", {})

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.base import Strategy, now
-
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.write import Write
 
 GROUP, VERSION = "flowcontrol.apiserver.k8s.io", "v1"
 MANAGER = "api-priority-and-fairness-config-consumer-v1"
@@ -20,6 +20,10 @@ MANAGER = "api-priority-and-fairness-config-consumer-v1"
 
 class FlowControlStrategy(Strategy):
     """The condition `Dangling` (`syncFlowSchemaStatuses` of apiserver `pkg/util/flowcontrol/apf_controller.go`)."""
+
+    def __init__(self, registry: Registry) -> None:
+        super().__init__(registry)
+        self.registry = registry
 
     async def _tell(self, schema: Stored) -> None:
         schemas = self.registry.catalog.find(GROUP, VERSION, "flowschemas")
@@ -51,7 +55,7 @@ class FlowControlStrategy(Strategy):
 
         # A schema that is gone again needs no condition.
         with suppress(errors.ApiError):
-            await self.registry.update(schemas, "", schema.name, change, subresource="status", patch=True, warnings=[])
+            await self.registry.update(schemas, "", schema.name, change, Write(subresource="status"), patch=True)
 
     @staticmethod
     def _config(name: str, condition: dict[str, Any]) -> dict[str, Any]:
@@ -66,21 +70,17 @@ class FlowControlStrategy(Strategy):
 class FlowSchemaStrategy(FlowControlStrategy):
     """Every write of a flow schema is looked at."""
 
-    async def after_create(self, resource: Resource, stored: Stored) -> None:
-        await self._tell(stored)
-
-    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        await self._tell(stored)
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if new is not None:
+            await self._tell(new)
 
 
 class PriorityLevelStrategy(FlowControlStrategy):
     """A level that comes or goes changes what is said of the schemas that name it."""
 
-    async def after_create(self, resource: Resource, stored: Stored) -> None:
-        await self._tell_all()
-
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        await self._tell_all()
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if old is None or new is None:
+            await self._tell_all()
 
     async def _tell_all(self) -> None:
         schemas = self.registry.catalog.find(GROUP, VERSION, "flowschemas")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from hydrofoil.apis.custom import condition, holds
+from hydrofoil.engine import Draft
 from hydrofoil.registry.conversion import bundle_problem
 from hydrofoil.registry.strategies.base import now
-
-if TYPE_CHECKING:
-    from hydrofoil.engine import Draft
 
 Definition = dict[str, Any]
 Condition = tuple[str, str, str, str]
 """Type, status, reason, message."""
-Change = Callable[["Draft"], None]
+Change = Callable[[Draft], None]
 Taken = tuple[set[str], set[str]]
 """The names of resources and of kinds that are in use in a group."""
 NONSTRUCTURAL = "NonStructuralSchema"

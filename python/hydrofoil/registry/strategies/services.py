@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.registry.strategies.base import Strategy, Undo, nothing
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.objects import Objects
+from hydrofoil.registry.outcome import Finish
+from hydrofoil.registry.strategies.base import Strategy
 from hydrofoil.registry.strategies.cluster_ips import ClusterIPs, Spec, cause, matches
 from hydrofoil.registry.strategies.ranges import Ports, Refused
-
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft, Stored
-    from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
 
 PORTED = ("NodePort", "LoadBalancer")
 
@@ -22,46 +22,38 @@ PORTED = ("NodePort", "LoadBalancer")
 class ServiceStrategy(Strategy):
     """Allocates what a service does not name, and refuses what is taken."""
 
-    def __init__(self, registry: Registry) -> None:
-        super().__init__(registry)
-        self.ips = ClusterIPs("10.0.0.0/24")
-        self.ports = Ports(30000, 32767)
+    def __init__(self, objects: Objects, ips: ClusterIPs, ports: Ports) -> None:
+        super().__init__(objects)
+        self.ips = ips
+        self.ports = ports
 
-    async def before_create(self, resource: Resource, draft: Draft, *, dry_run: bool) -> Undo:
-        return self._allocate(draft, None, dry_run=dry_run)
+    async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
+        """`beginCreate` and `beginUpdate` of `pkg/registry/core/service/storage/storage.go`."""
+        if write.subresource:
+            return None
+        if old is not None:
+            draft.keep_allocated(old)
+        ips, ports = self._allocate(draft, old, dry_run=write.dry_run)
 
-    async def before_update(
-        self, resource: Resource, old: Stored, draft: Draft, subresource: str, *, dry_run: bool
-    ) -> Undo:
-        if subresource:
-            return nothing
-        self._drop_node_ports(draft, orjson.loads(old.json).get("spec", {}))
-        return self._allocate(draft, old, dry_run=dry_run)
+        async def finish(done: bool) -> None:
+            if not done:
+                self.ips.release(ips)
+                self.ports.release(ports)
+            elif old is not None:
+                before, after = orjson.loads(old.json)["spec"], orjson.loads(draft.get(["spec"]) or b"{}")
+                self.ips.release(set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ())))
+                self.ports.release(_node_ports(before) - _node_ports(after))
 
-    @staticmethod
-    def _drop_node_ports(draft: Draft, before: dict[str, Any]) -> None:
-        """A service that no longer needs node ports loses those it does not name anew (`dropTypeDependentFields`)."""
-        spec = orjson.loads(draft.get(["spec"]) or b"{}")
-        needed = ("NodePort", "LoadBalancer")
-        if before.get("type") not in needed or spec.get("type") in needed:
-            return
-        if _node_ports(spec) != _node_ports(before):
-            return
-        ports = [{k: v for k, v in port.items() if k != "nodePort"} for port in spec.get("ports") or ()]
-        draft.set(["spec", "ports"], orjson.dumps(ports))
+        return finish
 
-    async def after_update(self, resource: Resource, old: Stored, stored: Stored) -> None:
-        before, after = orjson.loads(old.json)["spec"], orjson.loads(stored.json)["spec"]
-        self.ips.release(set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ())))
-        self.ports.release(_node_ports(before) - _node_ports(after))
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if old is not None and new is None:
+            spec = orjson.loads(old.json)["spec"]
+            self.ips.release(spec.get("clusterIPs", ()))
+            self.ports.release(_node_ports(spec))
 
-    async def after_delete(self, resource: Resource, old: Stored) -> None:
-        spec = orjson.loads(old.json)["spec"]
-        self.ips.release(spec.get("clusterIPs", ()))
-        self.ports.release(_node_ports(spec))
-
-    def _allocate(self, draft: Draft, old: Stored | None, *, dry_run: bool) -> Undo:
-        """`allocateCreate` and `allocateUpdate` of `pkg/registry/core/service/storage/alloc.go`."""
+    def _allocate(self, draft: Draft, old: Stored | None, *, dry_run: bool) -> tuple[list[str], list[int]]:
+        """The addresses and ports that a service gets now (`allocateCreate` and `allocateUpdate` of `alloc.go`)."""
         spec: Spec = orjson.loads(draft.get(["spec"]) or b"{}")
         before: Spec = orjson.loads(old.json)["spec"] if old is not None else {}
         name = draft.head()[2]
@@ -70,10 +62,6 @@ class ServiceStrategy(Strategy):
             draft.set(["spec", "clusterIPs"], orjson.dumps(spec["clusterIPs"]))
         ips: list[str] = []
         ports: list[int] = []
-
-        def undo() -> None:
-            self.ips.release(ips)
-            self.ports.release(ports)
 
         try:
             if spec.get("type") != "ExternalName" and not (before and matches(spec, before)):
@@ -87,13 +75,14 @@ class ServiceStrategy(Strategy):
             if _checked(spec) and not (_checked(before) and before.get("healthCheckNodePort")):
                 self._health_port(spec, ports, dry_run=dry_run)
         except BaseException:
-            undo()
+            self.ips.release(ips)
+            self.ports.release(ports)
             raise
         ported = ("ports", "healthCheckNodePort") if spec.get("type") in PORTED else ()
         for member in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", *ported):
             if member in spec:
                 draft.set(["spec", member], orjson.dumps(spec[member]))
-        return undo
+        return ips, ports
 
     def _new_ports(self, spec: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
         """`initNodePorts`: ports of one number share a node port unless they say otherwise."""

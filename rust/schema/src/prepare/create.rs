@@ -18,14 +18,11 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         ("", "Pod") => pod::create(object),
         ("", "Namespace") => namespace(object),
         ("", "PersistentVolume") => {
-            protect(object, "kubernetes.io/pv-protection");
             let status = object.make("status");
             status.put("phase", "Pending");
             status.put("lastPhaseTransitionTime", Timestamp::now().rfc3339());
         }
-        ("storage.k8s.io", "VolumeAttributesClass") => protect(object, "kubernetes.io/vac-protection"),
         ("", "PersistentVolumeClaim") => {
-            protect(object, "kubernetes.io/pvc-protection");
             object.make("status").put("phase", "Pending");
             claim::normalize_sources(object.make("spec"), false);
         }
@@ -47,16 +44,6 @@ fn random_name(object: &mut Value) {
     if meta.s("name").is_empty() {
         let uid = meta.s("uid").to_owned();
         meta.put("name", uid);
-    }
-}
-
-/// The `StorageObjectInUseProtection` admission plug-in: controllers take the finalizer off.
-fn protect(object: &mut Value, finalizer: &str) {
-    let meta = object.make("metadata");
-    if !meta.list("finalizers").iter().any(|f| f.as_str() == Some(finalizer)) {
-        let mut finalizers = meta.list("finalizers").to_vec();
-        finalizers.push(Value::from(finalizer));
-        meta.put("finalizers", finalizers);
     }
 }
 

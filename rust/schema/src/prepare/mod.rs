@@ -26,6 +26,12 @@ pub fn create(req: &Request<'_>, object: &mut Value) {
     });
 }
 
+/// Takes over what was allocated to a service and is not named anew, before anything is allocated
+/// (`patchAllocatedValues`, `normalizeClusterIPs`).
+pub fn allocated(service: &mut Value, old: &Value) {
+    service::allocated(service, old);
+}
+
 /// Completes a prepared object that came without labels.
 pub fn unlabelled(kind: &Kind, object: &mut Value) {
     if kind.key() == ("batch", "Job") {

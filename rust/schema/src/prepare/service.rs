@@ -12,14 +12,23 @@ pub(super) fn create(object: &mut Value) {
     });
 }
 
-/// `patchAllocatedValues`, `dropTypeDependentFields`: what was allocated is kept while it is needed,
-/// and goes with a type that does not take it unless it was changed on purpose.
-pub(super) fn update(object: &mut Value, old: &Value) {
+fn addressed(kind: &str) -> bool {
+    kind != "ExternalName"
+}
+
+fn ported(kind: &str) -> bool {
+    matches!(kind, "NodePort" | "LoadBalancer")
+}
+
+fn checked(spec: &Value) -> bool {
+    spec.s("type") == "LoadBalancer" && spec.s("externalTrafficPolicy") == "Local"
+}
+
+/// `patchAllocatedValues`, `normalizeClusterIPs`: what was allocated is kept while it is needed.
+pub(super) fn allocated(object: &mut Value, old: &Value) {
     let before = old.sub("spec");
     let spec = object.make("spec");
     let (now, then) = (spec.s("type").to_owned(), before.s("type"));
-    let addressed = |kind: &str| kind != "ExternalName";
-    let ported = |kind: &str| matches!(kind, "NodePort" | "LoadBalancer");
     if addressed(&now) && addressed(then) {
         // Who clears the address clears the list that it stands in (`normalizeClusterIPs`).
         if spec.zero("clusterIP") && (spec.zero("clusterIPs") || spec.sub("clusterIPs") == before.sub("clusterIPs")) {
@@ -40,23 +49,44 @@ pub(super) fn update(object: &mut Value, old: &Value) {
         if !spec.has("ipFamilyPolicy") {
             spec.copy_from(before, "ipFamilyPolicy");
         }
-    } else if addressed(then) && !addressed(&now) {
+    }
+    if ported(&now) && ported(then) {
+        let old = Lookup::of(before.list("ports"), |o| (o.i("port"), SmolStr::new(o.s("protocol"))));
+        spec.each("ports", |port| {
+            if port.i("nodePort") == 0 {
+                let known = old.first(&(port.i("port"), SmolStr::new(port.s("protocol")))).map(|o| o.i("nodePort"));
+                if let Some(number) = known.filter(|n| *n != 0) {
+                    port.put("nodePort", number);
+                }
+            }
+        });
+    }
+    if checked(before) && checked(spec) && spec.i("healthCheckNodePort") == 0 {
+        spec.copy_from(before, "healthCheckNodePort");
+    }
+}
+
+/// `dropTypeDependentFields`: what was allocated goes with a type that does not take it unless it was changed on
+/// purpose.
+pub(super) fn update(object: &mut Value, old: &Value) {
+    let before = old.sub("spec");
+    let spec = object.make("spec");
+    let (now, then) = (spec.s("type").to_owned(), before.s("type"));
+    if addressed(then) && !addressed(&now) {
         for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
             if spec.sub(key) == before.sub(key) {
                 spec.drop(key);
             }
         }
     }
-    ports(spec, before, ported(&now), ported(then));
-    let checked = |s: &Value| s.s("type") == "LoadBalancer" && s.s("externalTrafficPolicy") == "Local";
-    if checked(before) {
-        if checked(spec) {
-            if spec.i("healthCheckNodePort") == 0 {
-                spec.copy_from(before, "healthCheckNodePort");
-            }
-        } else if spec.i("healthCheckNodePort") == before.i("healthCheckNodePort") {
-            spec.drop("healthCheckNodePort");
+    if ported(then) && !ported(&now) {
+        let nodes = Lookup::of(before.list("ports"), |o| o.i("nodePort"));
+        if spec.list("ports").iter().all(|p| p.i("nodePort") == 0 || nodes.has(&p.i("nodePort"))) {
+            spec.each("ports", |port| port.drop("nodePort"));
         }
+    }
+    if checked(before) && !checked(spec) && spec.i("healthCheckNodePort") == before.i("healthCheckNodePort") {
+        spec.drop("healthCheckNodePort");
     }
     if then == "LoadBalancer" && now != "LoadBalancer" {
         for key in ["loadBalancerClass", "allocateLoadBalancerNodePorts"] {
@@ -71,25 +101,5 @@ pub(super) fn update(object: &mut Value, old: &Value) {
     }
     if now == "ExternalName" {
         spec.drop("internalTrafficPolicy");
-    }
-}
-
-fn ports(spec: &mut Value, before: &Value, now: bool, then: bool) {
-    let old = Lookup::of(before.list("ports"), |o| (o.i("port"), SmolStr::new(o.s("protocol"))));
-    let nodes = Lookup::of(before.list("ports"), |o| o.i("nodePort"));
-    if then && now {
-        spec.each("ports", |port| {
-            if port.i("nodePort") == 0 {
-                let known = old.first(&(port.i("port"), SmolStr::new(port.s("protocol")))).map(|o| o.i("nodePort"));
-                if let Some(number) = known.filter(|n| *n != 0) {
-                    port.put("nodePort", number);
-                }
-            }
-        });
-    } else if then {
-        let same = spec.list("ports").iter().all(|p| p.i("nodePort") == 0 || nodes.has(&p.i("nodePort")));
-        if same {
-            spec.each("ports", |port| port.drop("nodePort"));
-        }
     }
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from hydrofoil.registry.security.policy import LATEST, Standard
+from hydrofoil.admission.pod_security.policy import LATEST, Standard
 
 Json = dict[str, Any]
 Finding = tuple[str, str]

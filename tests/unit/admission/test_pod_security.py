@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.registry.security.checks import BASELINE, OVERRIDES, RESTRICTED, detail, findings
-from hydrofoil.registry.security.policy import LATEST, Standard, policy
+from hydrofoil.admission.pod_security.checks import BASELINE, OVERRIDES, RESTRICTED, detail, findings
+from hydrofoil.admission.pod_security.policy import LATEST, Standard, policy
 
 PREFIX = "pod-security.kubernetes.io/"
 SAFE: dict[str, Any] = {

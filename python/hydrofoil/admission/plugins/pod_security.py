@@ -1,19 +1,20 @@
-"""Whether a namespace takes a pod (`admission/admission.go`)."""
+"""Whether a namespace takes a pod (the PodSecurity admission plug-in; its `admission/admission.go`)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable
+from typing import Any
 
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.registry.security.checks import containers, detail, findings
-from hydrofoil.registry.security.policy import LEVELS, Policy, Standard, policy
-
-if TYPE_CHECKING:
-    from hydrofoil.apis.catalog import Resource
-    from hydrofoil.engine import Draft, Stored
-    from hydrofoil.registry.store import Registry
+from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.plugin import Plugin
+from hydrofoil.admission.pod_security.checks import containers, detail, findings
+from hydrofoil.admission.pod_security.policy import LEVELS, PREFIX, Policy, Standard, policy
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.registry.objects import Objects
+from hydrofoil.registry.write import Operation
 
 TEMPLATE = ("spec", "template")
 TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
@@ -34,76 +35,83 @@ MOST_PODS = 3000
 """How many pods of a namespace are looked at when its level rises."""
 
 
-class PodSecurity:
-    """Checks pods by the labels of their namespace; what a version of a namespace asks for is remembered."""
+class PodSecurity(Plugin):
+    """Checks pods by the labels of their namespace."""
 
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-        self._namespaces = registry.catalog.find("", "v1", "namespaces")
-        self._seen: dict[str, tuple[int, Policy]] = {}
+    def __init__(self, objects: Objects) -> None:
+        self._objects = objects
+        found = objects.catalog.find("", "v1", "namespaces")
+        self._namespaces = None if found is None else (objects.collection(found), found.native)
 
-    async def check(self, resource: Resource, draft: Draft, old: Stored | None, subresource: str) -> list[str]:
-        """The warnings on an object. Raises 403 for a pod that its namespace refuses, 422 for bad labels of one."""
+    def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
+        if operation == "DELETE":
+            return False
         kind = (resource.group, resource.plural)
         if kind == ("", "namespaces"):
-            return await self._namespace(draft, old) if not subresource else []
+            return not subresource
         path = TEMPLATES.get(kind)
-        if path is None or subresource not in (LOOKED_AT if not path else ("",)):
-            return []
-        asked = self._policy(draft.head()[4])
+        return path is not None and subresource in (("",) if path else LOOKED_AT)
+
+    def validate(self, a: Attributes) -> Awaitable[None] | None:
+        """Warns. Raises 403 for a pod that its namespace refuses, 422 for bad labels of one."""
+        kind = (a.resource.group, a.resource.plural)
+        if kind == ("", "namespaces"):
+            return self._namespace(a)
+        path = TEMPLATES[kind]
+        asked = self._policy(a.namespace)
         if asked is None or asked.idle or (path and asked.warn.level == "privileged"):
-            return []
-        pod: Any = orjson.loads(draft.json())
+            return None
+        pod: Any = orjson.loads(a.object.json())
         name = pod["metadata"].get("name", "")
         for step in path:
             pod = pod.get(step)
             if pod is None:
-                return []
-        if not path and old is not None and not _significant(pod["spec"], orjson.loads(old.json)["spec"]):
-            return []
+                return None
+        if not path and a.old is not None and not _significant(pod["spec"], orjson.loads(a.old.json)["spec"]):
+            return None
         meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
         if not path and (found := findings(asked.enforce, meta, spec)):
             text = f'violates PodSecurity "{asked.enforce}": {detail(found)}'
             raise errors.forbidden("", "pods", name, text)
-        found = findings(asked.warn, meta, spec)
-        return [f'would violate PodSecurity "{asked.warn}": {detail(found)}'] if found else []
-
-    def forget(self, namespace: str) -> None:
-        """Let go of what is remembered of a namespace that has gone."""
-        self._seen.pop(namespace, None)
+        if found := findings(asked.warn, meta, spec):
+            a.warn(f'would violate PodSecurity "{asked.warn}": {detail(found)}')
+        return None
 
     def _policy(self, namespace: str) -> Policy | None:
         if self._namespaces is None:
             return None
-        stored = self._registry.collection(self._namespaces).get(self._namespaces.native, "", namespace)
+        collection, native = self._namespaces
+        stored = collection.get(native, "", namespace)
         if stored is None:
             return None
-        seen = self._seen.get(namespace)
-        if seen is None or seen[0] != stored.revision:
-            seen = self._seen[namespace] = (stored.revision, policy(_labels(stored.json)))
-        return seen[1]
+        # Most namespaces ask for nothing.
+        return policy(_labels(text)) if PREFIX.encode() in (text := stored.json) else None
 
-    async def _namespace(self, draft: Draft, old: Stored | None) -> list[str]:
-        asked = policy(orjson.loads(draft.get(["metadata", "labels"]) or b"{}"))
-        before = policy(_labels(old.json)) if old is not None else Policy()
-        name = draft.head()[2]
-        if asked.causes and (old is None or asked.causes != before.causes):
+    def _namespace(self, a: Attributes) -> Awaitable[None] | None:
+        asked = policy(orjson.loads(a.object.get(["metadata", "labels"]) or b"{}"))
+        before = policy(_labels(a.old.json)) if a.old is not None else Policy()
+        name = a.object.head()[2]
+        if asked.causes and (a.old is None or asked.causes != before.causes):
             raise errors.invalid("", "Namespace", name, asked.causes)
         new, was = asked.enforce, before.enforce
-        if old is None or new == was or new.level == "privileged":
-            return []
+        if a.old is None or new == was or new.level == "privileged":
+            return None
         if new.minor == was.minor and LEVELS.index(new.level) <= LEVELS.index(was.level):
-            return []
-        return await self._existing(name, new)
+            return None
+        return self._warn(a, name, new)
+
+    async def _warn(self, a: Attributes, name: str, standard: Standard) -> None:
+        for text in await self._existing(name, standard):
+            a.warn(text)
 
     async def _existing(self, namespace: str, standard: Standard) -> list[str]:
         """What the pods that are there violate, by violation."""
-        pods = self._registry.catalog.find("", "v1", "pods")
+        pods = self._objects.catalog.find("", "v1", "pods")
         if pods is None:
             return []
         violations: dict[str, list[str]] = {}
         count = 0
-        async for one in self._registry.walk(pods, namespace):
+        async for one in self._objects.walk(pods, namespace):
             count += 1
             if count > MOST_PODS:
                 continue

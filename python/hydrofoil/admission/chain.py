@@ -1,0 +1,92 @@
+"""The plug-ins of a server in their order, and admission of one request by them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.plugin import Plugin
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.write import Operation, Write
+from hydrofoil.request import ADMIN, User
+
+Step = Callable[[Attributes], Awaitable[None] | None]
+Steps = tuple[Sequence[Step], Sequence[Step]]
+"""What changes and what refuses."""
+
+
+class Chain:
+    """Plug-ins in the order in which they are asked; which of them handle what is found out once."""
+
+    def __init__(self, plugins: Sequence[Plugin]) -> None:
+        self.plugins = tuple(plugins)
+        self._steps: dict[tuple[Resource, str, Operation], Steps] = {}
+
+    def changed(self) -> None:
+        """Find out anew which plug-ins handle what: resources or plug-ins have come or gone."""
+        self._steps.clear()
+
+    def steps(self, resource: Resource, subresource: str, operation: Operation) -> Steps:
+        """What is asked of such requests."""
+        key = (resource, subresource, operation)
+        found = self._steps.get(key)
+        if found is None:
+            asked = [p for p in self.plugins if p.handles(resource, subresource, operation)]
+            found = self._steps[key] = (
+                tuple(p.mutate for p in asked if type(p).mutate is not Plugin.mutate),
+                tuple(p.validate for p in asked if type(p).validate is not Plugin.validate),
+            )
+        return found
+
+    def write(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str = "",
+        *,
+        subresource: str = "",
+        manager: str = "",
+        dry_run: bool = False,
+        user: User = ADMIN,
+        warnings: list[str] | None = None,
+    ) -> Write:
+        """A write that these plug-ins admit."""
+        told: list[str] = [] if warnings is None else warnings
+        # It does not know the write: each would keep the other until the collector of circles comes.
+        admit = Admission(resource, subresource, namespace, name, dry_run, user, told)
+        admit.chain = self
+        return Write(admit, manager, subresource, dry_run, user, told)
+
+
+class Admission(Attributes):
+    """Admission of one request (`registry.write.Admit`)."""
+
+    __slots__ = ("chain",)
+    chain: Chain
+
+    def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
+        """Have the draft changed."""
+        steps = self.chain.steps(self.resource, self.subresource, operation)[0]
+        return self._ask(steps, operation, draft, old) if steps else None
+
+    def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
+        """Have what would be stored looked at."""
+        steps = self.chain.steps(self.resource, self.subresource, operation)[1]
+        return self._ask(steps, operation, draft, old) if steps else None
+
+    def _ask(
+        self, steps: Sequence[Step], operation: Operation, draft: Draft | None, old: Stored | None
+    ) -> Awaitable[None] | None:
+        self.operation, self.draft, self.old = operation, draft, old
+        for at, step in enumerate(steps):
+            if (waits := step(self)) is not None:
+                return self._rest(waits, steps[at + 1 :])
+        return None
+
+    async def _rest(self, waits: Awaitable[None], steps: Sequence[Step]) -> None:
+        """Go on after a plug-in that has to wait."""
+        await waits
+        for step in steps:
+            if (again := step(self)) is not None:
+                await again

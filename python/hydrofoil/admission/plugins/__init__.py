@@ -1,0 +1,1 @@
+"""The admission plug-ins, one a file."""

@@ -1,0 +1,17 @@
+"""What a deletion is asked to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class DeleteOptions:
+    """metav1.DeleteOptions, checked."""
+
+    grace: int | None = None
+    uid: str | None = None
+    revision: str | None = None
+    policy: str | None = None
+    orphan: bool | None = None
+    dry_run: bool = False

@@ -1,0 +1,69 @@
+"""What a write may demand of the present version of its object."""
+
+from __future__ import annotations
+
+from hydrofoil import errors
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.delete_options import DeleteOptions
+
+PREFIXES = {
+    ("", "replicationcontrollers"): "controllers",
+    ("", "endpoints"): "services/endpoints",
+    ("", "nodes"): "minions",
+    ("", "services"): "services/specs",
+    ("networking.k8s.io", "ingresses"): "ingress",
+}
+"""Keys of the storage that are not named after the resource (`SpecialDefaultResourcePrefixes`)."""
+
+
+def storage_error(resource: Resource, old: Stored, why: str) -> str:
+    """How the storage tells of a precondition that does not hold, with the key it has there."""
+    place = f"{old.namespace}/{old.name}" if old.namespace else old.name
+    prefix = PREFIXES.get(resource.storage)
+    if prefix is None:
+        own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
+        prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
+    key = f"/{prefix}/{place}"
+    return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+
+
+def check_uid(resource: Resource, name: str, old: Stored, uid: str) -> None:
+    """Raises 409 when an update means another object than the present one."""
+    if uid and uid != (present := old.uid):
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
+        raise errors.conflict(resource.group, resource.plural, name, storage_error(resource, old, why))
+
+
+def check_version(resource: Resource, name: str, old: Stored, version: str, *, unconditional: bool) -> None:
+    """Raises 409 when an update is of another version than the present one, 422 when it names none and has to."""
+    if version:
+        if not (version.isascii() and version.isdigit()):
+            raise errors.unparsable_version(version, "invalid syntax")
+        version = version.lstrip("0")
+        if len(version) > 20 or int(version or "0") >= 2**64:
+            raise errors.unparsable_version(version, "value out of range")
+    if not version:
+        if not unconditional:
+            cause = (
+                "FieldValueInvalid",
+                "Invalid value: 0: must be specified for an update",
+                "metadata.resourceVersion",
+            )
+            raise errors.invalid(resource.group, resource.plural, name, [cause])
+    elif int(version) != old.revision:
+        raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED)
+
+
+def check_deletion(resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions) -> None:
+    """Raises 409 when a deletion means another object, or another version of it."""
+    uid = draft.head()[5]
+    if options.uid is not None and options.uid != uid:
+        why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
+        raise errors.conflict(
+            resource.group, resource.kind, name, why + "The object might have been deleted and then recreated"
+        )
+    if options.revision is not None and options.revision != str(old.revision):
+        why = f"the ResourceVersion in the precondition ({options.revision}) does not match the "
+        why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
+        raise errors.conflict(resource.group, resource.kind, name, why)

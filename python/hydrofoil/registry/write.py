@@ -1,0 +1,39 @@
+"""What belongs to one write: who makes it, through what, and who admits it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.request import ADMIN, User
+
+Operation = Literal["CREATE", "UPDATE", "DELETE"]
+
+
+class Admit(Protocol):
+    """Admission of one request; each step gives an awaitable only if it has to wait. Both raise ApiError.
+
+    A deletion has no draft.
+    """
+
+    def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
+        """Change what is written: once for a create, in each turn of an update."""
+
+    def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
+        """Refuse what would be stored, right before the commit."""
+
+
+@dataclass(slots=True)
+class Write:
+    """One write; without `admit` it is the server's own bookkeeping."""
+
+    admit: Admit | None = None
+    manager: str = ""
+    """Who comes to own what it sets; empty: nobody."""
+    subresource: str = ""
+    dry_run: bool = False
+    user: User = ADMIN
+    warnings: list[str] = field(default_factory=list)
+    """What the client is told."""

@@ -69,6 +69,10 @@ class Truth:
             events = self.collection(name).events
             return events[bisect_right(events, revision, key=lambda e: e[0]) :]
 
+    def next(self, kept: Kept) -> int:
+        """The revision of the next write to a collection."""
+        return kept.revision + 1 + kept.revision % 7
+
     def commit(self, change: Change) -> int:
         """Judge a change and give it a revision. Raises Exists, Missing and Conflict."""
         with self._lock:
@@ -81,7 +85,7 @@ class Truth:
                 raise Missing
             elif present[0] != change.expected:
                 raise Conflict
-            kept.revision += 1 + kept.revision % 7
+            kept.revision = self.next(kept)
             kept.events.append((kept.revision, change))
             if change.deletes:
                 del kept.objects[change.key]

@@ -242,6 +242,15 @@ class Shard:
 class Watcher:
     def pending(self, max: int) -> list[Stored]: ...
     def drain(self, max: int) -> tuple[bytes | None, int]: ...
+    def waits(self) -> bool:
+        """Whether something waits to be drained."""
+
+    def changes(self, max: int) -> tuple[list[tuple[Stored | None, Stored | None]], int]:
+        """Waiting changes as the versions before and after, and what is left, as `drain` tells it.
+
+        The present state comes first, as what came from nothing.
+        """
+
     def bookmark(self, initial: bool) -> bytes | None: ...
 
 def decode_continue(token: str) -> tuple[int, str]: ...

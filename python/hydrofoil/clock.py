@@ -19,6 +19,8 @@ LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 stopwatch = time.perf_counter
 """Seconds from any point on: how long work takes on this machine."""
+TURN_SECONDS = 0.002
+"""How long work in pieces keeps the loop before others have a turn."""
 
 
 class Clock:
@@ -72,3 +74,22 @@ class Chance:
     def between(self, least: float, most: float) -> float:
         """A number out of a range."""
         return self._random.uniform(least, most)
+
+
+class Pace:
+    """Gives the others a turn of the loop whenever work in pieces has kept it for long enough."""
+
+    __slots__ = ("_due",)
+
+    def __init__(self) -> None:
+        self._due = stopwatch() + TURN_SECONDS
+
+    def due(self) -> bool:
+        """Whether others should have a turn."""
+        return stopwatch() > self._due
+
+    async def rest(self) -> None:
+        """Make a pause if one is due; to be called between two pieces."""
+        if stopwatch() > self._due:
+            await asyncio.sleep(0)
+            self._due = stopwatch() + TURN_SECONDS

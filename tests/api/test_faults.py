@@ -62,9 +62,9 @@ async def test_a_panic_is_a_status(
 async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.ClientSession, fault: BaseException) -> None:
     """Others that are woken with it get their events; its reader is told and can come again."""
     async with api.get(f"{CONFIGMAPS}?watch=1&fieldSelector=metadata.name!=x") as bad:
-        broken = max(server.app.hub._streams.items())[1]
+        broken: Any = max(server.app.hub._streams.items())[1]
         async with api.get(f"{CONFIGMAPS}?watch=1") as good, api.get(f"{CONFIGMAPS}?watch=1") as other:
-            broken._watcher = Broken(fault)  # type: ignore[assignment]
+            broken._watcher = Broken(fault)
             for name in ("a", "b"):
                 await post(api, CONFIGMAPS, {"metadata": {"name": name}})
             for reader in (good, other):
@@ -131,12 +131,12 @@ async def test_events_are_on_the_wire_before_the_answer(
 async def test_the_websocket_of_a_silent_reader_is_bounded(server: Server, api: aiohttp.ClientSession) -> None:
     """The ring is its queue: what it has not taken stands there, in bytes and not in a count of events."""
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1") as socket:
-        stream = max(server.app.hub._streams.items())[1]
+        stream: Any = max(server.app.hub._streams.items())[1]
         # A client that does not read.
         socket._response.connection.transport.pause_reading()  # type: ignore[union-attr]
         for i in range(120):
             await post(api, CONFIGMAPS, {"metadata": {"name": f"n{i}"}, "data": {"k": "x" * 100_000}})
-        assert stream._sink._size <= watch.HIGH_WATER + 110_000  # type: ignore[attr-defined]
+        assert stream._sink._size <= watch.HIGH_WATER + 110_000
         assert stream.behind
 
 

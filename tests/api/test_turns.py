@@ -127,7 +127,10 @@ async def test_dependents(server: Server, api: aiohttp.ClientSession, short: Tur
     await fill(server, "configmaps", CONFIGMAP, owners=[reference])
 
     async def known() -> bool:
-        return all(not stream.behind for stream in server.app.hub._streams.values()) and not server.app.hub._waiting
+        return (
+            not any(getattr(stream, "behind", False) for stream in server.app.hub._streams.values())
+            and not server.app.hub._waiting
+        )
 
     await until(known)
     await call(api, "DELETE", f"{CONFIGMAPS}/owner?propagationPolicy={policy}")

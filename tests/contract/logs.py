@@ -14,7 +14,7 @@ from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
-from hydrofoil.watch.stream import NOTHING
+from hydrofoil.watch.hub import NOTHING
 from tests.contract.late import LateLog, Truth
 
 CATALOG = Catalog()

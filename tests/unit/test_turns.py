@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hydrofoil.registry.pool import Pace
+from hydrofoil.clock import Pace
 from tests.turns import Turns, short_turns
 
 

@@ -12,15 +12,15 @@ from hydrofoil import engine
 from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.clock import stopwatch
+from hydrofoil.clock import Pace, stopwatch
 from hydrofoil.errors import FAULTS
-from hydrofoil.registry.pool import RETRY_SECONDS, Pace, lasting
+from hydrofoil.registry.pool import RETRY_SECONDS, lasting
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
 from hydrofoil.storage.errors import Expired
-from hydrofoil.watch.hub import SLICE_SECONDS, Hub
-from hydrofoil.watch.stream import INITIAL_END, LAPPED, NOTHING, WatchStream
+from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
+from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
 PIECE = 16 << 10

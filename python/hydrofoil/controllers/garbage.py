@@ -10,12 +10,12 @@ from typing import Any, Literal
 import orjson
 
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import Pace
 from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.graph import Node, invalid_owner
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
-from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.strategies.base import FOREGROUND, ORPHAN
 
 LOG = logging.getLogger("hydrofoil")

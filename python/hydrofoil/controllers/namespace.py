@@ -8,11 +8,11 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import Pace
 from hydrofoil.controllers.base import Controller, service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
-from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.strategies.base import now
 
 OK = {

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.clock import Pace
 from hydrofoil.engine import ListCursor, Selector, Stored
-from hydrofoil.registry.pool import Pace
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
 

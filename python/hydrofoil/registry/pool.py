@@ -7,7 +7,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, TypeVarTuple
 
-from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
 
 LOG = logging.getLogger("hydrofoil")
@@ -22,9 +21,6 @@ POOLED_TRIES = 4
 
 RETRY_SECONDS = 0.5
 """After what time work that failed is begun anew."""
-
-TURN_SECONDS = 0.002
-"""How long work in pieces keeps the loop before others have a turn."""
 
 
 async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> Made:
@@ -46,18 +42,3 @@ async def lasting(work: Callable[[], Awaitable[None]], what: str) -> None:
         except FAULTS:
             LOG.exception("%s failed", what)
             pause = RETRY_SECONDS
-
-
-class Pace:
-    """Gives the others a turn of the loop whenever work in pieces has kept it for long enough."""
-
-    __slots__ = ("_due",)
-
-    def __init__(self) -> None:
-        self._due = stopwatch() + TURN_SECONDS
-
-    async def rest(self) -> None:
-        """Make a pause if one is due; to be called between two pieces."""
-        if stopwatch() > self._due:
-            await asyncio.sleep(0)
-            self._due = stopwatch() + TURN_SECONDS

@@ -7,14 +7,11 @@ import logging
 import threading
 from collections import deque
 from itertools import count
-from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
-
-if TYPE_CHECKING:
-    from hydrofoil.storage.view import Storage
-    from hydrofoil.watch.stream import WatchStream
+from hydrofoil.storage.view import Storage
 
 LOG = logging.getLogger("hydrofoil")
 BOOKMARK_SECONDS = 60.0
@@ -22,6 +19,32 @@ AT_ONCE = 32
 """So few woken watchers are given a write before it is answered; more are given those of a turn together."""
 SLICE_SECONDS = 0.002
 """How long streams are served before others have a turn of the loop."""
+NOTHING, MORE, INITIAL_END, LAPPED = range(4)
+"""What a watcher leaves when it was drained."""
+
+
+class Served(Protocol):
+    """What is served when its watcher was woken."""
+
+    @property
+    def urgent(self) -> bool:
+        """Whether events are given before the write that made them is answered."""
+
+    @property
+    def subject(self) -> tuple[str, str] | None:
+        """The collection whose objects it shows, where these may change their form."""
+
+    def pump(self) -> None:
+        """Give what waits."""
+
+    def bookmark(self) -> None:
+        """Tell the reader how far it is."""
+
+    def cut(self) -> None:
+        """End after the last events: the objects have another form from now on."""
+
+    def end(self) -> None:
+        """End."""
 
 
 class Hub:
@@ -31,7 +54,7 @@ class Hub:
         self._storage = storage
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
-        self._streams: dict[int, WatchStream] = {}
+        self._streams: dict[int, Served] = {}
         self._tokens = count(1)
         self._waiting: deque[int] = deque()
         """Tokens of watchers that have been woken and not served yet."""
@@ -78,20 +101,20 @@ class Hub:
     def _drain(self) -> None:
         self._armed = False
         waiting = self._waiting
-        due = perf_counter() + SLICE_SECONDS
+        due = stopwatch() + SLICE_SECONDS
         # Who comes to wait meanwhile has a later turn.
         for _ in range(len(waiting)):
             stream = self._streams.get(waiting.popleft())
             if stream is None:
                 continue
             self._serve(stream)
-            if perf_counter() > due:
+            if stopwatch() > due:
                 break
         if waiting:
             self._arm()
 
     @staticmethod
-    def _serve(stream: WatchStream) -> None:
+    def _serve(stream: Served) -> None:
         """Serve one stream; a fault that it cannot end with itself stays its own."""
         try:
             stream.pump()
@@ -107,7 +130,7 @@ class Hub:
         for stream in [s for s in self._streams.values() if s.subject == subject]:
             stream.cut()
 
-    def add(self, token: int, stream: WatchStream) -> None:
+    def add(self, token: int, stream: Served) -> None:
         """Take a stream in."""
         self._streams[token] = stream
         if self._bookmarks is None:
@@ -123,8 +146,8 @@ class Hub:
         self._mark_some(deque(self._streams))
 
     def _mark_some(self, tokens: deque[int]) -> None:
-        due = perf_counter() + SLICE_SECONDS
-        while tokens and perf_counter() < due:
+        due = stopwatch() + SLICE_SECONDS
+        while tokens and stopwatch() < due:
             if (stream := self._streams.get(tokens.popleft())) is not None:
                 stream.bookmark()
         if tokens:

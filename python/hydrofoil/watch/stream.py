@@ -5,22 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from hydrofoil import engine
 from hydrofoil.answer import Sink
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS, ApiError, gone, internal
-from hydrofoil.watch.hub import SLICE_SECONDS
-
-if TYPE_CHECKING:
-    from hydrofoil.watch.hub import Hub
+from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
 
 LOG = logging.getLogger("hydrofoil")
 PIECE = 64 * 1024
 CONVERTED = 500
 """How many events are looked at for objects that a webhook has to convert."""
-NOTHING, MORE, INITIAL_END, LAPPED = range(4)
 
 
 class WatchStream:

@@ -117,13 +117,7 @@ impl Watcher {
                 seen,
             });
         }
-        let left = match left {
-            Drained::All => 0,
-            Drained::More => 1,
-            Drained::InitialEnd => 2,
-            Drained::Lapped => 3,
-        };
-        Ok((bytes, left))
+        Ok((bytes, told(left)))
     }
 
     /// What a webhook has yet to convert of `max` objects of the next events, or before it is known whether they are
@@ -143,6 +137,23 @@ impl Watcher {
             failed.is_ok() && seen < max
         });
         failed.map(|()| out)
+    }
+
+    /// Whether something waits to be drained.
+    fn waits(&self) -> bool {
+        self.shard.waits(self.id)
+    }
+
+    /// Up to `max` waiting changes as the versions before and after, and what is left, as `drain` tells it. The present
+    /// state comes first, as what came from nothing.
+    fn changes(&self, max: usize) -> (Vec<(Option<Stored>, Option<Stored>)>, u8) {
+        let mut out = Vec::new();
+        let shown = |version: Option<&Arc<store::Version>>| version.map(|v| Stored::new(&self.typed, Arc::clone(v)));
+        let left = self.shard.changes(self.id, |before, now| {
+            out.push((shown(before), shown(now)));
+            out.len() < max
+        });
+        (out, told(left))
     }
 
     /// A BOOKMARK: an empty object at the revision up to which everything was told. `None` while the initial
@@ -196,6 +207,16 @@ impl Watcher {
         render_event(&self.typed, &self.form, version, true, columns, out)?;
         out.extend_from_slice(b"}\n");
         Ok(())
+    }
+}
+
+/// What is left, as Python reads it.
+fn told(left: Drained) -> u8 {
+    match left {
+        Drained::All => 0,
+        Drained::More => 1,
+        Drained::InitialEnd => 2,
+        Drained::Lapped => 3,
     }
 }
 

@@ -9,6 +9,7 @@ import orjson
 from hydrofoil import engine, errors
 from hydrofoil.answer import Answer
 from hydrofoil.apis import scheme
+from hydrofoil.clock import Pace
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
@@ -18,7 +19,6 @@ from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.objects import BATCH
-from hydrofoil.registry.pool import Pace
 
 POLICIES = ("Foreground", "Background", "Orphan")
 OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"

@@ -13,10 +13,10 @@ import orjson
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.registration import CUSTOM_PRIORITY, registration
+from hydrofoil.clock import Pace
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
-from hydrofoil.registry.pool import Pace
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.base import Strategy, now
 from hydrofoil.registry.write import Write

@@ -121,6 +121,47 @@ impl Shard {
         (left, watcher.next, watcher.seen)
     }
 
+    /// Whether a watcher has something to be given: state, events, or the news that the history passed it by.
+    pub fn waits(&self, id: WatcherId) -> bool {
+        let state = self.state.lock();
+        let Some(watcher) = &state.watchers[id.0 as usize] else { return false };
+        watcher.initial.is_some() || watcher.next < state.ring.end()
+    }
+
+    /// Gives each waiting change to `give`, as what there was before and what there is now, until it answers false;
+    /// of a selection by namespace at most. The present state comes first, as what came from nothing.
+    pub fn changes(
+        &self,
+        id: WatcherId,
+        mut give: impl FnMut(Option<&Arc<Version>>, Option<&Arc<Version>>) -> bool,
+    ) -> Drained {
+        let mut state = self.state.lock();
+        let State { ring, watchers, .. } = &mut *state;
+        let Some(watcher) = &mut watchers[id.0 as usize] else { return Drained::All };
+        watcher.woken = false;
+        if let Some(page) = &mut watcher.initial {
+            page.take(|v| give(None, Some(v)));
+            if !page.is_done() {
+                return Drained::More;
+            }
+            watcher.initial = None;
+            return Drained::InitialEnd;
+        }
+        if watcher.next < ring.base() {
+            return Drained::Lapped;
+        }
+        while let Some(event) = ring.get(watcher.next) {
+            watcher.next += 1;
+            watcher.seen = watcher.seen.max(event.revision);
+            let now = (event.kind != EventType::Deleted).then_some(&event.current);
+            let before = event.previous.as_ref().or((event.kind == EventType::Deleted).then_some(&event.current));
+            if !give(before, now) {
+                break;
+            }
+        }
+        if watcher.next < ring.end() { Drained::More } else { Drained::All }
+    }
+
     /// Gives `look` the versions that have to be known in the form of a watcher before its waiting events can be
     /// drained, and whether their fields decide about that, until it answers false. The cursor stays.
     pub fn peek(&self, id: WatcherId, mut look: impl FnMut(&Arc<Version>, bool) -> bool) {

@@ -1,0 +1,106 @@
+"""Keys to work on."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from hydrofoil.clock import Clock, Pace
+from hydrofoil.errors import FAULTS
+
+LOG = logging.getLogger("hydrofoil")
+RETRY_SECONDS = 1.0
+"""When a key is worked on again that was not done with."""
+Key = tuple[str, ...]
+
+
+class Queue:
+    """Keys that are worked on, each once at a time, and again later when that gives False or fails.
+
+    Up to `width` are worked on beside each other.
+    """
+
+    def __init__(self, what: str, work: Callable[[Key], Awaitable[bool]], clock: Clock, *, width: int = 1) -> None:
+        self._what = what
+        self._work = work
+        self._clock = clock
+        self._width = width
+        self._waiting: dict[Key, None] = {}
+        self._running: set[Key] = set()
+        self._hopes: dict[Key, asyncio.Future[None]] = {}
+        self._workers: set[asyncio.Task[None]] = set()
+        self._timers: dict[Key, asyncio.TimerHandle] = {}
+        self._closed = False
+
+    def __len__(self) -> int:
+        return len(self._waiting) + len(self._running)
+
+    def put(self, key: Key) -> None:
+        """Have a key worked on; one that waits already is not put twice."""
+        if self._closed:
+            return
+        self._waiting[key] = None
+        if len(self._workers) < self._width:
+            worker = asyncio.create_task(self._run())
+            self._workers.add(worker)
+            worker.add_done_callback(self._workers.discard)
+
+    async def done(self, key: Key) -> None:
+        """Wait until a key has been worked on from its state at this call. Raises what that raised."""
+        hope = self._hopes.get(key)
+        if hope is None:
+            hope = self._hopes[key] = asyncio.get_running_loop().create_future()
+            # Nobody may be left to hear of a fault that is in the log.
+            hope.add_done_callback(lambda h: h.cancelled() or h.exception())
+        self.put(key)
+        await asyncio.shield(hope)
+
+    async def _run(self) -> None:
+        pace = Pace()
+        # Requests come first.
+        await asyncio.sleep(0)
+        while (key := next((k for k in self._waiting if k not in self._running), None)) is not None:
+            del self._waiting[key]
+            self._running.add(key)
+            # Who asks from now on asks for what the present turn may have passed over.
+            hope = self._hopes.pop(key, None)
+            done = False
+            try:
+                done = await self._work(key)
+                if hope is not None and not hope.done():
+                    hope.set_result(None)
+            except FAULTS as e:
+                LOG.exception("%s failed on %s", self._what, key)
+                if hope is not None and not hope.done():
+                    hope.set_exception(e)
+            finally:
+                self._running.discard(key)
+                if hope is not None and not hope.done():
+                    hope.cancel()
+                if not done:
+                    self._later(key)
+            await pace.rest()
+
+    def _later(self, key: Key) -> None:
+        if not self._closed and key not in self._timers:
+            self._timers[key] = self._clock.later(RETRY_SECONDS, lambda: self._again(key))
+
+    def _again(self, key: Key) -> None:
+        self._timers.pop(key, None)
+        self.put(key)
+
+    async def close(self) -> None:
+        """Work no more; who still waits is told by a cancellation."""
+        self._closed = True
+        self._waiting.clear()
+        for timer in self._timers.values():
+            timer.cancel()
+        self._timers.clear()
+        workers = list(self._workers)
+        for worker in workers:
+            worker.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
+        for hope in self._hopes.values():
+            hope.cancel()
+        self._hopes.clear()

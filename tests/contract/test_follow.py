@@ -1,0 +1,268 @@
+"""What state that follows events is promised, on every log, and what a queue of keys promises."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+
+import pytest
+
+from hydrofoil.clock import Clock
+from hydrofoil.engine import Stored
+from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.view import Storage
+from hydrofoil.watch.follow import Followed, Table
+from hydrofoil.watch.hub import Hub
+from hydrofoil.watch.queue import Key, Queue
+from tests.contract.logs import EVENTS, LOGS, MAPS, draft, maps_of, opened
+
+
+class Seen:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.told: list[tuple[str | None, str | None]] = []
+        self.replaced = 0
+        self.settled = 0
+        self.fails = 0
+
+    def replace(self, objects: Iterable[Stored]) -> None:
+        self.names = {stored.name for stored in objects}
+        self.replaced += 1
+
+    def apply(self, old: Stored | None, new: Stored | None) -> None:
+        if self.fails:
+            self.fails -= 1
+            raise RuntimeError("a state")
+        self.told.append((old and old.json.decode().partition('"data":')[2], new and new.name))
+        if new is not None:
+            self.names.add(new.name)
+        elif old is not None:
+            self.names.discard(old.name)
+
+    async def settle(self) -> None:
+        self.settled += 1
+
+
+@pytest.fixture(params=LOGS)
+async def storage(request: pytest.FixtureRequest) -> AsyncIterator[Storage]:
+    async with opened(LOGS[request.param]()) as found:
+        yield found
+
+
+@pytest.fixture
+def maps(storage: Storage) -> Collection:
+    return maps_of(storage)
+
+
+@pytest.fixture
+def hub(storage: Storage) -> Hub:
+    hub = Hub(storage)
+    storage.wake = hub.wake
+    return hub
+
+
+async def test_a_state_begins_with_all_there_is(maps: Collection, hub: Hub) -> None:
+    """After a start on full storage, too."""
+    for i in range(600):
+        await maps.create(draft(f"n{i}"))
+    followed = Followed(maps, MAPS, Seen(), hub)
+    assert followed.state.names == {f"n{i}" for i in range(600)}
+    assert (followed.state.replaced, followed.state.told) == (1, [])
+
+
+async def test_reading_it_first_brings_it_up_to_the_view(maps: Collection, hub: Hub) -> None:
+    """One's own write is in it: a commit returns when the view shows it."""
+    followed = Followed(maps, MAPS, Seen(), hub)
+    stored = await maps.create(draft("a", k="1"))
+    assert followed.state.names == {"a"}
+    stored = await maps.update(stored, draft("a", k="2"))
+    await maps.delete(stored)
+    assert followed.state.names == set()
+
+
+async def test_it_is_told_what_was_before_and_what_is_now(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Seen(), hub)
+    assert followed.state.replaced == 1
+    stored = await maps.create(draft("a", k="1"))
+    await maps.delete(await maps.update(stored, draft("a", k="2")))
+    one, two = '{"k":"1"}}', '{"k":"2"}}'
+    assert [(old and old.strip(), new) for old, new in followed.state.told] == [(None, "a"), (one, "a"), (two, None)]
+
+
+async def test_all_there_is_is_told_again_after_being_lapped(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Seen(), hub)
+    assert followed.state.replaced == 1
+    hub.remove(followed._token)
+    for i in range(3 * EVENTS):
+        await maps.create(draft(f"n{i}"))
+    assert followed.state.names == {f"n{i}" for i in range(3 * EVENTS)}
+    assert followed.state.replaced == 2
+
+
+async def test_a_state_that_fails_is_made_anew_from_all_there_is(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Seen(), hub)
+    assert followed.state.replaced == 1
+    hub.remove(followed._token)
+    followed.state.fails = 1
+    await maps.create(draft("a"))
+    await maps.create(draft("b"))
+    with pytest.raises(RuntimeError):
+        _ = followed.state
+    assert followed.state.names == {"a", "b"}
+    assert followed.state.replaced == 2
+
+
+async def test_fresh_is_as_the_truth_was_and_settled(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Seen(), hub)
+    await maps.create(draft("a"))
+    state = await followed.fresh()
+    assert state.names == {"a"}
+    assert state.settled == 1
+
+
+async def test_who_waits_for_a_change_is_called_after_it_was_taken_in(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Seen(), hub)
+    known: list[set[str]] = []
+    called = asyncio.Event()
+
+    def call() -> None:
+        known.append(set(followed.state.names))
+        called.set()
+
+    followed.on_change(call)
+    await maps.create(draft("a"))
+    await maps.create(draft("b"))
+    while not known or known[-1] != {"a", "b"}:
+        async with asyncio.timeout(5):
+            await called.wait()
+        called.clear()
+
+
+async def test_a_table_holds_what_was_made_of_each_object(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Table(lambda stored: stored.revision), hub)
+    a = await maps.create(draft("x", "a"))
+    b = await maps.create(draft("x", "b"))
+    assert followed.state.get("a", "x") == a.revision
+    assert followed.state.within("b") == {"x": b.revision}
+    changed = await maps.update(a, draft("x", "a", k="1"))
+    await maps.delete(b)
+    assert followed.state.get("a", "x") == changed.revision
+    assert followed.state.get("b", "x") is None
+    assert followed.state.within("b") == {}
+
+
+# Queues
+
+
+async def test_a_key_is_worked_on_once_at_a_time() -> None:
+    running: list[Key] = []
+    worst = 0
+    gate = asyncio.Event()
+
+    async def work(key: Key) -> bool:
+        nonlocal worst
+        running.append(key)
+        worst = max(worst, running.count(key))
+        await gate.wait()
+        running.remove(key)
+        return True
+
+    queue = Queue("a test", work, Clock(), width=4)
+    first = asyncio.ensure_future(queue.done(("a",)))
+    other = asyncio.ensure_future(queue.done(("b",)))
+    while len(running) < 2:
+        await asyncio.sleep(0)
+    second = asyncio.ensure_future(queue.done(("a",)))
+    await asyncio.sleep(0)
+    gate.set()
+    async with asyncio.timeout(5):
+        await asyncio.gather(first, second, other)
+    assert worst == 1
+    await queue.close()
+
+
+async def test_who_asks_while_it_runs_waits_for_the_next_turn() -> None:
+    """What the present turn has passed over is in the next one."""
+    state, seen = 1, []
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    async def work(_: Key) -> bool:
+        seen.append(state)
+        begun.set()
+        await gate.wait()
+        return True
+
+    queue = Queue("a test", work, Clock())
+    first = asyncio.ensure_future(queue.done(("a",)))
+    await begun.wait()
+    state = 2
+    second = asyncio.ensure_future(queue.done(("a",)))
+    await asyncio.sleep(0)
+    gate.set()
+    async with asyncio.timeout(5):
+        await asyncio.gather(first, second)
+    assert seen == [1, 2]
+    await queue.close()
+
+
+async def test_what_is_not_done_is_worked_on_again() -> None:
+    answers = [False, True]
+    clock = Soon()
+
+    async def work(_: Key) -> bool:
+        return answers.pop(0)
+
+    queue = Queue("a test", work, clock)
+    queue.put(("a",))
+    async with asyncio.timeout(5):
+        while answers:
+            await asyncio.sleep(0)
+    assert clock.asked == [1.0]
+    await queue.close()
+
+
+async def test_a_fault_is_told_to_who_waits_and_the_key_stays() -> None:
+    faults = [RuntimeError("once")]
+    clock = Soon()
+    done = asyncio.Event()
+
+    async def work(_: Key) -> bool:
+        if faults:
+            raise faults.pop()
+        done.set()
+        return True
+
+    queue = Queue("a test", work, clock)
+    with pytest.raises(RuntimeError, match="once"):
+        await queue.done(("a",))
+    async with asyncio.timeout(5):
+        await done.wait()
+    await queue.close()
+
+
+async def test_nothing_is_left_of_a_queue_that_is_closed() -> None:
+    async def work(_: Key) -> bool:
+        await asyncio.get_running_loop().create_future()
+        return True
+
+    before = asyncio.all_tasks()
+    queue = Queue("a test", work, Clock(), width=2)
+    waiting = [asyncio.ensure_future(queue.done((name,))) for name in "abc"]
+    await asyncio.sleep(0)
+    await queue.close()
+    assert all(isinstance(e, asyncio.CancelledError) for e in await asyncio.gather(*waiting, return_exceptions=True))
+    assert asyncio.all_tasks() == before
+
+
+class Soon(Clock):
+    """A clock for which all time has passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[float] = []
+
+    def later(self, seconds: float, call: object) -> asyncio.TimerHandle:
+        self.asked.append(seconds)
+        return super().later(0, call)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ def maps(storage: Storage) -> Collection:
 
 
 @pytest.fixture
-def hub(storage: Storage) -> Hub:
+async def hub(storage: Storage) -> Hub:
     hub = Hub(storage)
     storage.wake = hub.wake
     return hub

@@ -23,8 +23,6 @@ from hydrofoil.server.documents import Documents
 from hydrofoil.server.health import Health
 from hydrofoil.server.metrics import Metrics
 from hydrofoil.server.strategies import strategies
-from hydrofoil.storage.local import LocalLog
-from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.hub import Hub
 
@@ -32,19 +30,14 @@ from hydrofoil.watch.hub import Hub
 class App:
     """A server without its sockets."""
 
-    def __init__(self, config: Config, address: str, log: Log | None = None) -> None:
+    def __init__(self, config: Config, address: str, storage: Storage, clock: Clock) -> None:
+        """`storage` was opened: what is made here reads what is there."""
         self.config = config
-        self.clock = Clock()
+        self.clock = clock
         self.chance = Chance()
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
-        self.storage = Storage(
-            log or LocalLog(),
-            window=config.history_window,
-            events=config.history_events,
-            memory=config.history_bytes,
-            cache=config.cache_bytes,
-        )
+        self.storage = storage
         self.registry = Registry(self.catalog, self.storage)
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
         self.registry.strategies |= strategies(self.registry, networks, ports)
@@ -82,7 +75,6 @@ class App:
         """Ends what goes on beside requests."""
         await self._definitions.close()
         await self.aggregator.close()
-        await self.storage.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
         self.admission.changed()

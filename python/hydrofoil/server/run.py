@@ -19,6 +19,7 @@ from pathlib import Path
 
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
+from hydrofoil.clock import Clock
 from hydrofoil.controllers.availability import AvailabilityController
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.definitions import DefinitionController
@@ -29,7 +30,9 @@ from hydrofoil.endpoints.wire import Connections
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
+from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
+from hydrofoil.storage.view import Storage
 
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
@@ -53,6 +56,7 @@ class Server:
     def __init__(self, config: Config, log: Log | None = None) -> None:
         self.config = config
         self._log = log
+        self._storage: Storage | None = None
         self.controllers: list[Controller] = []
         self._listener: socket.socket | None = None
         self._server: asyncio.Server | None = None
@@ -78,11 +82,19 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if context else 'http'}://{shown}:{port}"
         try:
-            self.app = App(config, f"{shown}:{port}", self._log)
+            clock = Clock()
+            storage = self._storage = Storage(
+                self._log or LocalLog(),
+                window=config.history_window,
+                events=config.history_events,
+                memory=config.history_bytes,
+                cache=config.cache_bytes,
+            )
+            await storage.open()
+            self.app = App(config, f"{shown}:{port}", storage, clock)
         except (EnablementError, GateError) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
-        await self.app.storage.open()
         await self.app.registry.follow()
         await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
         self.app.flow_control()
@@ -180,6 +192,8 @@ class Server:
         self.controllers.clear()
         if app is not None:
             await app.close()
+        if self._storage is not None:
+            await self._storage.close()
         if self._server is not None:
             self._server.close()
         elif self._listener is not None:

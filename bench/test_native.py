@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.shards import Kept
+from tests.shards import CLOCK, Kept
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
@@ -46,9 +46,9 @@ def made(pods: engine.ResourceType, name: str) -> engine.Draft:
 
 
 def begun(draft: engine.Draft, name: str) -> None:
-    draft.default("default")
-    draft.fill_metadata(name, name)
-    draft.prepare()
+    draft.default(CLOCK, "default")
+    draft.fill_metadata(CLOCK, name, name)
+    draft.prepare(CLOCK)
 
 
 def test_decode(benchmark: Any, pods: engine.ResourceType) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from hydrofoil import engine
 from hydrofoil.engine import Change, Draft, Stored
 
+CLOCK = engine.Clock()
+
 
 class Kept:
     """One shard of a view, and the log that writes to it."""
@@ -12,7 +14,7 @@ class Kept:
     def __init__(
         self, start: int = 5, *, window: float = 300.0, events: int = 1_000_000, memory: int = 1 << 30
     ) -> None:
-        self.view = engine.View(window, events, memory, None)
+        self.view = engine.View(window, events, memory, None, CLOCK)
         self.log = engine.Local(self.view, start)
         self.shard = self.view.shard("x")
 

@@ -6,6 +6,7 @@ Sockets and the deadlines of requests use the loop's time instead, and `stopwatc
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import random
 import time
@@ -30,13 +31,17 @@ class Clock:
         self.native = engine.Clock()
         """The same clock for native code; any thread may ask it."""
 
+    def nanoseconds(self) -> int:
+        """Nanoseconds since 1970."""
+        return self.native.nanoseconds()
+
     def now(self) -> datetime:
         """The present moment."""
-        return EPOCH + timedelta(microseconds=self.native.nanoseconds() // 1000)
+        return EPOCH + timedelta(microseconds=self.nanoseconds() // 1000)
 
     def seconds(self) -> float:
         """Seconds since 1970."""
-        return self.native.nanoseconds() / 1e9
+        return self.nanoseconds() / 1e9
 
     def text(self) -> str:
         """The present second as objects have it: RFC 3339."""
@@ -49,6 +54,14 @@ class Clock:
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         await asyncio.sleep(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        """Wait for an event; False when a time has passed before it came."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await event.wait()
+        except TimeoutError:
+            return False
 
 
 class Chance:
@@ -66,6 +79,10 @@ class Chance:
     def letters(self, count: int) -> str:
         """Letters for a made-up name."""
         return "".join(self._random.choices(LETTERS, k=count))
+
+    def token(self, count: int) -> str:
+        """So many bytes as text that fits into a URL."""
+        return base64.urlsafe_b64encode(self._random.randbytes(count)).rstrip(b"=").decode()
 
     def below(self, count: int) -> int:
         """A number from 0 on."""

@@ -52,15 +52,15 @@ async def fill(server: Server, plural: str, body: dict[str, object], group: str 
     """Stores many objects, past the requests that would make them."""
     resource = server.app.catalog.find(group, "v1", plural)
     assert resource is not None
-    collection = server.app.registry.collection(resource)
+    collection, clock = server.app.registry.collection(resource), server.app.clock.native
     for i in range(COUNT):
         name = f"n{i:05}"
         metadata = {"name": name, "namespace": "bulk", "labels": {"l": str(i % 7)}, "ownerReferences": owners}
         draft, _ = resource.native.decode(orjson.dumps({**body, "metadata": metadata}), "json")
-        draft.default("bulk")
-        draft.track("m")
-        draft.fill_metadata(name, f"00000000-0000-4000-8000-{i:012}")
-        draft.prepare()
+        draft.default(clock, "bulk")
+        draft.track(clock, "m")
+        draft.fill_metadata(clock, name, f"00000000-0000-4000-8000-{i:012}")
+        draft.prepare(clock)
         await collection.create(draft)
         if i % 50 == 49:
             await asyncio.sleep(0)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing, StorageError
 from hydrofoil.storage.log import Name, key
@@ -206,7 +207,7 @@ class LateLog:
         self.truth = truth
         self._loaded: dict[str, asyncio.Future[None]] = {}
 
-    async def open(self, view: View, advanced: Callable[[], None]) -> None:
+    async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
         self._view = view
         self._loop = asyncio.get_running_loop()
         self.feed = Feed(self.truth, view)

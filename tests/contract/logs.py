@@ -9,6 +9,7 @@ from typing import Any
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, ListCursor, Selector, Stored, Watcher
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.local import LocalLog
@@ -39,7 +40,7 @@ EVERYTHING = Selector(MAPS, "", "", "")
 @asynccontextmanager
 async def opened(log: Log) -> AsyncIterator[Storage]:
     """A storage with its config maps loaded."""
-    storage = Storage(log, events=EVENTS)
+    storage = Storage(log, Clock(), events=EVENTS)
     await storage.open()
     await maps_of(storage).wait()
     yield storage

@@ -58,7 +58,7 @@ def maps(storage: Storage) -> Collection:
 
 @pytest.fixture
 async def hub(storage: Storage) -> Hub:
-    hub = Hub(storage)
+    hub = Hub(storage, Clock())
     storage.wake = hub.wake
     return hub
 

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import pytest
 
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, View
 from hydrofoil.storage.errors import Conflict, Exists, Expired
 from hydrofoil.storage.view import Storage
@@ -131,7 +132,7 @@ async def test_a_feed_that_lost_its_place_tells_what_differs(two: Two) -> None:
 
 def test_events_come_once_and_in_order() -> None:
     """What a feed repeats is no news, wherever it took up its place again."""
-    view = View(300.0, 100, 1 << 30, None)
+    view = View(300.0, 100, 1 << 30, None, Clock().native)
     shard = view.shard("x")
     view.load("x", [(7, Change.create(shard, draft("old")))], 10)
     watcher = shard.watch(MAPS, EVERYTHING, "json", 10, 1, False)
@@ -151,7 +152,7 @@ def test_events_come_once_and_in_order() -> None:
 async def test_waking_comes_from_any_thread(two: Two) -> None:
     """Of Python by a call, of native threads by the descriptor of the view."""
     storage, maps = two.storages[0], maps_of(two.storages[0])
-    hub = Hub(storage)
+    hub = Hub(storage, Clock())
     storage.wake = hub.wake
     served = asyncio.Event()
 
@@ -181,7 +182,7 @@ async def test_waking_comes_from_any_thread(two: Two) -> None:
 
 def test_bytes_that_another_thread_drops_are_freed() -> None:
     """Encodings are objects of Python: an event sets them aside, and the next call of the loop frees them."""
-    view = View(300.0, 4, 1 << 30, None)
+    view = View(300.0, 4, 1 << 30, None, Clock().native)
     shard = view.shard("x")
     view.load("x", [], 1)
     changes = [Change.create(shard, draft(f"n{i}", v="x" * 10_000)) for i in range(100)]

@@ -14,6 +14,7 @@ from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Change, Draft, Stored
 from hydrofoil.registry import store
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -110,9 +111,10 @@ def log() -> HeldLog:
 
 @pytest.fixture
 async def registry(log: HeldLog) -> AsyncIterator[Registry]:
-    storage = Storage(log)
+    clock = Clock()
+    storage = Storage(log, clock)
     await storage.open()
-    yield Registry(CATALOG, storage)
+    yield Registry(CATALOG, storage, clock, Chance())
     await storage.close()
 
 
@@ -169,7 +171,7 @@ async def test_mutate_runs_once_for_a_create_before_uid_times_and_made_up_names(
     await create(registry, chain, {"name": "n-taken"})
     plugin.asked.clear()
     names = iter(["n-taken", "n-taken", "n-free"])
-    monkeypatch.setattr(store, "generate_name", lambda _: next(names))
+    monkeypatch.setattr(store, "generate_name", lambda *_: next(names))
     await create(registry, chain, {"generateName": "n-", "uid": "mine"})
     (seen,) = plugin.seen("mutate")
     assert "name" not in seen["metadata"] and "creationTimestamp" not in seen["metadata"]
@@ -182,7 +184,7 @@ async def test_validate_runs_for_each_name_that_is_tried(
     await create(registry, chain, {"name": "n-taken"})
     plugin.asked.clear()
     names = iter(["n-taken", "n-free"])
-    monkeypatch.setattr(store, "generate_name", lambda _: next(names))
+    monkeypatch.setattr(store, "generate_name", lambda *_: next(names))
     stored = await create(registry, chain, {"generateName": "n-"})
     seen = plugin.seen("validate")
     assert [s["metadata"]["name"] for s in seen] == ["n-taken", "n-free"]
@@ -362,7 +364,7 @@ async def test_each_name_that_is_tried_begins_and_ends(
 ) -> None:
     await create(registry, chain, {"name": "n-taken"})
     names = iter(["n-taken", "n-free"])
-    monkeypatch.setattr(store, "generate_name", lambda _: next(names))
+    monkeypatch.setattr(store, "generate_name", lambda *_: next(names))
     await create(registry, chain, {"generateName": "n-"})
     assert allocating.outcomes == [True, False, True]
 

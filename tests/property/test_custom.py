@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.custom import resources
-from tests.shards import Kept
+from tests.shards import CLOCK, Kept
 
 CATALOG = Catalog()
 START = 1000
@@ -61,6 +61,6 @@ def test_custom_resources_read_back_equal_in_all_versions(spec: Object) -> None:
         for shown in ("v1", "v2"):
             found = shard.shard.get(served[shown], "", version.name)
             assert found is not None
-            read = orjson.loads(found.body("json"))
+            read = orjson.loads(found.body("json", CLOCK))
             assert read["apiVersion"] == f"e.com/{shown}"
             assert read["spec"] == wanted

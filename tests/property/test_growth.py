@@ -11,9 +11,10 @@ import pytest
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
+from hydrofoil.clock import Chance
 from hydrofoil.registry.strategies.ranges import Ports
 from tests.property.growth import Clock, Place, Times, findings, places
-from tests.shards import Kept
+from tests.shards import CLOCK, Kept
 
 SHARES = 8
 """Into how many tests the places are divided, so that they run side by side."""
@@ -34,10 +35,10 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     if given is None:
         return clock.times
     new = given[0].fork()
-    step("default", lambda: new.default("d"))
-    step("track", lambda: new.track("m"))
-    new.fill_metadata("x", "u")
-    step("prepare", new.prepare)
+    step("default", lambda: new.default(CLOCK, "d"))
+    step("track", lambda: new.track(CLOCK, "m"))
+    new.fill_metadata(CLOCK, "x", "u")
+    step("prepare", lambda: new.prepare(CLOCK))
     step("validate", new.validate)
     step("warnings", new.warnings)
     step("owners", new.dedup_owners)
@@ -53,19 +54,19 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     old = step("store", lambda: shard.create(new))
     if old is None:
         return clock.times
-    step("table", lambda: old.body("json:table:v1:None"))
+    step("table", lambda: old.body("json:table:v1:None", CLOCK))
     for name, body in (("the same", whole), ("a part", part)):
         draft = native.decode(body, "json")[0]
-        step(f"default {name}", draft.default)
-        step(f"track {name}", partial(draft.track, "other", old))
+        step(f"default {name}", partial(draft.default, CLOCK))
+        step(f"track {name}", partial(draft.track, CLOCK, "other", old))
         step(f"keep metadata of {name}", partial(draft.keep_metadata, old))
-        step(f"prepare {name}", partial(draft.prepare, old))
+        step(f"prepare {name}", partial(draft.prepare, CLOCK, old))
         step(f"validate {name}", partial(draft.validate, old))
         step(f"warnings of {name}", partial(draft.warnings, old))
         for kind in ("merge", "strategic"):
             step(f"{kind} patch of {name}", partial(old.patch, native, kind, body), *REFUSALS)
-        step(f"apply {name}", partial(native.apply, old, body, "third", "", True), *REFUSALS)
-    step("apply nothing", lambda: native.apply(None, whole, "third", "", True), *REFUSALS)
+        step(f"apply {name}", partial(native.apply, CLOCK, old, body, "third", "", True), *REFUSALS)
+    step("apply nothing", lambda: native.apply(CLOCK, None, whole, "third", "", True), *REFUSALS)
     return clock.times
 
 
@@ -147,7 +148,7 @@ def of_definition(schema: Callable[[int], dict[str, Any]], size: int) -> Times:
 
 
 def ports(size: int) -> Callable[[], object]:
-    found = Ports(1, size)
+    found = Ports(1, size, Chance())
     return lambda: [found.free() for _ in range(size)]
 
 

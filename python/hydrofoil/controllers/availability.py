@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Iterable
 from functools import partial
 
@@ -62,7 +61,7 @@ class AvailabilityController(Controller):
         if name not in self._checks:
             self._changed[name] = asyncio.Event()
             self._checks[name] = asyncio.create_task(
-                lasting(partial(self._check_on, name, self._changed[name]), f"the check of {name}")
+                lasting(partial(self._check_on, name, self._changed[name]), f"the check of {name}", self.registry.clock)
             )
             self.discover()
         self._wake_check(name)
@@ -89,9 +88,7 @@ class AvailabilityController(Controller):
                 changed.clear()
             wait = AGAIN_SECONDS if fine else delay
             delay = RETRY_SECONDS[0] if fine else min(delay * 2, RETRY_SECONDS[1])
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await changed.wait()
+            if await self.registry.clock.wait(changed, wait):
                 delay = RETRY_SECONDS[0]
 
     async def _check(self, found: Registration, service: Service) -> Available:

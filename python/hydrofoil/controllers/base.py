@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable
+from functools import partial
 
 import orjson
 
@@ -80,7 +81,7 @@ class EventSource(WatchStream):
         LOG.error("%s failed on events of %s", type(self._controller).__name__, self.resource.plural, exc_info=fault)
         if not self.ended.done():
             self.end()
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._controller.again, self)
+            self._controller.registry.clock.later(RETRY_SECONDS, partial(self._controller.again, self))
 
     def cut(self) -> None:
         """End after the last events if nobody serves the resource any more; metadata has one form in all others."""
@@ -169,7 +170,7 @@ class Controller:
     def start(self) -> None:
         """Begin."""
         self.discover()
-        self._task = asyncio.create_task(lasting(self._run, type(self).__name__))
+        self._task = asyncio.create_task(lasting(self._run, type(self).__name__, self.registry.clock))
 
     def discover(self) -> None:
         """Watch what is not watched yet."""
@@ -198,10 +199,9 @@ class Controller:
             source.pump()
         except FAULTS:
             LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self.discover)
+            self.registry.clock.later(RETRY_SECONDS, self.discover)
 
     async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
         pace = Pace()
         while True:
             if not self._queue:
@@ -218,7 +218,7 @@ class Controller:
                 LOG.exception("%s failed on %s", type(self).__name__, key)
             finally:
                 if not done:
-                    loop.call_later(RETRY_SECONDS, self.put, *key)
+                    self.registry.clock.later(RETRY_SECONDS, partial(self.put, *key))
             await pace.rest()
 
     async def stop(self) -> None:

@@ -189,7 +189,8 @@ class GarbageCollector(Controller):
         events = self.registry.catalog.find("", "v1", "events")
         if events is None:
             return
-        body = invalid_owner(node, uid, owner)
+        moment, mark = self.registry.clock.text(), f"{self.registry.chance.below(1 << 64):016x}"
+        body = invalid_owner(node, uid, owner, moment, mark)
         draft, _ = events.native.decode(orjson.dumps(body), "json")
         try:
             namespace = body["metadata"]["namespace"]

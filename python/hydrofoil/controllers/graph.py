@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.registry.strategies.base import now
 
 
 @dataclass(slots=True)
@@ -26,7 +22,7 @@ class Node:
     """Owners that an event has told to be invalid."""
 
 
-def invalid_owner(node: Node, uid: str, owner: dict[str, Any]) -> dict[str, Any]:
+def invalid_owner(node: Node, uid: str, owner: dict[str, Any], moment: str, mark: str) -> dict[str, Any]:
     """The Event that an owner is in another namespace (garbagecollector `reportInvalidNamespaceOwnerRef`)."""
     namespace = node.namespace or "default"
     shown = f"[{owner['apiVersion']}/{owner['kind']}, namespace: {node.namespace}, name: {owner['name']}"
@@ -34,11 +30,10 @@ def invalid_owner(node: Node, uid: str, owner: dict[str, Any]) -> dict[str, Any]
     subject = {"kind": node.resource.kind, "apiVersion": node.resource.api_version, "name": node.name, "uid": uid}
     if node.namespace:
         subject["namespace"] = node.namespace
-    moment = orjson.loads(now())
     return {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": f"{node.name}.{os.urandom(8).hex()}", "namespace": namespace},
+        "metadata": {"name": f"{node.name}.{mark}", "namespace": namespace},
         "involvedObject": subject,
         "reason": "OwnerRefInvalidNamespace",
         "message": f'ownerRef {shown} does not exist in namespace "{node.namespace}"',

@@ -13,7 +13,6 @@ from hydrofoil.controllers.base import Controller, service_account
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
-from hydrofoil.registry.strategies.base import now
 
 OK = {
     "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
@@ -106,7 +105,7 @@ class NamespaceController(Controller):
                 status = "True" if kind in bad else "False"
                 condition = {"type": kind, "status": status, "reason": reason, "message": message}
                 was = before.get(kind, {})
-                moment = was["lastTransitionTime"] if was.get("status") == status else orjson.loads(now())
+                moment = was["lastTransitionTime"] if was.get("status") == status else self.registry.clock.text()
                 conditions.append({**condition, "lastTransitionTime": moment})
             draft.set(["status", "conditions"], orjson.dumps(conditions))
             return draft

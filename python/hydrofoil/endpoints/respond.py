@@ -151,7 +151,7 @@ def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer
             f"(*{package(context.resource.group)}.{context.resource.kind})"
         )
         raise ApiError(406, "NotAcceptable", text)
-    body = stored.body(form(context))
+    body = stored.body(form(context), context.parts.clock.native)
     return finished(context, body, status) if context.accepted.binary else json(context, body, status)
 
 

@@ -7,7 +7,6 @@ import base64
 import binascii
 import re
 import ssl
-import uuid
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ import aiohttp
 import orjson
 
 from hydrofoil import client
+from hydrofoil.clock import Chance
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry import bounded
@@ -113,7 +113,8 @@ class Call:
 class Webhook:
     """The conversion webhook of one definition."""
 
-    def __init__(self, conversion: Object, services: dict[str, str]) -> None:
+    def __init__(self, conversion: Object, services: dict[str, str], chance: Chance) -> None:
+        self._chance = chance
         webhook = conversion["webhook"]
         self.conversion = conversion
         self._client: Object = webhook["clientConfig"]
@@ -200,7 +201,7 @@ class Webhook:
     async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
         if not self._review:
             raise ConversionFailed("no supported conversion review versions")
-        uid = str(uuid.uuid4())
+        uid = self._chance.uid()
         request = {"uid": uid, "desiredAPIVersion": api_version, "objects": objects}
         review = {"kind": "ConversionReview", "apiVersion": f"{GROUP}/{self._review}", "request": request}
         answer = await self._post(orjson.dumps(review), len(objects))

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.clock import Pace
+from hydrofoil.clock import Clock, Pace
 from hydrofoil.engine import ListCursor, Selector, Stored
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
@@ -25,9 +25,10 @@ def check_segment(name: str) -> None:
 class Objects:
     """The objects of every resource, as they are now."""
 
-    def __init__(self, catalog: Catalog, storage: Storage) -> None:
+    def __init__(self, catalog: Catalog, storage: Storage, clock: Clock) -> None:
         self.catalog = catalog
         self.storage = storage
+        self.clock = clock
         self._collections: dict[tuple[str, str], Collection] = {}
 
     def collection(self, resource: Resource) -> Collection:

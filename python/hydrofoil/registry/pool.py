@@ -7,6 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, TypeVarTuple
 
+from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
 
 LOG = logging.getLogger("hydrofoil")
@@ -30,13 +31,13 @@ async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> M
     return await asyncio.get_running_loop().run_in_executor(None, work, *given)
 
 
-async def lasting(work: Callable[[], Awaitable[None]], what: str) -> None:
+async def lasting(work: Callable[[], Awaitable[None]], what: str, clock: Clock) -> None:
     """Do work to its end, anew after a while whenever a fault ends it before."""
     pause = 0.0
     while True:
         try:
             if pause:
-                await asyncio.sleep(pause)
+                await clock.sleep(pause)
             await work()
             return
         except FAULTS:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
-import random
 from collections.abc import Awaitable, Callable
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.apis.registration import Registrations
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.fresh import judged_afresh
@@ -23,30 +22,23 @@ from hydrofoil.registry.write import Operation, Write
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 from hydrofoil.storage.view import Storage
 
-NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 NAME_TRIES = 8
 Change = Callable[[Stored], Awaitable[Draft] | Draft]
 """What makes of the present version what is to be written."""
 
 
-def generate_name(base: str) -> str:
+def generate_name(base: str, chance: Chance) -> str:
     """A name under a prefix (apiserver `pkg/storage/names`)."""
-    return base[:58] + "".join(random.choices(NAME_LETTERS, k=5))
-
-
-def new_uid() -> str:
-    """A random uid."""
-    digits = os.urandom(16).hex()
-    # Version 4 of the variant of RFC 4122; the class that knows all of them takes five times as long.
-    variant = "89ab"[int(digits[16], 16) & 3]
-    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}"
+    return base[:58] + chance.letters(5)
 
 
 class Registry(Objects):
     """What happens to objects between the request and the store."""
 
-    def __init__(self, catalog: Catalog, storage: Storage) -> None:
-        super().__init__(catalog, storage)
+    def __init__(self, catalog: Catalog, storage: Storage, clock: Clock, chance: Chance) -> None:
+        super().__init__(catalog, storage, clock)
+        self.chance = chance
+        self._native = clock.native
         self.registrations = Registrations()
         self.issuer = ""
         """Who issues service account tokens: a URL."""
@@ -101,10 +93,17 @@ class Registry(Objects):
         pooled = sent > LARGE
         if twice := draft.dedup_owners():
             write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
-        version = await run(draft.default, namespace, pooled=True) if pooled else draft.default(namespace)
+        clock = self._native
+        if pooled:
+            version = await run(draft.default, clock, namespace, pooled=True)
+        else:
+            version = draft.default(clock, namespace)
         digits = version.lstrip("0") if version.isascii() and version.isdigit() else ""
         if write.manager:
-            await run(draft.track, write.manager, pooled=True) if pooled else draft.track(write.manager)
+            if pooled:
+                await run(draft.track, clock, write.manager, pooled=True)
+            else:
+                draft.track(clock, write.manager)
         if write.admit is not None and (waits := write.admit.mutate("CREATE", draft, None)) is not None:
             await waits
         name, base = draft.head()[2:4]
@@ -113,10 +112,10 @@ class Registry(Objects):
             raise errors.forbidden(resource.group, resource.plural, name, why)
         strategy = self.strategy(resource)
         for _ in range(NAME_TRIES):
-            made = name or (base if not base or strategy.prefix_is_name else generate_name(base))
+            made = name or (base if not base or strategy.prefix_is_name else generate_name(base, self.chance))
             # Each name that is tried begins from what admission left.
             tried = draft if name or not base else draft.fork()
-            tried.fill_metadata(made, new_uid())
+            tried.fill_metadata(clock, made, self.chance.uid())
             finish = None if strategy is self._usual else await strategy.begin(write, tried, None)
             work = self._create(resource, namespace, tried, write, made, int(digits or 0), updated, pooled)
             try:
@@ -151,9 +150,9 @@ class Registry(Objects):
     ) -> Made:
         """Prepare, check and commit a new object under one name. Raises Exists."""
         if pooled:
-            await run(draft.prepare, pooled=True)
+            await run(draft.prepare, self._native, pooled=True)
         else:
-            draft.prepare()
+            draft.prepare(self._native)
         causes = self.strategy(resource).extra_causes(resource, namespace, draft)
         if causes := causes + (await run(draft.validate, pooled=True) if pooled else draft.validate()):
             shown = name or draft.head()[2]
@@ -235,14 +234,14 @@ class Registry(Objects):
         if twice := draft.dedup_owners():
             write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
         if pooled:
-            await run(draft.default, pooled=True)
+            await run(draft.default, self._native, pooled=True)
         else:
-            draft.default()
+            draft.default(self._native)
         if write.manager:
             if pooled:
-                await run(draft.track, write.manager, old, write.subresource, pooled=True)
+                await run(draft.track, self._native, write.manager, old, write.subresource, pooled=True)
             else:
-                draft.track(write.manager, old, write.subresource)
+                draft.track(self._native, write.manager, old, write.subresource)
         if write.admit is not None and (waits := write.admit.mutate("UPDATE", draft, old)) is not None:
             await waits
         check_version(resource, old.name, old, given, unconditional=self.traits(resource)[1])
@@ -256,11 +255,11 @@ class Registry(Objects):
         subresource = write.subresource
         causes: list[errors.Cause] = []
         if pooled:
-            await run(draft.prepare, old, subresource, pooled=True)
+            await run(draft.prepare, self._native, old, subresource, pooled=True)
             if validate:
                 causes = await run(draft.validate, old, subresource, pooled=True)
         else:
-            draft.prepare(old, subresource)
+            draft.prepare(self._native, old, subresource)
             if validate:
                 causes = draft.validate(old, subresource)
         if causes:
@@ -318,7 +317,7 @@ class Registry(Objects):
             graceful = self.traits(resource)[3]
             if graceful:
                 # A graceful deletion is told as one even when no time is left for it.
-                mark_deleted(draft, 0)
+                mark_deleted(self.clock, draft, 0)
             if options.dry_run:
                 return draft.preview(old.revision) if graceful else old, True
             if graceful:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Iterable
 from functools import partial
@@ -38,6 +37,7 @@ class Aggregator:
     def __init__(self, registry: Registry, backends: Backends) -> None:
         self._registrations = registry.registrations
         self._backends = backends
+        self._clock = registry.clock
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = {}
         self.openapi: dict[str, dict[str, Any]] = {}
@@ -102,7 +102,7 @@ class Aggregator:
         else:
             self._changed[name] = asyncio.Event()
             self._tasks[name] = asyncio.create_task(
-                lasting(partial(self._follow, name, self._changed[name]), f"discovery of {name}")
+                lasting(partial(self._follow, name, self._changed[name]), f"discovery of {name}", self._clock)
             )
 
     async def _follow(self, name: str, changed: asyncio.Event) -> None:
@@ -114,9 +114,7 @@ class Aggregator:
             fine = await self._fetch(found, found.service)
             wait = REFRESH_SECONDS if fine else delay
             delay = RETRY_SECONDS if fine else min(delay * 2, REFRESH_SECONDS)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait):
-                    await changed.wait()
+            await self._clock.wait(changed, wait)
 
     async def _fetch(self, registered: Registration, service: Service) -> bool:
         """Asks a service for its documents; what is known stays, marked as stale, when it does not answer."""

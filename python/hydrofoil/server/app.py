@@ -30,19 +30,19 @@ from hydrofoil.watch.hub import Hub
 class App:
     """A server without its sockets."""
 
-    def __init__(self, config: Config, address: str, storage: Storage, clock: Clock) -> None:
+    def __init__(self, config: Config, address: str, storage: Storage, clock: Clock, chance: Chance) -> None:
         """`storage` was opened: what is made here reads what is there."""
         self.config = config
         self.clock = clock
-        self.chance = Chance()
+        self.chance = chance
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
         self.storage = storage
-        self.registry = Registry(self.catalog, self.storage)
+        self.registry = Registry(self.catalog, self.storage, clock, chance)
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
         self.registry.strategies |= strategies(self.registry, networks, ports)
         self.admission = Chain(plugins(self.registry))
-        self.hub = Hub(self.storage)
+        self.hub = Hub(self.storage, clock)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
         self._definitions = definitions

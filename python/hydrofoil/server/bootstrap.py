@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import socket
-import uuid
 from functools import partial
 from importlib.resources import files
 from ipaddress import ip_network
@@ -15,6 +13,7 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.gates import Gates
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
@@ -55,7 +54,7 @@ def advertised(version: int) -> str:
     return example if address.startswith("127.") or address == "::1" else address
 
 
-def places(port: int, ranges: str) -> dict[str, Any]:
+def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, Any]:
     """What the placeholders of the data stand for; `ranges` are those of cluster IPs.
 
     The service of the API has its address from the first range, and this server one of the same family.
@@ -63,7 +62,7 @@ def places(port: int, ranges: str) -> dict[str, Any]:
     cidrs = ranges.split(",")
     primary = ip_network(cidrs[0])
     address = advertised(primary.version)
-    now = datetime.datetime.now(datetime.UTC)
+    now = clock.now()
     return {
         "<address>": address,
         "<peer>": f"[{address}]:{port}" if primary.version == 6 else f"{address}:{port}",
@@ -76,7 +75,7 @@ def places(port: int, ranges: str) -> dict[str, Any]:
         "<time>": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "<host>": socket.gethostname(),
         "<id>": hashlib.sha256(socket.gethostname().encode()).hexdigest()[:26],
-        "<uid>": str(uuid.uuid4()),
+        "<uid>": chance.uid(),
     }
 
 
@@ -84,7 +83,7 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
     """Creates every object of the package data that the server has a resource for."""
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
-    filled = places(port, ranges)
+    filled = places(port, ranges, registry.clock, registry.chance)
     made = f"{filled['<time>'][:19]}Z"
     services = registry.strategies["apiregistration.k8s.io", "apiservices"]
     assert isinstance(services, ApiServiceStrategy)

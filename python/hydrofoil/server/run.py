@@ -19,7 +19,7 @@ from pathlib import Path
 
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.availability import AvailabilityController
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.definitions import DefinitionController
@@ -85,13 +85,14 @@ class Server:
             clock = Clock()
             storage = self._storage = Storage(
                 self._log or LocalLog(),
+                clock,
                 window=config.history_window,
                 events=config.history_events,
                 memory=config.history_bytes,
                 cache=config.cache_bytes,
             )
             await storage.open()
-            self.app = App(config, f"{shown}:{port}", storage, clock)
+            self.app = App(config, f"{shown}:{port}", storage, clock, Chance())
         except (EnablementError, GateError) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
@@ -185,7 +186,7 @@ class Server:
             app.health.shutting_down = True
             if self._serving and self.config.shutdown_delay_duration:
                 # Load balancers see that this server is not ready before it takes no more (HE-12).
-                await asyncio.sleep(self.config.shutdown_delay_duration)
+                await app.clock.sleep(self.config.shutdown_delay_duration)
         self._serving = False
         for controller in self.controllers:
             await controller.stop()

@@ -24,12 +24,13 @@ from hydrofoil.registry.strategies.services import ServiceStrategy
 
 def strategies(registry: Registry, networks: str, ports: tuple[int, int]) -> dict[tuple[str, str], Strategy]:
     """By group and resource; `networks` are those of cluster IPs, `ports` the first and last node port."""
+    chance = registry.chance
     return {
         ("", "events"): EventStrategy(registry),
         ("", "namespaces"): NamespaceStrategy(registry),
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),
-        ("", "services"): ServiceStrategy(registry, ClusterIPs(networks), Ports(*ports)),
+        ("", "services"): ServiceStrategy(registry, ClusterIPs(networks, chance), Ports(*ports, chance)),
         ("apiextensions.k8s.io", "customresourcedefinitions"): DefinitionStrategy(registry),
         ("apiregistration.k8s.io", "apiservices"): ApiServiceStrategy(registry),
         ("batch", "jobs"): JobStrategy(registry),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from hydrofoil import engine
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 from hydrofoil.storage.log import Name
@@ -14,12 +14,12 @@ EPOCH = 1_767_225_600
 """2026-01-01: revisions start at the microseconds since then."""
 
 
-def first_revision() -> int:
+def first_revision(clock: Clock) -> int:
     """Where a new log starts to count, so that versions from before a restart have expired.
 
     No run writes more than once a microsecond on average, so that no version is ever given out twice.
     """
-    return time.time_ns() // 1000 - EPOCH * 1_000_000
+    return clock.nanoseconds() // 1000 - EPOCH * 1_000_000
 
 
 class LocalLog:
@@ -33,8 +33,8 @@ class LocalLog:
     _view: View
     _advanced: Callable[[], None]
 
-    async def open(self, view: View, advanced: Callable[[], None]) -> None:
-        self._native = engine.Local(view, first_revision())
+    async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
+        self._native = engine.Local(view, first_revision(clock))
         self._view = view
         self._advanced = advanced
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, ResourceType, Stored, View
 
 Name = tuple[str, str]
@@ -29,7 +30,7 @@ class Source(Protocol):
     direct: bool
     """Whether the view itself is the truth, and so always as far."""
 
-    async def open(self, view: View, advanced: Callable[[], None]) -> None:
+    async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
         """Begin to feed a view. `advanced` is called by the loop when the source applied something within a call."""
 
     def follow(self, name: Name, resource: ResourceType) -> Awaitable[None] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from hydrofoil.clock import Clock
 from hydrofoil.engine import ResourceType, View
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log, Name, key
@@ -19,6 +20,7 @@ class Storage:
     def __init__(
         self,
         log: Log,
+        clock: Clock,
         *,
         window: float = 300.0,
         events: int = 200_000,
@@ -26,7 +28,8 @@ class Storage:
         cache: int | None = None,
     ) -> None:
         self._log = log
-        self._view = View(window, events, memory, cache)
+        self._clock = clock
+        self._view = View(window, events, memory, cache, clock.native)
         self._collections: dict[Name, Collection] = {}
         self._waiting: set[Collection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -36,7 +39,7 @@ class Storage:
 
     async def open(self) -> None:
         """Begin. Raises what the log raises when it cannot."""
-        await self._log.open(self._view, self.advanced)
+        await self._log.open(self._view, self._clock, self.advanced)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._view.fileno(), self._signalled)
 

@@ -9,7 +9,7 @@ from collections import deque
 from itertools import count
 from typing import Protocol
 
-from hydrofoil.clock import stopwatch
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.storage.view import Storage
 
@@ -50,8 +50,9 @@ class Served(Protocol):
 class Hub:
     """All open watches. A write reaches few of them at once and many at the end of the loop's turn."""
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, clock: Clock) -> None:
         self._storage = storage
+        self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._streams: dict[int, Served] = {}
@@ -134,7 +135,7 @@ class Hub:
         """Take a stream in."""
         self._streams[token] = stream
         if self._bookmarks is None:
-            self._bookmarks = self._loop.call_later(BOOKMARK_SECONDS, self._mark)
+            self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark)
 
     def remove(self, token: int) -> None:
         """Let a stream go."""
@@ -142,7 +143,7 @@ class Hub:
 
     def _mark(self) -> None:
         """Tell every reader how far it is, in slices."""
-        self._bookmarks = self._loop.call_later(BOOKMARK_SECONDS, self._mark) if self._streams else None
+        self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark) if self._streams else None
         self._mark_some(deque(self._streams))
 
     def _mark_some(self, tokens: deque[int]) -> None:

@@ -30,7 +30,7 @@ pub fn draft(subject: &Subject) -> Draft {
 
 /// A shard with the keys from 0 on, and its log.
 pub fn filled(subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
-    let view = View::new(Limits::default(), None);
+    let view = View::new(Limits::default(), None, Arc::default());
     let log = Local::open(&view, 1);
     let shard = view.shard("objects");
     for i in 0..count {

@@ -120,6 +120,7 @@ fn runs_are_stopped_before_they_take_all_memory() {
 }
 
 /// Prints how long a typical rule takes: `cargo test --release -p hydrofoil-cel -- --ignored --nocapture`.
+#[allow(clippy::disallowed_methods, reason = "it measures work")]
 #[test]
 #[ignore = "prints figures, which mean something in a release build only"]
 fn speed() {

@@ -13,6 +13,7 @@ use hydrofoil_types::Value;
 /// What is quadratic in any of these sizes takes longer; without optimization all is slower.
 const BOUND: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
 
+#[allow(clippy::disallowed_methods, reason = "it measures work")]
 fn within<T>(what: &str, run: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let out = run();

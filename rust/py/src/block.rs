@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use hydrofoil_codec::gzip::{self, Sum};
 use hydrofoil_store::{Leaf, Part, Shard, Version};
-use hydrofoil_types::Timestamp;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rustc_hash::FxHasher;
@@ -67,12 +66,12 @@ impl Maker {
 
     /// The kept piece of a whole leaf, if there is one that still holds.
     pub(crate) fn kept(&self, leaf: &Leaf) -> Option<Arc<Piece>> {
-        held(leaf, self.key)
+        self.held(leaf, self.key)
     }
 
     /// Whether the piece of a part can be had without encoding or packing.
     fn is_kept(&self, part: &Part) -> bool {
-        let has = |key| held(part.leaf(), key).is_some();
+        let has = |key| self.held(part.leaf(), key).is_some();
         if part.is_whole() {
             return has(self.key);
         }
@@ -109,11 +108,11 @@ impl Maker {
             };
         }
         if part.is_complete()
-            && let Some(piece) = held(leaf, self.selected)
+            && let Some(piece) = self.held(leaf, self.selected)
         {
             return Ok(piece);
         }
-        let mut plain = held(leaf, self.plain);
+        let mut plain = self.held(leaf, self.plain);
         if plain.is_none() && self.takes_whole(part) {
             plain = Some(self.whole(py, leaf, self.plain, false)?);
         }
@@ -128,6 +127,12 @@ impl Maker {
         Ok(piece)
     }
 
+    fn held(&self, leaf: &Leaf, key: u64) -> Option<Arc<Piece>> {
+        let piece = leaf.block(key)?.get()?.downcast::<Piece>().ok()?;
+        let lasts = piece.until == i64::MAX || piece.until > self.shard.clock().now().seconds;
+        lasts.then_some(piece)
+    }
+
     fn keep(&self, py: Python<'_>, leaf: &Leaf, key: u64, piece: &Arc<Piece>) {
         let size = piece.bytes.bind(py).as_bytes().len() + piece.ends.len() * size_of::<u32>();
         let made: Arc<Piece> = Arc::clone(piece);
@@ -138,7 +143,7 @@ impl Maker {
     fn whole(&self, py: Python<'_>, leaf: &Leaf, key: u64, gzip: bool) -> PyResult<Arc<Piece>> {
         py.detach(|| {
             leaf.make(
-                |leaf| held(leaf, key).map(Ok),
+                |leaf| self.held(leaf, key).map(Ok),
                 || {
                     let encoded = self.encode(leaf.versions().iter())?;
                     Python::attach(|py| {
@@ -154,12 +159,12 @@ impl Maker {
     fn encode<'v>(&self, versions: impl Iterator<Item = &'v Arc<Version>>) -> PyResult<Encoded> {
         let mut bytes = Vec::with_capacity(1 << 16);
         let mut ends = Vec::new();
-        let mut until = i64::MAX;
+        let (now, mut until) = (self.shard.clock().now(), i64::MAX);
         for version in versions {
             if !ends.is_empty() && self.form.is_text() {
                 bytes.push(b',');
             }
-            until = until.min(render(&self.typed, &self.form, version, false, &mut bytes)?);
+            until = until.min(render(&self.typed, &self.form, version, false, now, &mut bytes)?);
             ends.push(bytes.len() as u32);
         }
         Ok(Encoded { bytes, ends: ends.into_boxed_slice(), until })
@@ -174,11 +179,6 @@ impl Piece {
             py.detach(|| if gzip { (gzip::deflate(&bytes), Sum::of(&bytes)) } else { (bytes, Sum::default()) });
         Self { bytes: PyBytes::new(py, &bytes).unbind(), plain, sum, ends, until }
     }
-}
-
-fn held(leaf: &Leaf, key: u64) -> Option<Arc<Piece>> {
-    let piece = leaf.block(key)?.get()?.downcast::<Piece>().ok()?;
-    (piece.until > Timestamp::now().seconds).then_some(piece)
 }
 
 /// The items of a part, out of the bytes of its whole leaf.

@@ -11,6 +11,7 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::apart::apart;
+use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::error::{apply_error, decode_error};
 use crate::stored::Stored;
@@ -150,10 +151,12 @@ impl ResourceType {
     }
 
     /// What server-side apply of a configuration makes of the live object, or of nothing.
-    #[pyo3(signature = (live, config, manager, subresource, force))]
+    #[pyo3(signature = (clock, live, config, manager, subresource, force))]
+    #[expect(clippy::too_many_arguments, reason = "the options of an apply, and the time")]
     fn apply(
         &self,
         py: Python<'_>,
+        clock: &Clock,
         live: Option<&Stored>,
         config: &[u8],
         manager: &str,
@@ -161,7 +164,8 @@ impl ResourceType {
         force: bool,
     ) -> PyResult<(Draft, Vec<String>)> {
         let size = config.len() + live.map_or(0, |live| live.version.json().len());
-        let (value, strict) = apart(py, size, || self.applied(live, config, manager, subresource, force))?;
+        let now = clock.0.now().rfc3339();
+        let (value, strict) = apart(py, size, || self.applied(live, config, manager, subresource, force, &now))?;
         Ok((Draft::new(Arc::clone(&self.typed), value, size), strict))
     }
 
@@ -205,15 +209,14 @@ impl ResourceType {
         manager: &str,
         subresource: &str,
         force: bool,
+        now: &str,
     ) -> PyResult<(types::Value, Vec<String>)> {
         let config = yaml::parse(config).map_err(|e| decode_error(&e))?;
         self.check_configured(&config.value)?;
         let given = live.map(|l| l.value(&self.typed)).transpose()?;
         let live = given.as_deref().map(|live| self.typed.opened(Cow::Borrowed(live)));
-        let now = types::Timestamp::now().rfc3339();
         let typed = &*self.typed;
-        let request =
-            ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
+        let request = ManagedRequest { manager, api_version: &typed.api_version, subresource, now, versions: typed };
         let ignored = FieldSet::of_fields(self.typed.reset_fields(subresource));
         let applied = apply(self.typed.owned(), live.as_deref(), &config.value, &request, force, &ignored)
             .map_err(|e| apply_error(&e))?;

@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::apart::apart;
+use crate::clock::Clock;
 use crate::custom::Custom;
 use crate::error::decode_error;
 use crate::stored::Stored;
@@ -64,11 +65,11 @@ impl Draft {
         }
     }
 
-    fn own_changes(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str) {
+    fn own_changes(&self, old: Option<&Value>, new: &mut Value, manager: &str, subresource: &str, now: Timestamp) {
         if manager.is_empty() {
             return;
         }
-        let now = Timestamp::now().rfc3339();
+        let now = now.rfc3339();
         let typed = &*self.typed;
         let request =
             ManagedRequest { manager, api_version: &typed.api_version, subresource, now: &now, versions: typed };
@@ -76,7 +77,7 @@ impl Draft {
     }
 
     /// What `default` does.
-    fn complete(&self, namespace: Option<&str>) -> String {
+    fn complete(&self, namespace: Option<&str>, now: Timestamp) -> String {
         // A custom resource has to say itself what it is, and has its defaults since it was read.
         if self.typed.custom.is_none() {
             self.set_type();
@@ -101,7 +102,7 @@ impl Draft {
             let unlabelled = value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
             self.unlabelled.store(unlabelled, Ordering::Relaxed);
         }
-        default::apply(&self.typed.kind, &mut value);
+        default::apply(&self.typed.kind, &mut value, now);
         version
     }
 
@@ -135,7 +136,7 @@ impl Draft {
     }
 
     /// What `prepare` does.
-    fn arrange(&self, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+    fn arrange(&self, old: Option<&Stored>, subresource: &str, now: Timestamp) -> PyResult<()> {
         let old = self.old_value(old)?;
         let mut value = self.value.lock();
         match (&self.typed.custom, old.as_deref()) {
@@ -144,8 +145,8 @@ impl Draft {
             (None, old) => {
                 let request = Request { kind: &self.typed.kind, subresource, old };
                 match old {
-                    Some(_) => prepare::update(&request, &mut value),
-                    None => prepare::create(&request, &mut value),
+                    Some(_) => prepare::update(&request, &mut value, now),
+                    None => prepare::create(&request, &mut value, now),
                 }
             }
         }
@@ -304,29 +305,38 @@ impl Draft {
 
     /// Sets type and defaults; of what becomes a new object in `namespace`, takes out what only the server sets.
     /// Gives the version that the object names.
-    #[pyo3(signature = (namespace=None))]
-    fn default(&self, py: Python<'_>, namespace: Option<&str>) -> String {
-        apart(py, self.size, || self.complete(namespace))
+    #[pyo3(signature = (clock, namespace=None))]
+    fn default(&self, py: Python<'_>, clock: &Clock, namespace: Option<&str>) -> String {
+        let now = clock.0.now();
+        apart(py, self.size, || self.complete(namespace, now))
     }
 
     /// Makes `manager` the owner of what the body says and, where there is an old object, of what it changes.
-    #[pyo3(signature = (manager, old=None, subresource=""))]
-    fn track(&self, py: Python<'_>, manager: &str, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+    #[pyo3(signature = (clock, manager, old=None, subresource=""))]
+    fn track(
+        &self,
+        py: Python<'_>,
+        clock: &Clock,
+        manager: &str,
+        old: Option<&Stored>,
+        subresource: &str,
+    ) -> PyResult<()> {
+        let now = clock.0.now();
         let size = self.size + old.map_or(0, |old| old.version.json().len());
         apart(py, size, || {
             // What the endpoint puts back after this is owned by nobody new where the strategy says so: `reset_fields`.
             let old = self.old_value(old)?;
-            self.own_changes(old.as_deref(), &mut self.value.lock(), manager, subresource);
+            self.own_changes(old.as_deref(), &mut self.value.lock(), manager, subresource, now);
             Ok(())
         })
     }
 
     /// Gives a new object its name, unless it is empty, its uid and the time.
-    fn fill_metadata(&self, name: &str, uid: &str) {
+    fn fill_metadata(&self, clock: &Clock, name: &str, uid: &str) {
         let mut value = self.value.lock();
         let meta = value.object_at_mut(&["metadata"]);
         meta.set("uid", uid);
-        meta.set("creationTimestamp", Timestamp::now().rfc3339());
+        meta.set("creationTimestamp", clock.0.now().rfc3339());
         if !name.is_empty() {
             meta.set("name", name);
         }
@@ -345,19 +355,21 @@ impl Draft {
     }
 
     /// What the strategy makes of a new object or of an update.
-    #[pyo3(signature = (old=None, subresource=""))]
-    fn prepare(&self, py: Python<'_>, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+    #[pyo3(signature = (clock, old=None, subresource=""))]
+    fn prepare(&self, py: Python<'_>, clock: &Clock, old: Option<&Stored>, subresource: &str) -> PyResult<()> {
+        let now = clock.0.now();
         let size = self.size + old.map_or(0, |old| old.version.json().len());
-        apart(py, size, || self.arrange(old, subresource))
+        apart(py, size, || self.arrange(old, subresource, now))
     }
 
     /// Makes `manager` the owner of what the body of an object that is not stored says.
-    #[pyo3(signature = (manager, subresource=""))]
-    fn own(&self, py: Python<'_>, manager: &str, subresource: &str) {
+    #[pyo3(signature = (clock, manager, subresource=""))]
+    fn own(&self, py: Python<'_>, clock: &Clock, manager: &str, subresource: &str) {
+        let now = clock.0.now();
         apart(py, self.size, || {
             let mut value = self.value.lock();
-            default::apply(&self.typed.kind, &mut value);
-            self.own_changes(None, &mut value, manager, subresource);
+            default::apply(&self.typed.kind, &mut value, now);
+            self.own_changes(None, &mut value, manager, subresource, now);
         });
     }
 

@@ -53,7 +53,8 @@ impl ListCursor {
     /// Whether the items are longer than `size` bytes, unpacked.
     fn is_longer(&self, size: usize) -> PyResult<bool> {
         let mut page = self.state.lock().page.clone();
-        let Maker { typed, form, .. } = &self.maker;
+        let Maker { typed, form, shard, .. } = &self.maker;
+        let now = shard.clock().now();
         let (mut length, mut scratch) = (0, Vec::new());
         while length <= size
             && let Some(part) = page.part(usize::MAX)
@@ -67,7 +68,7 @@ impl ListCursor {
                 if self.is_gathered() {
                     length += version.item().len();
                 } else if length <= size {
-                    render(typed, form, version, false, &mut scratch)?;
+                    render(typed, form, version, false, now, &mut scratch)?;
                     length += scratch.len();
                 }
             }
@@ -138,7 +139,7 @@ impl ListCursor {
         let mut state = self.state.lock();
         let state = &mut *state;
         if self.is_gathered() {
-            return Ok(gather(py, &self.maker.typed, state, size)?.map(|bytes| vec![bytes]));
+            return Ok(gather(py, &self.maker, state, size)?.map(|bytes| vec![bytes]));
         }
         let made = state.made.pop_front();
         let Some(piece) = self.piece(py, &mut state.page, made)? else { return Ok(None) };
@@ -303,10 +304,11 @@ const COMMA_PACKED: [u8; 6] = [0, 1, 0, 0xfe, 0xff, b','];
 /// Stored JSON is its own encoding: pieces of it are gathered, nothing is kept.
 fn gather<'py>(
     py: Python<'py>,
-    typed: &Typed,
+    maker: &Maker,
     state: &mut State,
     size: usize,
 ) -> PyResult<Option<Bound<'py, PyBytes>>> {
+    let typed = &*maker.typed;
     let mut parts = Vec::new();
     let (mut length, mut count) = (0, 0);
     // As many at a time as fit if they are like the ones before.
@@ -323,7 +325,7 @@ fn gather<'py>(
         return Ok(None);
     }
     if typed.custom.is_some() && !parts.iter().flat_map(Part::versions).all(|v| typed.is_stored_form(v)) {
-        return rewritten(py, typed, state, &parts).map(Some);
+        return rewritten(py, maker, state, &parts).map(Some);
     }
     let skip = usize::from(!std::mem::replace(&mut state.begun, true));
     let bytes = PyBytes::new_with(py, length - skip, |out| {
@@ -344,14 +346,15 @@ fn gather<'py>(
 }
 
 /// Custom resources of which some are stored in another version than the one to show.
-fn rewritten<'py>(py: Python<'py>, typed: &Typed, state: &mut State, parts: &[Part]) -> PyResult<Bound<'py, PyBytes>> {
+fn rewritten<'py>(py: Python<'py>, maker: &Maker, state: &mut State, parts: &[Part]) -> PyResult<Bound<'py, PyBytes>> {
+    let now = maker.shard.clock().now();
     let form = Form { shape: Shape::Object, encoding: Encoding::Json };
     let mut out = Vec::new();
     for version in parts.iter().flat_map(Part::versions) {
         if std::mem::replace(&mut state.begun, true) {
             out.push(b',');
         }
-        render(typed, &form, version, false, &mut out)?;
+        render(&maker.typed, &form, version, false, now, &mut out)?;
     }
     Ok(PyBytes::new(py, &out))
 }

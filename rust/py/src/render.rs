@@ -89,10 +89,17 @@ impl Form {
     }
 }
 
-/// Writes a version in a form: whole, or as a row or item of a list. Gives until when the ages in it hold, in seconds
+/// Writes a version in a form: whole, or as a row or item of a list. `now` is what ages are counted from. Gives until when those in it hold, in seconds
 /// of Unix time.
-pub(crate) fn render(typed: &Typed, form: &Form, version: &Version, whole: bool, out: &mut Vec<u8>) -> PyResult<i64> {
-    render_event(typed, form, version, whole, true, out)
+pub(crate) fn render(
+    typed: &Typed,
+    form: &Form,
+    version: &Version,
+    whole: bool,
+    now: Timestamp,
+    out: &mut Vec<u8>,
+) -> PyResult<i64> {
+    render_event(typed, form, version, whole, true, now, out)
 }
 
 /// The same for an event of a stream, in which only the first table names its columns.
@@ -102,12 +109,13 @@ pub(crate) fn render_event(
     version: &Version,
     whole: bool,
     columns: bool,
+    now: Timestamp,
     out: &mut Vec<u8>,
 ) -> PyResult<i64> {
     match (&form.shape, form.encoding) {
         (_, Encoding::Cbor) => {
             let mut text = Vec::new();
-            let until = render_event(typed, &form.as_json(), version, whole, columns, &mut text)?;
+            let until = render_event(typed, &form.as_json(), version, whole, columns, now, &mut text)?;
             let value = json::parse(&text).map_err(|e| decode_error(&e))?.value;
             // The objects of tables and metadata have no bytes of which the schema would tell.
             let schema = (form.shape == Shape::Object).then_some(&typed.schema);
@@ -168,11 +176,11 @@ pub(crate) fn render_event(
         (Shape::Table { version: meta_version, include }, _) => {
             if whole {
                 out.extend_from_slice(&table_head(typed, meta_version, &version.revision().to_string(), "", columns));
-                let until = row(typed, version, meta_version, include, out)?;
+                let until = row(typed, version, meta_version, include, now, out)?;
                 out.extend_from_slice(b"]}");
                 return Ok(until);
             }
-            return row(typed, version, meta_version, include, out);
+            return row(typed, version, meta_version, include, now, out);
         }
     }
     Ok(i64::MAX)
@@ -196,11 +204,18 @@ pub(crate) fn table_head(typed: &Typed, meta_version: &str, revision: &str, rest
     out
 }
 
-fn row(typed: &Typed, version: &Version, meta_version: &str, include: &str, out: &mut Vec<u8>) -> PyResult<i64> {
+fn row(
+    typed: &Typed,
+    version: &Version,
+    meta_version: &str,
+    include: &str,
+    now: Timestamp,
+    out: &mut Vec<u8>,
+) -> PyResult<i64> {
     let value = typed.read(version)?;
     let row = match &typed.custom {
-        Some(custom) => custom.version().columns.row(&value, Timestamp::now()),
-        None => table::row(&typed.resource, &value),
+        Some(custom) => custom.version().columns.row(&value, now),
+        None => table::row(&typed.resource, &value, now),
     };
     let mut shown = Map::new();
     shown.push("cells", Value::Array(row.cells));

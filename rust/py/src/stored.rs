@@ -10,6 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::apart::apart;
 use crate::catalog::ResourceType;
+use crate::clock::Clock;
 use crate::draft::Draft;
 use crate::render::{Form, Shape, render};
 use crate::typed::Typed;
@@ -91,8 +92,8 @@ impl Stored {
         Ok(PyBytes::new(py, &self.typed.json(&self.version)?))
     }
 
-    /// The body of an answer in a form: `json`, `table:v1:Metadata`, `metadata:v1`, ...
-    fn body<'py>(&self, py: Python<'py>, form: &str) -> PyResult<Bound<'py, PyBytes>> {
+    /// The body of an answer in a form: `json`, `table:v1:Metadata`, `metadata:v1`, ...; the clock tells ages.
+    fn body<'py>(&self, py: Python<'py>, form: &str, clock: &Clock) -> PyResult<Bound<'py, PyBytes>> {
         let form = Form::parse(form)?;
         if form.is_text() && form.shape == Shape::Object {
             let json = self.typed.json(&self.version)?;
@@ -102,9 +103,10 @@ impl Stored {
                 Ok(())
             });
         }
+        let now = clock.0.now();
         let out = apart(py, self.size(), || {
             let mut out = Vec::new();
-            render(&self.typed, &form, &self.version, true, &mut out)?;
+            render(&self.typed, &form, &self.version, true, now, &mut out)?;
             if form.is_text() {
                 out.push(b'\n');
             }

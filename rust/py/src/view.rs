@@ -15,6 +15,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use crate::change::Change;
+use crate::clock::Clock;
 use crate::error::store_error;
 use crate::shard::Shard;
 use crate::stored::Stored;
@@ -71,12 +72,12 @@ type States = Vec<(u64, Py<Change>)>;
 #[pymethods]
 impl View {
     /// An empty view: the bounds of each history, and of the bytes of encodings that are kept (`None`: by the size of the
-    /// objects).
+    /// objects), and the time.
     #[new]
-    fn new(window: f64, events: usize, bytes: usize, cache: Option<usize>) -> PyResult<Self> {
+    fn new(window: f64, events: usize, bytes: usize, cache: Option<usize>, clock: &Clock) -> PyResult<Self> {
         let window = Duration::try_from_secs_f64(window.max(0.0)).unwrap_or(Duration::MAX);
         let limits = store::Limits { window, events, bytes };
-        let inner = store::View::new(limits, cache);
+        let inner = store::View::new(limits, cache, Arc::clone(&clock.0));
         Ok(Self { inner, shards: Mutex::default(), signal: Signal::new()? })
     }
 

@@ -146,7 +146,7 @@ impl Watcher {
 
     /// Up to `max` waiting changes as the versions before and after, and what is left, as `drain` tells it. The present
     /// state comes first, as what came from nothing.
-    fn changes(&self, max: usize) -> (Vec<(Option<Stored>, Option<Stored>)>, u8) {
+    fn changes(&self, max: usize) -> (Vec<Difference>, u8) {
         let mut out = Vec::new();
         let shown = |version: Option<&Arc<store::Version>>| version.map(|v| Stored::new(&self.typed, Arc::clone(v)));
         let left = self.shard.changes(self.id, |before, now| {
@@ -192,9 +192,10 @@ impl Watcher {
 
     fn frame(&self, kind: &str, version: &store::Version, out: &mut Vec<u8>) -> PyResult<()> {
         let columns = !self.headless.swap(true, Ordering::Relaxed);
+        let now = self.shard.clock().now();
         if !self.form.is_text() {
             let mut object = Vec::new();
-            render_event(&self.typed, &self.form, version, true, columns, &mut object)?;
+            render_event(&self.typed, &self.form, version, true, columns, now, &mut object)?;
             match self.form.encoding {
                 Encoding::Cbor => cbor::event(kind, &object, out),
                 _ => proto::watch_event(kind, &object, out),
@@ -204,11 +205,14 @@ impl Watcher {
         out.extend_from_slice(br#"{"type":""#);
         out.extend_from_slice(kind.as_bytes());
         out.extend_from_slice(br#"","object":"#);
-        render_event(&self.typed, &self.form, version, true, columns, out)?;
+        render_event(&self.typed, &self.form, version, true, columns, now, out)?;
         out.extend_from_slice(b"}\n");
         Ok(())
     }
 }
+
+/// A version before and the one after.
+type Difference = (Option<Stored>, Option<Stored>);
 
 /// What is left, as Python reads it.
 fn told(left: Drained) -> u8 {

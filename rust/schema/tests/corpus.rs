@@ -14,8 +14,11 @@ use std::sync::LazyLock;
 
 use hydrofoil_codec::json;
 use hydrofoil_schema::{Kind, Request, default, prepare, validate, warn};
-use hydrofoil_types::{Catalog, Causes, Schema, SmolStr, Value};
+use hydrofoil_types::{Catalog, Causes, Schema, SmolStr, Timestamp, Value};
 use serde_json::Value as Json;
+
+/// When all of this happens.
+const NOW: Timestamp = Timestamp { seconds: 1_800_000_000, nanos: 0 };
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
@@ -85,7 +88,7 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
         }
     };
     let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
-    default::apply(&target.kind, &mut value);
+    default::apply(&target.kind, &mut value, NOW);
     let ns = namespace(path);
     let map = value.object_at_mut(&["metadata"]);
     if target.kind.namespaced {
@@ -113,7 +116,7 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
     };
     map.set("apiVersion", Value::from(gv));
     let req = Request { kind: &target.kind, subresource: "", old: None };
-    prepare::create(&req, &mut value);
+    prepare::create(&req, &mut value, NOW);
     if unlabelled {
         prepare::unlabelled(&target.kind, &mut value);
     }
@@ -128,7 +131,7 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
 }
 
 fn update(target: &Target, mut value: Value, old: &Value, warnings: &mut Vec<String>) -> Result<Value, Causes> {
-    default::apply(&target.kind, &mut value);
+    default::apply(&target.kind, &mut value, NOW);
     let keep = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"];
     for key in keep {
         let before = old.at(&["metadata", key]).cloned();
@@ -144,7 +147,7 @@ fn update(target: &Target, mut value: Value, old: &Value, warnings: &mut Vec<Str
         value.object_at_mut(&["metadata"]).set("resourceVersion", Value::from("1"));
     }
     let req = Request { kind: &target.kind, subresource: &target.subresource, old: Some(old) };
-    prepare::update(&req, &mut value);
+    prepare::update(&req, &mut value, NOW);
     let causes = validate::update(&req, &value);
     if causes.is_empty() {
         warnings.extend(warn::update(&req, &value));

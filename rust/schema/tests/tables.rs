@@ -13,6 +13,9 @@ use hydrofoil_schema::{Kind, Request, default, prepare, table};
 use hydrofoil_types::{Catalog, Resource, Schema, Timestamp, Value};
 use serde_json::Value as Json;
 
+/// When all of this happens.
+const NOW: Timestamp = Timestamp { seconds: 1_800_000_000, nanos: 0 };
+
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
     Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
@@ -76,15 +79,15 @@ fn stored(step: &Json) -> (Target, Value) {
         json::decode(&target.schema, &serde_json::to_vec(body).expect("JSON")).expect("a recorded object decodes").value
     };
     let mut value = decode(&step["body"]);
-    default::apply(&kind, &mut value);
+    default::apply(&kind, &mut value, NOW);
     let meta = value.object_at_mut(&["metadata"]);
     meta.set("uid", "00000000-0000-0000-0000-000000000000");
-    meta.set("creationTimestamp", Timestamp::now().rfc3339());
+    meta.set("creationTimestamp", NOW.rfc3339());
     if let Some(namespace) = &target.namespace {
         meta.set("namespace", namespace.as_str());
     }
     let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
-    prepare::create(&Request { kind: &kind, subresource: "", old: None }, &mut value);
+    prepare::create(&Request { kind: &kind, subresource: "", old: None }, &mut value, NOW);
     if unlabelled {
         prepare::unlabelled(&kind, &mut value);
     }
@@ -186,7 +189,7 @@ fn differences(case: &Json) -> Vec<String> {
             continue;
         }
         let name = step["body"]["metadata"]["name"].as_str().expect("a name");
-        let row = table::row(&wanted.resource, &value);
+        let row = table::row(&wanted.resource, &value, NOW);
         let found: Vec<Json> =
             row.cells.iter().map(|c| serde_json::from_slice(&json::encode_any(c)).expect("JSON")).collect();
         let Some(cells) = rows.iter().filter_map(|r| r["cells"].as_array()).find(|c| name_of(c, at) == name) else {
@@ -291,7 +294,7 @@ fn pods_tell_their_state() {
         let deleted = if deleted { r#","deletionTimestamp":"2024-01-01T00:00:00Z""# } else { "" };
         let text = format!(r#"{{"metadata":{{"name":"p"{deleted}}},"spec":{spec},"status":{status}}}"#);
         let pod = json::parse(text.as_bytes()).expect("JSON").value;
-        let row = table::row_at(resource, &pod, now);
+        let row = table::row(resource, &pod, now);
         let wanted = ["p", ready, state, restarts, "<unknown>", "<none>", "<none>", "<none>", "<none>"];
         assert_eq!(row.cells, wanted.map(Value::from), "{text}");
         assert_eq!(row.conditions.len(), usize::from(status.contains("Failed")), "{text}");

@@ -13,7 +13,7 @@ fn draft(text: &str) -> Draft {
 }
 
 fn view() -> View {
-    View::new(Limits::default(), None)
+    View::new(Limits::default(), None, Arc::default())
 }
 
 fn state(key: &str, revision: u64, text: &str) -> (String, u64, Draft) {

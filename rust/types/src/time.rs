@@ -4,8 +4,6 @@
 #![allow(clippy::indexing_slicing, reason = "the length was looked at before")]
 #![allow(clippy::string_slice, reason = "what is cut out is digits")]
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 /// A moment: seconds since 1970 and nanoseconds within the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
@@ -16,12 +14,6 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// The present moment.
-    pub fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Self { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }
-    }
-
     /// Parses RFC 3339, as Go's `time.Parse(time.RFC3339, ...)` with optional fraction.
     pub fn parse(text: &str) -> Option<Self> {
         let b = text.as_bytes();

@@ -36,11 +36,11 @@ async def components(context: Context) -> Answer:
 
 
 def _listed(context: Context, statuses: list[Stored], any_status: Stored) -> bytes:
-    form = respond.form(context)
+    form, clock = respond.form(context), context.parts.clock.native
     if context.accepted.transform == "Table":
-        table: dict[str, Any] = orjson.loads(any_status.body(form))
+        table: dict[str, Any] = orjson.loads(any_status.body(form, clock))
         table["metadata"] = {}
-        table["rows"] = [row for status in statuses for row in orjson.loads(status.body(form))["rows"]]
+        table["rows"] = [row for status in statuses for row in orjson.loads(status.body(form, clock))["rows"]]
         return orjson.dumps(table) + b"\n"
     kind, version = context.resource.list_kind, "v1"
     items = [{k: v for k, v in orjson.loads(s.json).items() if k not in ("kind", "apiVersion")} for s in statuses]

@@ -135,7 +135,7 @@ async def delete_collection(context: Context) -> Answer:
     # Items leave out what the list says, but those of custom resources.
     head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
     head_length = 0 if context.resource.custom else head_length
-    pace = Pace()
+    pace, clock = Pace(), context.parts.clock.native
     write = context.write(dry_run=options.dry_run)
     try:
         async with asyncio.timeout(context.parts.request_timeout):
@@ -148,7 +148,7 @@ async def delete_collection(context: Context) -> Answer:
                         if e.code == 404:
                             continue
                         raise
-                    text = old.body(form).rstrip(b"\n")
+                    text = old.body(form, clock).rstrip(b"\n")
                     shown += b"," if shown else begin, b"{" + text[1 + head_length :] if form == "json" else text
             return await respond.rewritten(context, [*(shown or [begin]), b"]}\n"])
     except TimeoutError:

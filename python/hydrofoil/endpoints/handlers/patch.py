@@ -105,8 +105,9 @@ def applied(
     context: Context, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
 ) -> Draft:
     """An object with a configuration merged into it. Raises 400, 409 and, as upstream, 500."""
+    clock = context.parts.clock.native
     try:
-        draft, strict = native.apply(live, data, options.field_manager, context.info.subresource, force)
+        draft, strict = native.apply(clock, live, data, options.field_manager, context.info.subresource, force)
     except engine.ApplyConflictError as e:
         text, causes = e.args
         shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]

@@ -10,6 +10,7 @@ import orjson
 from hydrofoil import engine, errors
 from hydrofoil.answer import Answer
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
@@ -80,7 +81,7 @@ async def bind(context: Context) -> Answer:
             draft.set(["metadata", "annotations", key], orjson.dumps(value))
         conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
         conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
-        moment = orjson.loads(now())
+        moment = context.parts.clock.text()
         conditions.append(
             {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": moment}
         )
@@ -146,11 +147,15 @@ async def _disrupt(context: Context, pod: Stored, *, dry_run: bool) -> None:
         raise errors.ApiError(500, "", text)
     for budget in covering:
         await context.registry.update(
-            budgets, pod.namespace, budget.name, _taking(pod.name), Write(subresource="status", dry_run=dry_run)
+            budgets,
+            pod.namespace,
+            budget.name,
+            _taking(pod.name, context.parts.clock),
+            Write(subresource="status", dry_run=dry_run),
         )
 
 
-def _taking(pod: str) -> Callable[[Stored], Draft]:
+def _taking(pod: str, clock: Clock) -> Callable[[Stored], Draft]:
     """Takes a disruption from the budget as it stands when it is written. Raises 429 when there is none."""
     text = "Cannot evict pod as it would violate the pod's disruption budget."
 
@@ -169,7 +174,7 @@ def _taking(pod: str) -> Callable[[Stored], Draft]:
             raise errors.ApiError(429, "TooManyRequests", text, {"causes": causes})
         draft = budget.thaw()
         draft.set(["status", "disruptionsAllowed"], b"%d" % (allowed - 1))
-        draft.set(["status", "disruptedPods", pod], now())
+        draft.set(["status", "disruptedPods", pod], now(clock))
         return draft
 
     return take

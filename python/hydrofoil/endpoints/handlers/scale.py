@@ -167,8 +167,8 @@ async def _write(
         present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         given = make(old, present)
         if not patch:
-            given.default()
-            given.track(context.manager(), present, "scale")
+            given.default(context.parts.clock.native)
+            given.track(context.parts.clock.native, context.manager(), present, "scale")
             given.keep_metadata(present)
         owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
         draft = scaled(context, old, given)

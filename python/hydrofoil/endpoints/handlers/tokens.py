@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import secrets
 
 import orjson
 
@@ -13,7 +12,6 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.engine import Draft
-from hydrofoil.registry.store import new_uid
 from hydrofoil.registry.strategies.base import now
 
 TOKEN_REQUEST = "io.k8s.api.authentication.v1.TokenRequest"
@@ -61,7 +59,8 @@ async def create(context: Context) -> Answer:
     account = context.registry.get(context.resource, info.namespace, info.name)
     if draft.get(["spec", "expirationSeconds"]) is None:
         draft.set(["spec", "expirationSeconds"], b"3600")
-    draft.own(context.manager(), "token")
+    clock = context.parts.clock
+    draft.own(clock.native, context.manager(), "token")
     draft.set_type()
     if (given := draft.head()[2]) and given != info.name:
         text = f"Invalid value: {errors.quoted(given)}: must match the service account name if specified"
@@ -75,7 +74,7 @@ async def create(context: Context) -> Answer:
     draft.set(["spec", "expirationSeconds"], b"%d" % seconds)
     if not draft.get(["spec", "audiences"]):
         draft.set(["spec", "audiences"], orjson.dumps([context.registry.issuer]))
-    issued = int(context.parts.clock.seconds())
+    issued = int(clock.seconds())
     claims = {
         "aud": orjson.loads(draft.get(["spec", "audiences"]) or b"[]"),
         "exp": issued + seconds,
@@ -86,10 +85,10 @@ async def create(context: Context) -> Answer:
             "serviceaccount": {"name": info.name, "uid": account.uid},
         },
     }
-    token = f"{_part({'alg': 'none'})}.{_part(claims)}.{secrets.token_urlsafe(16)}"
+    token = f"{_part({'alg': 'none'})}.{_part(claims)}.{context.parts.chance.token(16)}"
     draft.set(["metadata", "name"], orjson.dumps(info.name))
-    draft.set(["metadata", "uid"], orjson.dumps(new_uid()))
-    draft.set(["metadata", "creationTimestamp"], now())
+    draft.set(["metadata", "uid"], orjson.dumps(context.parts.chance.uid()))
+    draft.set(["metadata", "creationTimestamp"], now(clock))
     draft.set(["metadata", "namespace"], orjson.dumps(info.namespace))
-    draft.set(["status"], b'{"token":%s,"expirationTimestamp":%s}' % (orjson.dumps(token), now(seconds)))
+    draft.set(["status"], b'{"token":%s,"expirationTimestamp":%s}' % (orjson.dumps(token), now(clock, seconds)))
     return respond.json(context, draft.json() + b"\n", 201)

@@ -49,7 +49,7 @@ async def review(context: Context) -> Answer:
     draft.set(["metadata", "namespace"], orjson.dumps(context.info.namespace) if context.resource.namespaced else None)
     for filled in SYSTEM_FIELDS:
         draft.set(["metadata", filled], None)
-    draft.own(context.manager())
+    draft.own(context.parts.clock.native, context.manager())
     if context.resource.kind == "TokenReview" and draft.get(["spec", "token"]) in (None, b'""'):
         raise errors.bad_request("token is required for TokenReview in authentication")
     if context.resource.kind == "SelfSubjectRulesReview" and draft.get(["spec", "namespace"]) in (None, b'""'):
@@ -63,7 +63,7 @@ async def review(context: Context) -> Answer:
         draft.set(["metadata"], b"{}")
         draft.set(["spec"], None)
         if context.resource.kind == "SelfSubjectReview":
-            draft.set(["metadata", "creationTimestamp"], now())
+            draft.set(["metadata", "creationTimestamp"], now(context.parts.clock))
     draft.set(["status"], orjson.dumps(status))
     return respond.json(context, draft.json() + b"\n", 201)
 

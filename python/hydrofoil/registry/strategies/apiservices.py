@@ -13,7 +13,7 @@ import orjson
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.registration import CUSTOM_PRIORITY, registration
-from hydrofoil.clock import Pace
+from hydrofoil.clock import Clock, Pace
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -29,13 +29,13 @@ Available = tuple[str, str, str]
 """Status, reason and message of the condition Available."""
 
 
-def with_available(body: Body, available: Available) -> Body | None:
+def with_available(body: Body, available: Available, clock: Clock) -> Body | None:
     """The status of an API service with a condition; None when it says so already (`SetAPIServiceCondition`)."""
     status, reason, message = available
     given: Body = body.get("status", {})
     conditions: list[Body] = list(given.get("conditions") or ())
     at = next((i for i, c in enumerate(conditions) if c["type"] == "Available"), None)
-    found: Body = {"type": "Available", "status": status, "lastTransitionTime": orjson.loads(now())}
+    found: Body = {"type": "Available", "status": status, "lastTransitionTime": orjson.loads(now(clock))}
     if at is not None:
         old = conditions[at]
         if old["status"] == status:
@@ -87,12 +87,12 @@ class ApiServiceStrategy(Strategy):
         resource = self._resource()
         if resource is None or (old := self.registry.collection(resource).get(resource.native, "", name)) is None:
             return
-        if with_available(orjson.loads(old.json), available) is None:
+        if with_available(orjson.loads(old.json), available, self.registry.clock) is None:
             return
 
         def change(present: Stored) -> Draft:
             draft = present.thaw()
-            status = with_available(orjson.loads(present.json), available)
+            status = with_available(orjson.loads(present.json), available, self.registry.clock)
             if status is not None:
                 draft.set(["status"], orjson.dumps(status))
             return draft

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
+from datetime import timedelta
 from typing import Any, Literal
 
 import orjson
 
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import Cause
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -25,10 +26,10 @@ USER: dict[str, Any] = {"username": ADMIN.name, "uid": ADMIN.uid, "groups": list
 """Who every caller is until there is authentication, as reviews show it."""
 
 
-def now(seconds: int = 0) -> bytes:
+def now(clock: Clock, seconds: int = 0) -> bytes:
     """A time from now as JSON. A span of more than 292 years wraps around, as Go's do in nanoseconds."""
     span = (seconds * 10**9 + 2**63) % 2**64 - 2**63
-    moment = datetime.datetime.now(datetime.UTC) + datetime.timedelta(microseconds=span // 1000)
+    moment = clock.now() + timedelta(microseconds=span // 1000)
     # Not every C library pads the year.
     return orjson.dumps(moment.isoformat(timespec="seconds").replace("+00:00", "Z"))
 
@@ -107,18 +108,18 @@ class Strategy:
         if changed:
             draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
         if not deleted or (waits and grace is not None and period is not None and period < grace):
-            mark_deleted(draft, period or 0)
+            mark_deleted(self.objects.clock, draft, period or 0)
             changed = True
         elif not waits and grace:
-            mark_deleted(draft, 0)
+            mark_deleted(self.objects.clock, draft, 0)
             changed = True
         return "mark" if changed else "wait"
 
 
-def mark_deleted(draft: Draft, seconds: int) -> None:
+def mark_deleted(clock: Clock, draft: Draft, seconds: int) -> None:
     """Sets when an object is to be gone; the first time its generation grows."""
     generation, deleted, _, _ = draft.lifecycle()
     if generation > 0 and not deleted:
         draft.set(["metadata", "generation"], b"%d" % (generation + 1))
-    draft.set(["metadata", "deletionTimestamp"], now(seconds))
+    draft.set(["metadata", "deletionTimestamp"], now(clock, seconds))
     draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % seconds)

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.clock import Chance
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.strategies.ranges import Addresses, Full, Refused
 
@@ -19,8 +20,8 @@ PREFER, REQUIRE, SINGLE = "PreferDualStack", "RequireDualStack", "SingleStack"
 class ClusterIPs:
     """The ranges of a cluster by family; the first of them is that of the default family."""
 
-    def __init__(self, networks: str) -> None:
-        ranges = [Addresses(network) for network in networks.split(",")]
+    def __init__(self, networks: str, chance: Chance) -> None:
+        ranges = [Addresses(network, chance) for network in networks.split(",")]
         self.families: dict[str, Addresses] = {r.family: r for r in ranges}
         self.default = ranges[0].family
 

@@ -60,7 +60,7 @@ class NamespaceStrategy(Strategy):
         wanted = self.policy_finalizers(finalizers, options)
         if wanted != finalizers:
             draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
-        draft.set(["metadata", "deletionTimestamp"], now())
+        draft.set(["metadata", "deletionTimestamp"], now(self.objects.clock))
         draft.set(["metadata", "deletionGracePeriodSeconds"], None)
         draft.set(["status", "phase"], b'"Terminating"')
         return "remove" if self.gone(draft) else "mark"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import hashlib
 import logging
 from collections.abc import Callable, Coroutine
@@ -21,6 +20,7 @@ import orjson
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.custom import condition, holds, resources, stored_resource
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.errors import ApiError, invalid
 from hydrofoil.registry.conversion import Webhook, bundle_problem
@@ -136,7 +136,7 @@ class DefinitionStrategy(Strategy):
         self._works.discard(task)
         if not task.cancelled() and (fault := task.exception()) is not None:
             LOG.error("a definition is not served as it says", exc_info=fault)
-            again = asyncio.create_task(lasting(work, "the work on a definition"))
+            again = asyncio.create_task(lasting(work, "the work on a definition", self.registry.clock))
             self._works.add(again)
             again.add_done_callback(self._works.discard)
 
@@ -188,9 +188,9 @@ class DefinitionStrategy(Strategy):
         if deleted:
             return super().begin_delete(draft, options)
         draft.set(["metadata", "finalizers"], orjson.dumps([*finalizers, FINALIZER]))
-        draft.set(["metadata", "deletionTimestamp"], now())
+        draft.set(["metadata", "deletionTimestamp"], now(self.registry.clock))
         why = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
-        naming.put(draft, ("Terminating", "True", "InstanceDeletionPending", why))
+        naming.put(draft, ("Terminating", "True", "InstanceDeletionPending", why), self.registry.clock)
         return "mark"
 
     async def after_mark(self, resource: Resource, stored: Stored) -> None:
@@ -237,14 +237,14 @@ class DefinitionStrategy(Strategy):
             if other.partition(".")[2] == group:
                 await self._settle(resource, other)
 
-    async def _write(self, resource: Resource, name: str, change: Callable[[Draft], None]) -> Stored | None:
+    async def _write(self, resource: Resource, name: str, change: naming.Change) -> Stored | None:
         """Writes a status as the server's own; None when the definition has gone, be it by this very write."""
-        collection = self.registry.collection(resource)
+        collection, clock = self.registry.collection(resource), self.registry.clock.native
         while (old := collection.get(resource.native, "", name)) is not None:
             draft = old.thaw()
-            change(draft)
-            draft.default()
-            draft.track(MANAGER, old, "status")
+            change(draft, self.registry.clock)
+            draft.default(clock)
+            draft.track(clock, MANAGER, old, "status")
             draft.keep_metadata(old)
             try:
                 if self.gone(draft):
@@ -337,7 +337,7 @@ class DefinitionStrategy(Strategy):
             self._webhooks.pop(name).retire()
         if conversion.get("strategy") != "Webhook":
             return None
-        found = self._webhooks[name] = Webhook(conversion, self.services)
+        found = self._webhooks[name] = Webhook(conversion, self.services, self.registry.chance)
         return found
 
     def _withdraw(self, name: str) -> None:
@@ -352,7 +352,8 @@ class DefinitionStrategy(Strategy):
     def _clean(self, resource: Resource, name: str) -> None:
         """Begins to delete the instances of a definition that is being deleted."""
         if name not in self._cleaners:
-            task = asyncio.create_task(lasting(partial(self._cleanup, resource, name), f"the clean-up of {name}"))
+            work = partial(self._cleanup, resource, name)
+            task = asyncio.create_task(lasting(work, f"the clean-up of {name}", self.registry.clock))
             self._cleaners[name] = task
             task.add_done_callback(lambda _: self._cleaners.pop(name, None))
 
@@ -368,20 +369,20 @@ class DefinitionStrategy(Strategy):
             "InstanceDeletionInProgress",
             "CustomResource deletion is in progress",
         )
-        await self._write(resource, name, lambda draft: naming.put(draft, progress))
+        await self._write(resource, name, lambda draft, clock: naming.put(draft, progress, clock))
         ended: Condition = ("Terminating", "False", "NeverEstablished", "resource was never established")
         if holds(definition, "Established"):
             while not await self._delete_instances(resource, self._instances[name], name):
-                await asyncio.sleep(RETRY_SECONDS)
+                await self.registry.clock.sleep(RETRY_SECONDS)
             ended = ("Terminating", "False", "InstanceDeletionCompleted", "removed all instances")
 
-        def finish(draft: Draft) -> None:
-            naming.put(draft, ended)
+        def finish(draft: Draft, clock: Clock) -> None:
+            naming.put(draft, ended, clock)
             kept = [f for f in draft.lifecycle()[3] if f != FINALIZER]
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
 
         if len(definition["metadata"]["finalizers"]) > 1:
-            await asyncio.sleep(SEEN_SECONDS)
+            await self.registry.clock.sleep(SEEN_SECONDS)
         if await self._write(resource, name, finish) is not None:
             # While others hold it, objects may be created again: its condition says so.
             await self._settle(resource, name)
@@ -394,7 +395,7 @@ class DefinitionStrategy(Strategy):
             kind = f"{instances.api_version}, Kind={instances.kind}"
             why = f"could not list instances: storage is (re)initializing: failed to list {kind}: {e.args[1]}"
             failed: Condition = ("Terminating", "True", "InstanceDeletionFailed", why)
-            await self._write(resource, name, lambda draft: naming.put(draft, failed))
+            await self._write(resource, name, lambda draft, clock: naming.put(draft, failed, clock))
             return False
         return True
 
@@ -411,6 +412,4 @@ class DefinitionStrategy(Strategy):
                     if e.code not in (404, 409):
                         LOG.warning("%s: %s", instances.plural, e.message)
             if self.registry.collection(instances).stats().objects:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(RETRY_SECONDS):
-                        await gone.wait()
+                await self.registry.clock.wait(gone, RETRY_SECONDS)

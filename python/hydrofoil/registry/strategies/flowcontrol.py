@@ -47,11 +47,11 @@ class FlowControlStrategy(Strategy):
             return
         same = present.get("status") == condition["status"]
         since = present.get("lastTransitionTime") if same else None
-        condition["lastTransitionTime"] = since or orjson.loads(now())
+        condition["lastTransitionTime"] = since or orjson.loads(now(self.registry.clock))
         config = orjson.dumps(self._config(schema.name, condition))
 
         def change(live: Stored) -> Draft:
-            return schemas.native.apply(live, config, MANAGER, "status", force=True)[0]
+            return schemas.native.apply(self.registry.clock.native, live, config, MANAGER, "status", force=True)[0]
 
         # A schema that is gone again needs no condition.
         with suppress(errors.ApiError):

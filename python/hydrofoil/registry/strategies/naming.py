@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from hydrofoil.apis.custom import condition, holds
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft
 from hydrofoil.registry.conversion import bundle_problem
 from hydrofoil.registry.strategies.base import now
@@ -16,7 +17,7 @@ from hydrofoil.registry.strategies.base import now
 Definition = dict[str, Any]
 Condition = tuple[str, str, str, str]
 """Type, status, reason, message."""
-Change = Callable[[Draft], None]
+Change = Callable[[Draft, Clock], None]
 Taken = tuple[set[str], set[str]]
 """The names of resources and of kinds that are in use in a group."""
 NONSTRUCTURAL = "NonStructuralSchema"
@@ -32,7 +33,7 @@ NAMES = (
 """Each name, among which names it must be free, and the reason when it is not; the last that is taken is told."""
 
 
-def put(draft: Draft, given: Condition) -> None:
+def put(draft: Draft, given: Condition, clock: Clock) -> None:
     """Sets a condition; its time is that of its last change of status (`SetCRDCondition`)."""
     kind, status, reason, message = given
     conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
@@ -41,7 +42,7 @@ def put(draft: Draft, given: Condition) -> None:
         found = {"type": kind}
         conditions.append(found)
     if found.get("status") != status or not found.get("lastTransitionTime"):
-        found["lastTransitionTime"] = orjson.loads(now())
+        found["lastTransitionTime"] = orjson.loads(now(clock))
     found |= {"status": status, "reason": reason, "message": message}
     draft.set(["status", "conditions"], orjson.dumps(conditions))
 
@@ -80,7 +81,7 @@ def establish(definition: Definition) -> Change | None:
     if not holds(definition, "NamesAccepted") or holds(definition, "Established"):
         return None
     verdict = established(definition)
-    return None if same(definition, verdict) else lambda draft: put(draft, verdict)
+    return None if same(definition, verdict) else lambda draft, clock: put(draft, verdict, clock)
 
 
 def names(definition: Definition, taken: Taken) -> Change | None:
@@ -100,13 +101,13 @@ def names(definition: Definition, taken: Taken) -> Change | None:
     refused = verdict[1] == "False"
     told = condition(definition, "Established")
 
-    def change(draft: Draft) -> None:
+    def change(draft: Draft, clock: Clock) -> None:
         draft.set(["status", "acceptedNames"], orjson.dumps(accepted))
-        put(draft, verdict)
+        put(draft, verdict, clock)
         if told is None and refused:
-            put(draft, ("Established", "False", "NotAccepted", "not all names are accepted"))
+            put(draft, ("Established", "False", "NotAccepted", "not all names are accepted"), clock)
         elif not refused and not holds(definition, "Established"):
-            put(draft, established(definition))
+            put(draft, established(definition), clock)
 
     return change
 
@@ -128,7 +129,7 @@ def approval(definition: Definition) -> Change | None:
     else:
         found = ("False", "MissingAnnotation", f"{needed}, {PULL}")
     verdict: Condition = ("KubernetesAPIApprovalPolicyConformant", *found)
-    return None if same(definition, verdict) else lambda draft: put(draft, verdict)
+    return None if same(definition, verdict) else lambda draft, clock: put(draft, verdict, clock)
 
 
 def structural(definition: Definition, problem: tuple[str, str] | None) -> Change | None:
@@ -136,11 +137,11 @@ def structural(definition: Definition, problem: tuple[str, str] | None) -> Chang
     when nothing does (`nonstructuralschema_controller.go`)."""
     if problem is not None:
         verdict: Condition = (NONSTRUCTURAL, "True", *problem)
-        return None if same(definition, verdict) else lambda draft: put(draft, verdict)
+        return None if same(definition, verdict) else lambda draft, clock: put(draft, verdict, clock)
     if condition(definition, NONSTRUCTURAL) is None:
         return None
 
-    def remove(draft: Draft) -> None:
+    def remove(draft: Draft, _: Clock) -> None:
         conditions = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
         draft.set(["status", "conditions"], orjson.dumps([c for c in conditions if c["type"] != NONSTRUCTURAL]))
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+
+from hydrofoil.clock import Chance
 
 TAKEN = "provided {} is already allocated"
 
@@ -27,7 +28,8 @@ def canonical(text: str) -> IPv4Address | IPv6Address:
 class Addresses:
     """The cluster IPs of one network (`pkg/registry/core/service/ipallocator`)."""
 
-    def __init__(self, network: str) -> None:
+    def __init__(self, network: str, chance: Chance) -> None:
+        self._chance = chance
         self.network = ip_network(network)
         self.family = f"IPv{self.network.version}"
         self._first = int(self.network.network_address) + 1
@@ -39,7 +41,7 @@ class Addresses:
         """Takes an address that is free. Raises Refused when there is none."""
         kind = type(self.network.network_address)
         for _ in range(64):
-            ip = kind(random.randint(self._first, self._last))
+            ip = kind(self._first + self._chance.below(self._last - self._first + 1))
             if ip not in self._taken:
                 self._taken.add(ip)
                 return str(ip)
@@ -75,7 +77,8 @@ class Addresses:
 class Ports:
     """Node ports (`pkg/registry/core/service/portallocator`)."""
 
-    def __init__(self, low: int, high: int) -> None:
+    def __init__(self, low: int, high: int, chance: Chance) -> None:
+        self._chance = chance
         self.low, self.high = low, high
         self._taken: set[int] = set()
         self._free = list(range(low, high + 1))
@@ -86,7 +89,7 @@ class Ports:
         """Takes a port that is free. Raises Refused when there is none."""
         if not self._free:
             raise Refused("range is full")
-        port = random.choice(self._free)
+        port = self._free[self._chance.below(len(self._free))]
         self._take(port)
         return port
 

@@ -215,6 +215,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "it measures work")]
     fn a_large_class_is_not_compiled() {
         let timed = |_| {
             let begun = std::time::Instant::now();

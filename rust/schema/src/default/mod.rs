@@ -24,13 +24,13 @@ mod volume;
 
 pub(crate) use autoscaling::v2 as autoscaler_v2;
 pub(crate) use core::named_namespace;
-use hydrofoil_types::Value;
+use hydrofoil_types::{Timestamp, Value};
 
 use crate::Kind;
 use crate::read::Write;
 
-/// Fills the defaults of a decoded object.
-pub fn apply(kind: &Kind, object: &mut Value) {
+/// Fills the defaults that a decoded object has at a moment.
+pub fn apply(kind: &Kind, object: &mut Value, now: Timestamp) {
     match kind.key() {
         ("", "Pod") => pod::pod(object),
         ("", "PodTemplate") => {
@@ -78,8 +78,8 @@ pub fn apply(kind: &Kind, object: &mut Value) {
         ("apiextensions.k8s.io", "CustomResourceDefinition") => crd::definition(object),
         ("resource.k8s.io", "ResourceClaim") => resource::claim(&kind.version, object),
         ("resource.k8s.io", "ResourceClaimTemplate") => resource::claim_template(&kind.version, object),
-        ("resource.k8s.io", "ResourceSlice") => resource::slice(&kind.version, object),
-        ("resource.k8s.io", "DeviceTaintRule") => resource::taint_rule(object),
+        ("resource.k8s.io", "ResourceSlice") => resource::slice(&kind.version, object, now),
+        ("resource.k8s.io", "DeviceTaintRule") => resource::taint_rule(object, now),
         _ => {}
     }
 }

@@ -45,22 +45,22 @@ fn toleration(toleration: &mut Value) {
     toleration.fill("operator", "Equal");
 }
 
-pub(super) fn slice(version: &str, object: &mut Value) {
+pub(super) fn slice(version: &str, object: &mut Value, now: Timestamp) {
     object.within("spec", |spec| {
         spec.each("devices", |device| {
             if version == "v1beta1" {
-                device.within("basic", |d| d.each("taints", taint));
+                device.within("basic", |d| d.each("taints", |t| taint(t, now)));
             } else {
-                device.each("taints", taint);
+                device.each("taints", |t| taint(t, now));
             }
         });
     });
 }
 
-fn taint(taint: &mut Value) {
-    taint.unset("timeAdded", Timestamp::now().rfc3339());
+fn taint(taint: &mut Value, now: Timestamp) {
+    taint.unset("timeAdded", now.rfc3339());
 }
 
-pub(super) fn taint_rule(object: &mut Value) {
-    object.within("spec", |s| s.within("taint", taint));
+pub(super) fn taint_rule(object: &mut Value, now: Timestamp) {
+    object.within("spec", |s| s.within("taint", |t| taint(t, now)));
 }

@@ -6,7 +6,7 @@ use super::{claim, daemon, job, pod, service};
 use crate::Kind;
 use crate::read::{Read, Write};
 
-pub(super) fn prepare(kind: &Kind, object: &mut Value) {
+pub(super) fn prepare(kind: &Kind, object: &mut Value, now: Timestamp) {
     let (wipes, counts) = switches(kind.key());
     if wipes {
         object.drop("status");
@@ -15,12 +15,12 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         object.make("metadata").put("generation", 1);
     }
     match kind.key() {
-        ("", "Pod") => pod::create(object),
+        ("", "Pod") => pod::create(object, now),
         ("", "Namespace") => namespace(object),
         ("", "PersistentVolume") => {
             let status = object.make("status");
             status.put("phase", "Pending");
-            status.put("lastPhaseTransitionTime", Timestamp::now().rfc3339());
+            status.put("lastPhaseTransitionTime", now.rfc3339());
         }
         ("", "PersistentVolumeClaim") => {
             object.make("status").put("phase", "Pending");
@@ -32,7 +32,7 @@ pub(super) fn prepare(kind: &Kind, object: &mut Value) {
         ("apps", "DaemonSet") => daemon::create(object),
         ("apps", "StatefulSet") => claims(object),
         ("batch", "Job") => job::create(object),
-        ("apiregistration.k8s.io", "APIService") => local_service(object),
+        ("apiregistration.k8s.io", "APIService") => local_service(object, now),
         ("apiextensions.k8s.io", "CustomResourceDefinition") => stored_version(object),
         _ => {}
     }
@@ -113,14 +113,14 @@ fn claims(object: &mut Value) {
 }
 
 /// Services of this server itself are available at once (kube-aggregator `registry/apiservice`).
-fn local_service(object: &mut Value) {
+fn local_service(object: &mut Value, now: Timestamp) {
     if object.sub("spec").has("service") {
         return;
     }
     let mut condition = Value::object();
     condition.put("type", "Available");
     condition.put("status", "True");
-    condition.put("lastTransitionTime", Timestamp::now().rfc3339());
+    condition.put("lastTransitionTime", now.rfc3339());
     condition.put("reason", "Local");
     condition.put("message", "Local APIServices are always available");
     object.make("status").put("conditions", vec![condition]);

@@ -12,16 +12,16 @@ mod service;
 mod status;
 mod update;
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Timestamp, Value};
 
 use crate::{Kind, Request, convert};
 
 pub(crate) use qos::class as qos_class;
 
-/// `PrepareForCreate` of the kind's strategy.
-pub fn create(req: &Request<'_>, object: &mut Value) {
+/// `PrepareForCreate` of the kind's strategy, at a moment.
+pub fn create(req: &Request<'_>, object: &mut Value, now: Timestamp) {
     internally(req.kind, object, |object| {
-        create::prepare(req.kind, object);
+        create::prepare(req.kind, object, now);
         gates::drop_disabled(req.kind, object, None);
     });
 }
@@ -39,8 +39,8 @@ pub fn unlabelled(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// `PrepareForUpdate` of the strategy of the kind or its subresource.
-pub fn update(req: &Request<'_>, object: &mut Value) {
+/// `PrepareForUpdate` of the strategy of the kind or its subresource, at a moment.
+pub fn update(req: &Request<'_>, object: &mut Value, now: Timestamp) {
     let Some(old) = req.old else { return };
     let internal = convert::internal(req.kind.gvk(), old);
     let old = internal.as_ref().unwrap_or(old);
@@ -49,7 +49,7 @@ pub fn update(req: &Request<'_>, object: &mut Value) {
         gates::drop_disabled(req.kind, object, Some(old));
         match req.subresource {
             "" => update::prepare(req.kind, object, old),
-            sub => status::prepare(req.kind, sub, object, old),
+            sub => status::prepare(req.kind, sub, object, old, now),
         }
     });
 }

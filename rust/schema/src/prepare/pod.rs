@@ -6,7 +6,7 @@ use super::qos;
 use crate::internal;
 use crate::read::{Read, Write};
 
-pub(super) fn create(object: &mut Value) {
+pub(super) fn create(object: &mut Value, now: Timestamp) {
     if object.sub("spec").i("terminationGracePeriodSeconds") < 0 {
         object.make("spec").put("terminationGracePeriodSeconds", 1);
     }
@@ -19,7 +19,7 @@ pub(super) fn create(object: &mut Value) {
     status.put("qosClass", class);
     affinity(object);
     spread(object);
-    gated(object);
+    gated(object, now);
 }
 
 /// `applyAppArmorVersionSkew`: the annotations of old clients become fields.
@@ -56,13 +56,13 @@ fn app_armor(object: &mut Value) {
 }
 
 /// `applySchedulingGatedCondition`.
-fn gated(object: &mut Value) {
+fn gated(object: &mut Value, now: Timestamp) {
     if object.sub("spec").list("schedulingGates").is_empty() {
         return;
     }
     let mut condition = Value::object();
     condition.put("type", "PodScheduled");
-    condition.put("lastTransitionTime", Timestamp::now().rfc3339());
+    condition.put("lastTransitionTime", now.rfc3339());
     condition.put("status", "False");
     condition.put("reason", "SchedulingGated");
     condition.put("message", "Scheduling is blocked due to non-empty scheduling gates");

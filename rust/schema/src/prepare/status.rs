@@ -8,7 +8,7 @@ use super::{daemon, pod};
 use crate::Kind;
 use crate::read::{Read, Write};
 
-pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &Value) {
+pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &Value, now: Timestamp) {
     match (kind.key(), subresource) {
         (("", "Pod"), "status") => pod::status(object, old),
         (("", "Pod"), "ephemeralcontainers") => pod::ephemeral(object, old),
@@ -22,11 +22,11 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
                 Some(list) => object.make("status").put("conditions", list),
                 None => object.within("status", |s| s.drop("conditions")),
             }
-            stamp(object, old);
+            stamp(object, old, now);
         }
         (("certificates.k8s.io", "CertificateSigningRequest"), "status") => {
             object.copy_from(old, "spec");
-            stamp(object, old);
+            stamp(object, old, now);
         }
         (("apps", "Deployment"), "status") => {
             object.copy_from(old, "spec");
@@ -39,7 +39,7 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
             object.copy_from(old, "spec");
             match kind.key() {
                 ("apps", "DaemonSet") => daemon::status(object, old),
-                ("", "PersistentVolume") => volume_phase(object.make("status"), old.sub("status")),
+                ("", "PersistentVolume") => volume_phase(object.make("status"), old.sub("status"), now),
                 _ => {}
             }
             if resets_meta(kind.key()) {
@@ -51,7 +51,7 @@ pub(super) fn prepare(kind: &Kind, subresource: &str, object: &mut Value, old: &
 }
 
 /// When the phase of a volume changed last (`pkg/registry/core/persistentvolume/strategy.go`).
-fn volume_phase(status: &mut Value, old: &Value) {
+fn volume_phase(status: &mut Value, old: &Value, now: Timestamp) {
     const TIME: &str = "lastPhaseTransitionTime";
     let is_told = status.opt(TIME).is_some();
     if status.s("phase") == old.s("phase") {
@@ -59,7 +59,7 @@ fn volume_phase(status: &mut Value, old: &Value) {
             status.copy_from(old, TIME);
         }
     } else if !is_told || status.opt(TIME) == old.opt(TIME) {
-        status.put(TIME, Timestamp::now().rfc3339());
+        status.put(TIME, now.rfc3339());
     }
 }
 
@@ -111,8 +111,8 @@ fn reset_meta(object: &mut Value, old: &Value) {
 }
 
 /// `populateConditionTimestamps`: new conditions get the present time, kept ones the transition of before.
-fn stamp(object: &mut Value, old: &Value) {
-    let now = Timestamp::now().rfc3339();
+fn stamp(object: &mut Value, old: &Value, now: Timestamp) {
+    let now = now.rfc3339();
     let before = Lookup::of(old.sub("status").list("conditions"), |b| [b.s("type"), b.s("status")].map(SmolStr::new));
     object.within("status", |status| {
         status.each("conditions", |condition| {

@@ -64,13 +64,8 @@ pub fn columns(resource: &Resource) -> Vec<Value> {
     }
 }
 
-/// The row of an object.
-pub fn row(resource: &Resource, object: &Value) -> Row {
-    row_at(resource, object, Timestamp::now())
-}
-
-/// The row of an object at some moment, from which ages are counted.
-pub fn row_at(resource: &Resource, object: &Value, now: Timestamp) -> Row {
+/// The row of an object at a moment, from which ages are counted.
+pub fn row(resource: &Resource, object: &Value, now: Timestamp) -> Row {
     let internal = convert::internal((&resource.group, &resource.version, &resource.kind), object);
     let subject = Subject::new(internal.as_ref().unwrap_or(object), now);
     let key = (resource.group.as_str(), resource.kind.as_str());

@@ -3,10 +3,13 @@
 use std::time::{Duration, Instant};
 
 use hydrofoil_schema::{Request, default, prepare, validate, warn};
-use hydrofoil_types::Value;
+use hydrofoil_types::{Timestamp, Value};
 use serde_json::{Value as Json, json};
 
 use crate::Target;
+
+/// When all of this happens.
+const NOW: Timestamp = Timestamp { seconds: 1_800_000_000, nanos: 0 };
 
 /// A small generator: the runs are the same every time.
 pub struct Dice(pub u64);
@@ -89,6 +92,7 @@ pub fn mangle(body: &mut Json, dice: &mut Dice) {
 const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 } else { 50 });
 
 /// Runs what must be done within the budget; a busy machine gets further tries.
+#[allow(clippy::disallowed_methods, reason = "it measures work")]
 fn in_time<T>(what: &str, run: impl Fn() -> T) {
     let took = || {
         let begun = Instant::now();
@@ -101,9 +105,9 @@ fn in_time<T>(what: &str, run: impl Fn() -> T) {
 /// Defaults, which a second run must leave as they are.
 fn defaulted(target: &Target, value: &Value) -> Value {
     let mut once = value.clone();
-    default::apply(&target.kind, &mut once);
+    default::apply(&target.kind, &mut once, NOW);
     let mut twice = once.clone();
-    default::apply(&target.kind, &mut twice);
+    default::apply(&target.kind, &mut twice, NOW);
     assert!(once == twice, "defaults of {} change what they made: {once:?} to {twice:?}", target.kind.kind);
     once
 }
@@ -113,16 +117,16 @@ pub fn all(target: &Target, value: &Value, old: &Value) {
     let kind = &target.kind;
     let mut object = defaulted(target, value);
     let req = Request { kind, subresource: "", old: None };
-    prepare::create(&req, &mut object);
+    prepare::create(&req, &mut object, NOW);
     in_time(&kind.kind, || validate::create(&req, &object));
     let _ = warn::create(&req, &object);
     for subresource in
         ["", "status", "scale", "approval", "resize", "ephemeralcontainers", "finalize", "binding", "eviction"]
     {
         let mut object = value.clone();
-        default::apply(kind, &mut object);
+        default::apply(kind, &mut object, NOW);
         let req = Request { kind, subresource, old: Some(old) };
-        prepare::update(&req, &mut object);
+        prepare::update(&req, &mut object, NOW);
         in_time(&kind.kind, || validate::update(&req, &object));
         let _ = warn::update(&req, &object);
     }

@@ -6,7 +6,7 @@
 )]
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Marks of time: at each of them a revision was the latest one.
 ///
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// as long again, which is the middle of what a state has there.
 #[derive(Debug)]
 pub(crate) struct Ages {
-    marks: VecDeque<(Instant, u64)>,
+    marks: VecDeque<(Duration, u64)>,
     /// The oldest revision whose state may still be kept.
     oldest: u64,
     window: Duration,
@@ -28,25 +28,25 @@ impl Ages {
 
     /// Whether the next reader of the present state has to get a revision of its own: the latest one has been current for
     /// so long that states of it would end too early.
-    pub(crate) fn is_due(&self, now: Instant, revision: u64) -> bool {
+    pub(crate) fn is_due(&self, now: Duration, revision: u64) -> bool {
         let half = self.window / 2;
-        let is_old = |(at, marked): &(Instant, u64)| *marked == revision && now.duration_since(*at) > half;
+        let is_old = |(at, marked): &(Duration, u64)| *marked == revision && now.saturating_sub(*at) > half;
         revision < self.oldest || self.marks.back().is_some_and(is_old)
     }
 
     /// Notes that a revision is the latest one.
-    pub(crate) fn mark(&mut self, now: Instant, revision: u64) {
+    pub(crate) fn mark(&mut self, now: Duration, revision: u64) {
         match self.marks.back_mut() {
-            Some((at, marked)) if now.duration_since(*at) <= self.window / 4 => *marked = revision,
+            Some((at, marked)) if now.saturating_sub(*at) <= self.window / 4 => *marked = revision,
             Some((_, marked)) if *marked == revision => {}
             _ => self.marks.push_back((now, revision)),
         }
     }
 
     /// The oldest revision whose state is still kept: after those that were current too long ago.
-    pub(crate) fn oldest(&mut self, now: Instant) -> u64 {
+    pub(crate) fn oldest(&mut self, now: Duration) -> u64 {
         let kept = self.window.saturating_add(self.window / 2);
-        while let Some((_, revision)) = self.marks.front().filter(|(at, _)| now.duration_since(*at) > kept) {
+        while let Some((_, revision)) = self.marks.front().filter(|(at, _)| now.saturating_sub(*at) > kept) {
             self.oldest = *revision + 1;
             self.marks.pop_front();
         }
@@ -56,13 +56,13 @@ impl Ages {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::Ages;
 
     #[test]
     fn states_of_an_idle_store_end() {
-        let (mut ages, start) = (Ages::new(Duration::from_secs(8)), Instant::now());
+        let (mut ages, start) = (Ages::new(Duration::from_secs(8)), Duration::from_secs(100));
         let after = |seconds| start + Duration::from_secs(seconds);
         assert!(!ages.is_due(start, 7));
         ages.mark(start, 6);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn writes_make_revisions_that_need_no_other() {
-        let (mut ages, start) = (Ages::new(Duration::from_secs(10)), Instant::now());
+        let (mut ages, start) = (Ages::new(Duration::from_secs(10)), Duration::from_secs(100));
         ages.mark(start, 7);
         assert!(!ages.is_due(start + Duration::from_secs(9), 9));
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use hydrofoil_types::Clock;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
@@ -52,13 +53,14 @@ pub struct View {
 
 impl View {
     /// An empty view. `cache` bounds the bytes of the encodings that are kept; `None`: half of what the objects have,
-    /// and a little more.
-    pub fn new(limits: Limits, cache: Option<usize>) -> Self {
+    /// and a little more. `clock` tells how old events are.
+    pub fn new(limits: Limits, cache: Option<usize>, clock: Arc<Clock>) -> Self {
         let shared = Shared {
             woken: Mutex::new(Vec::new()),
             bytes: AtomicUsize::new(0),
             cache: Cache::new(cache.unwrap_or(0)),
             cache_limit: cache,
+            clock,
         };
         Self { shared: Arc::new(shared), shards: Mutex::default(), reach: Mutex::new(None), limits }
     }

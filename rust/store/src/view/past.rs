@@ -3,7 +3,6 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts events that are in memory")]
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use hydrofoil_types::SmolStr;
 
@@ -24,7 +23,7 @@ impl Shard {
     /// The present state for a reader who may come back to its revision: one that is not about to expire.
     pub fn lasting_snapshot(&self) -> Snapshot {
         let state = self.state.lock();
-        Snapshot { tree: state.tree.clone(), revision: self.reach.lasting(Instant::now()) }
+        Snapshot { tree: state.tree.clone(), revision: self.reach.lasting(self.clock().elapsed()) }
     }
 
     /// The state at a revision of the history window.
@@ -34,7 +33,7 @@ impl Shard {
         if revision > current {
             return Err(StoreError::Future { asked: revision, current });
         }
-        let now = Instant::now();
+        let now = self.clock().elapsed();
         state.ring.trim(now);
         let oldest = state.ring.compacted().max(self.reach.oldest(now));
         // Revision 1 is the empty store that every run begins with; it expires with the first event.

@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "revisions are counted by who gives them")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -45,7 +45,7 @@ impl Reach {
     }
 
     /// The revision for a reader who may come back to it: one that is not about to expire, where one can be given.
-    pub(crate) fn lasting(&self, now: Instant) -> u64 {
+    pub(crate) fn lasting(&self, now: Duration) -> u64 {
         let mut ages = self.ages.lock();
         let mut revision = self.revision();
         if self.gives && ages.is_due(now, revision) {
@@ -56,7 +56,7 @@ impl Reach {
     }
 
     /// The oldest revision whose state is kept, by its age. The present state of a shard that is fed never ends.
-    pub(crate) fn oldest(&self, now: Instant) -> u64 {
+    pub(crate) fn oldest(&self, now: Duration) -> u64 {
         let oldest = self.ages.lock().oldest(now);
         if self.gives { oldest } else { oldest.min(self.revision()) }
     }

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Version;
 
@@ -43,7 +43,8 @@ pub struct Event {
     pub current: Arc<Version>,
     /// The version before it.
     pub previous: Option<Arc<Version>>,
-    at: Instant,
+    /// When it was applied, by the clock of the view.
+    at: Duration,
     /// Whether a later event holds the version after this one as the version before it.
     handed_on: bool,
 }
@@ -118,8 +119,8 @@ impl Ring {
         kind: EventType,
         current: Arc<Version>,
         previous: Option<Arc<Version>>,
+        now: Duration,
     ) {
-        let now = Instant::now();
         self.bytes += current.size();
         if let Some(previous) = &previous {
             match self.made(previous) {
@@ -148,11 +149,11 @@ impl Ring {
     }
 
     /// Drops what is out of bounds. The latest event stays within reach as a state, never as a must.
-    pub(crate) fn trim(&mut self, now: Instant) {
+    pub(crate) fn trim(&mut self, now: Duration) {
         while let Some(first) = self.events.front() {
             let over = self.events.len() > self.limits.events
                 || self.bytes + self.beside.load(Ordering::Relaxed) > self.limits.bytes
-                || now.duration_since(first.at) > self.limits.window;
+                || now.saturating_sub(first.at) > self.limits.window;
             if !over {
                 break;
             }
@@ -204,19 +205,19 @@ mod tests {
         let mut ring = ring(1 << 20);
         let versions: Vec<_> = (1..=5).map(|n| version(&ring, "a", n, 1000)).collect();
         let size = versions[0].size();
-        ring.push(1, EventType::Added, Arc::clone(&versions[0]), None);
-        ring.push(2, EventType::Modified, Arc::clone(&versions[1]), Some(Arc::clone(&versions[0])));
-        ring.push(3, EventType::Modified, Arc::clone(&versions[2]), Some(Arc::clone(&versions[1])));
+        ring.push(1, EventType::Added, Arc::clone(&versions[0]), None, Duration::ZERO);
+        ring.push(2, EventType::Modified, Arc::clone(&versions[1]), Some(Arc::clone(&versions[0])), Duration::ZERO);
+        ring.push(3, EventType::Modified, Arc::clone(&versions[2]), Some(Arc::clone(&versions[1])), Duration::ZERO);
         assert_eq!(ring.bytes, 3 * size);
         ring.limits.events = 1;
-        ring.trim(Instant::now());
+        ring.trim(Duration::ZERO);
         // The one event has a version before it.
         assert_eq!((ring.events.len(), ring.bytes), (1, 2 * size));
         // The version before was made by no event that is kept.
-        ring.push(4, EventType::Modified, Arc::clone(&versions[4]), Some(Arc::clone(&versions[3])));
+        ring.push(4, EventType::Modified, Arc::clone(&versions[4]), Some(Arc::clone(&versions[3])), Duration::ZERO);
         assert_eq!(ring.bytes, 2 * size);
         ring.limits.events = 0;
-        ring.trim(Instant::now());
+        ring.trim(Duration::ZERO);
         assert_eq!((ring.events.len(), ring.bytes, ring.beside.load(Ordering::Relaxed)), (0, 0, 0));
     }
 
@@ -225,13 +226,13 @@ mod tests {
     fn other_forms_count() {
         let mut ring = ring(100_000);
         let first = version(&ring, "a", 1, 1000);
-        ring.push(1, EventType::Added, Arc::clone(&first), None);
+        ring.push(1, EventType::Added, Arc::clone(&first), None, Duration::ZERO);
         first.binary(|| Ok::<_, ()>(vec![0; 60_000])).expect("it is made");
         first.keep_other(7, &vec![b'y'; 30_000], Box::default());
         first.keep_other(7, &vec![b'y'; 35_000], Box::default());
         assert!((95_000..96_000).contains(&ring.beside.load(Ordering::Relaxed)));
         let second = version(&ring, "b", 2, 10_000);
-        ring.push(2, EventType::Added, second, None);
+        ring.push(2, EventType::Added, second, None, Duration::ZERO);
         assert_eq!((ring.events.len(), ring.beside.load(Ordering::Relaxed)), (1, 0));
         first.keep_other(8, b"z", Box::default());
         assert_eq!(ring.beside.load(Ordering::Relaxed), 0);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use hydrofoil_types::Clock;
 use parking_lot::Mutex;
 
 use crate::view::Reach;
@@ -34,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) cache: Cache,
     /// The bound of the cache; `None`: by the bytes of the objects.
     pub(crate) cache_limit: Option<usize>,
+    /// The time of the server.
+    pub(crate) clock: Arc<Clock>,
 }
 
 /// What the cache of a small store may hold.
@@ -92,6 +95,11 @@ impl Shard {
     /// How far the shard is: everything up to this revision has been applied.
     pub fn revision(&self) -> u64 {
         self.reach.revision()
+    }
+
+    /// The time of the server that the shard belongs to.
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
     }
 
     /// How many objects there are, and their bytes.
@@ -157,7 +165,7 @@ impl Transaction<'_> {
 
     fn tell(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {
         let State { ring, past, watchers, interest, .. } = &mut *self.state;
-        ring.push(revision, kind, version, previous);
+        ring.push(revision, kind, version, previous, self.shared.clock.elapsed());
         let base = ring.base();
         past.retain(|(seq, _)| *seq >= base);
         let Some(event) = ring.get(ring.end() - 1) else { return };

@@ -4,7 +4,6 @@
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use crate::view::shard::State;
 use crate::view::watcher::{Watcher, frame};
@@ -14,7 +13,7 @@ impl Shard {
     /// Adds a watcher that its owner knows as `token`. It is woken at once, to give what is there already.
     pub fn watch(&self, filter: Arc<Filter>, start: WatchStart, token: u64) -> Result<WatcherId, StoreError> {
         let mut state = self.state.lock();
-        state.ring.trim(Instant::now());
+        state.ring.trim(self.clock().elapsed());
         let (next, initial, seen, from) = match start {
             WatchStart::After(revision) => {
                 if revision < state.ring.compacted() {

@@ -38,11 +38,11 @@ class App:
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
         self.storage = storage
+        self.hub = Hub(self.storage)
         self.registry = Registry(self.catalog, self.storage)
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
-        self.registry.strategies |= strategies(self.registry, networks, ports)
+        self.registry.strategies |= strategies(self.registry, self.hub, networks, ports)
         self.admission = Chain(plugins(self.registry))
-        self.hub = Hub(self.storage)
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
         self._definitions = definitions

@@ -20,16 +20,17 @@ from hydrofoil.registry.strategies.flowcontrol import FlowSchemaStrategy, Priori
 from hydrofoil.registry.strategies.pods import PodStrategy
 from hydrofoil.registry.strategies.ranges import Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
+from hydrofoil.watch.hub import Hub
 
 
-def strategies(registry: Registry, networks: str, ports: tuple[int, int]) -> dict[tuple[str, str], Strategy]:
+def strategies(registry: Registry, hub: Hub, networks: str, ports: tuple[int, int]) -> dict[tuple[str, str], Strategy]:
     """By group and resource; `networks` are those of cluster IPs, `ports` the first and last node port."""
     return {
         ("", "events"): EventStrategy(registry),
         ("", "namespaces"): NamespaceStrategy(registry),
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),
-        ("", "services"): ServiceStrategy(registry, ClusterIPs(networks), Ports(*ports)),
+        ("", "services"): ServiceStrategy(registry, hub, ClusterIPs(networks), Ports(*ports)),
         ("apiextensions.k8s.io", "customresourcedefinitions"): DefinitionStrategy(registry),
         ("apiregistration.k8s.io", "apiservices"): ApiServiceStrategy(registry),
         ("batch", "jobs"): JobStrategy(registry),

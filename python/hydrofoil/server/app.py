@@ -16,6 +16,7 @@ from hydrofoil.endpoints.wire import Wire
 from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
+from hydrofoil.registry.strategies.flowcontrol import Dangling
 from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import Config
@@ -40,8 +41,9 @@ class App:
         self.storage = storage
         self.hub = Hub(self.storage)
         self.registry = Registry(self.catalog, self.storage)
+        self._dangling = Dangling(self.registry, self.hub, self.clock)
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
-        self.registry.strategies |= strategies(self.registry, self.hub, networks, ports)
+        self.registry.strategies |= strategies(self.registry, self.hub, self._dangling, networks, ports)
         self.admission = Chain(plugins(self.registry))
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
@@ -73,6 +75,7 @@ class App:
 
     async def close(self) -> None:
         """Ends what goes on beside requests."""
+        await self._dangling.close()
         await self._definitions.close()
         await self.aggregator.close()
 

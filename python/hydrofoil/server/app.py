@@ -56,7 +56,9 @@ class App:
         grace = config.livez_grace_period
         self.health = Health(self.catalog.checks, grace, self.clock.seconds, self.storage.problem)
         self.metrics = Metrics()
-        self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
+        self.inflight = InFlight(
+            config.max_requests_inflight, config.max_mutating_requests_inflight, self.metrics.dropped
+        )
         self.metrics.watch_store(self.registry)
         self.metrics.watch_requests(self.inflight)
         self.metrics.show_gates(self.gates)

@@ -88,7 +88,13 @@ async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> Non
         async with api.get(CONFIGMAPS) as r:
             assert r.status == 200
         async with api.get("/metrics") as r:
-            assert 'apiserver_current_inflight_requests{request_kind="mutating"} 1\n' in await r.text()
+            text = await r.text()
+            assert 'apiserver_current_inflight_requests{request_kind="mutating"} 1\n' in text
+            counted = [line for line in text.splitlines() if line.startswith("apiserver_request_total{")]
+            dropped = [line for line in counted if 'code="429"' in line]
+            assert len(dropped) == 1
+            assert 'resource="configmaps"' in dropped[0]
+            assert dropped[0].endswith(" 1")
         writer.write(BODY[5:])
         assert (await reader.readline()).endswith(b"201 Created\r\n")
         async with api.post(CONFIGMAPS, json={"metadata": {"name": "taken"}}) as r:
@@ -112,7 +118,7 @@ async def test_reads_over_the_limit_leave_watches_and_probes_alone(sent: Sender)
 
 
 def test_classes_of_requests() -> None:
-    inflight = InFlight(1, 0)
+    inflight = InFlight(1, 0, lambda _: None)
     inflight.reading.taken = inflight.writing.taken = 1
 
     def full(method: str, target: str) -> bool:

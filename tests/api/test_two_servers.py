@@ -159,3 +159,37 @@ async def test_a_version_that_is_never_reached_is_too_large(two: Two) -> None:
         status = await r.json()
     assert (r.status, status["reason"]) == (504, "Timeout")
     assert status["message"].startswith("Timeout: Too large resource version: 8999999999999999, current: ")
+
+
+async def test_what_services_hold_on_one_is_taken_on_the_other(two: Two) -> None:
+    """Addresses and ports follow the services that there are, whoever wrote them."""
+    one, other = two
+    services = "/api/v1/namespaces/default/services"
+    spec = {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30111}], "clusterIP": "10.0.0.77"}
+    await post(one, services, {"metadata": {"name": "a"}, "spec": spec})
+    for taken in ({"clusterIP": "10.0.0.77"}, {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30111}]}):
+        refused = {"ports": [{"port": 80}], **taken}
+        answer = await post(other, services, {"metadata": {"name": "b"}, "spec": refused}, 422)
+        assert "provided" in answer["message"]
+    async with other.delete(f"{services}/a") as r:
+        assert r.status == 200
+    made = await post(one, services, {"metadata": {"name": "b"}, "spec": spec})
+    assert made["spec"]["clusterIP"] == "10.0.0.77"
+
+
+async def test_conditions_follow_what_the_other_writes(two: Two) -> None:
+    """A flow schema dangles until its level comes, on whichever server."""
+    one, other = two
+    path = "/apis/flowcontrol.apiserver.k8s.io/v1"
+    schema = {"metadata": {"name": "s"}, "spec": {"priorityLevelConfiguration": {"name": "l"}}}
+    await post(one, f"{path}/flowschemas", schema)
+
+    async def dangles(api: Session) -> str:
+        found = await get(api, f"{path}/flowschemas/s")
+        return str(found["status"]["conditions"][0]["status"])
+
+    assert await dangles(one) == await dangles(other) == "True"
+    limited = {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
+    await post(other, f"{path}/prioritylevelconfigurations", {"metadata": {"name": "l"}, "spec": limited})
+    assert await dangles(other) == "False"
+    assert await dangles(one) == "False"

@@ -16,7 +16,7 @@ from tests.contract.requests import requested
 
 
 def stages(route: Handler, *, reading: int = 400) -> Stages:
-    return Stages(Chance(), 60.0, InFlight(reading, 0), Metrics(), route)
+    return Stages(Chance(), 60.0, InFlight(reading, 0, lambda _: None), Metrics(), route)
 
 
 async def fine(_: Context) -> Answer:

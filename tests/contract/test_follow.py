@@ -242,6 +242,23 @@ async def test_a_fault_is_told_to_who_waits_and_the_key_stays() -> None:
     await queue.close()
 
 
+async def test_work_that_brings_about_more_does_not_wait_for_it() -> None:
+    seen: list[Key] = []
+
+    async def work(key: Key) -> bool:
+        seen.append(key)
+        if key == ("a",):
+            await queue.done(("b",))
+        return True
+
+    queue = Queue("a test", work, Clock())
+    async with asyncio.timeout(5):
+        await queue.done(("a",))
+        await queue.done(("b",))
+    assert seen[:2] == [("a",), ("b",)]
+    await queue.close()
+
+
 async def test_nothing_is_left_of_a_queue_that_is_closed() -> None:
     async def work(_: Key) -> bool:
         await asyncio.get_running_loop().create_future()

@@ -24,6 +24,7 @@ from hydrofoil.registry.strategies.base import Strategy
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.request import ADMIN, User
 from hydrofoil.server.run import Server
+from hydrofoil.storage.errors import Unknown
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.view import Storage
 
@@ -46,10 +47,15 @@ class HeldLog(LocalLog):
     def __init__(self) -> None:
         self.gate = asyncio.Event()
         self.gate.set()
+        self.loses = False
+        """Whether the answer to a commit gets lost."""
 
     async def commit(self, change: Change) -> Stored:
         await self.gate.wait()
-        return await super().commit(change)
+        stored = await super().commit(change)
+        if self.loses:
+            raise Unknown
+        return stored
 
 
 class Noting(Plugin):
@@ -357,6 +363,17 @@ async def test_the_callback_of_begin_runs_once_with_false_for_what_is_not_stored
     assert allocating.outcomes.pop() is False
     await registry.update(MAPS, "a", "n", Overtaken(registry, 1), chain.write(MAPS, "a", "n"))
     assert allocating.outcomes == [False, True]
+
+
+async def test_of_a_write_of_which_nobody_knows_whether_it_was_done_nothing_is_given_back(
+    registry: Registry, chain: Chain, log: HeldLog, allocating: Allocating
+) -> None:
+    log.loses = True
+    with pytest.raises(Unknown):
+        await create(registry, chain, {"name": "n"})
+    with pytest.raises(Unknown):
+        await registry.update(MAPS, "a", "n", labelled, chain.write(MAPS, "a", "n"))
+    assert len(allocating.begun) == 2 and allocating.outcomes == []
 
 
 async def test_each_name_that_is_tried_begins_and_ends(

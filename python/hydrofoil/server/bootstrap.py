@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.gates import Gates
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
@@ -102,14 +103,16 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             for entry in body["metadata"].get("managedFields", ()):
                 entry["time"] = made
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
-            namespace = body["metadata"].get("namespace", "")
+            namespace, name = body["metadata"].get("namespace", ""), draft.head()[2]
+            if await there(registry, resource, namespace, name):
+                continue
             try:
                 stored = await registry.create(resource, namespace, draft, Write())
             except errors.ApiError as e:
-                if e.reason == "AlreadyExists":
-                    # Another server of the same log was here before.
+                if await there(registry, resource, namespace, name):
+                    # Another server of the same log makes it, too.
                     continue
-                raise RuntimeError(f"{path} {body['metadata'].get('name')}: {e.message}") from e
+                raise RuntimeError(f"{path} {name}: {e.message}") from e
             # What the server tells of a new object by itself stays.
             told = registry.get(resource, namespace, stored.name).revision != stored.revision
             if "status" in body and "status" in resource.subresources and not told:
@@ -117,6 +120,16 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
                 draft.set(["status"], orjson.dumps(body["status"]))
                 write = Write(subresource="status")
                 await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
+
+
+async def there(registry: Registry, resource: Resource, namespace: str, name: str) -> bool:
+    """Whether an object is there already: what was made by an earlier start or another server stays as it is."""
+    collection = registry.collection(resource)
+    if not name:
+        return False
+    if not collection.ready():
+        await collection.wait()
+    return collection.get(resource.native, namespace, name) is not None
 
 
 def _given(draft: Draft, _: Stored) -> Draft:

@@ -59,6 +59,11 @@ def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
     return (resource.group, resource.version, resource.plural, info.subresource, scope, "apiserver")
 
 
+def _labels(context: Context, verb: str, resource: Resource, code: int) -> tuple[str, ...]:
+    applies = verb == "patch" and PATCHES.get(context.request.headers.get("Content-Type", "")) == "apply"
+    return resource_labels(verb, applies, context.params.get("dryRun", ""), resource, context.info, code)
+
+
 class Metrics:
     """Counts of requests and watches, and sizes of the store."""
 
@@ -140,6 +145,13 @@ class Metrics:
             # Verb and where, without dry run and code.
             self._slo.labels(labels[0], *labels[2:-1]).observe(seconds)
 
+    def dropped(self, context: Context) -> None:
+        """Count a request that had no place (`RecordDroppedRequest`), if there is such a resource."""
+        info = context.info
+        resource = context.registry.catalog.find(info.group, info.version, info.resource)
+        if resource is not None:
+            self.requests.labels(*_labels(context, info.verb, resource, 429)).inc()
+
     def answered(self, context: Context, code: int, seconds: float) -> None:
         """Count a request that came as far as a handler."""
         if not context.counted:
@@ -148,9 +160,7 @@ class Metrics:
         if resource is None:
             self.observe(document_labels(context.request.method, code), seconds)
             return
-        verb = context.verb
-        applies = verb == "patch" and PATCHES.get(context.request.headers.get("Content-Type", "")) == "apply"
-        self.observe(resource_labels(verb, applies, context.params.get("dryRun", ""), resource, info, code), seconds)
+        self.observe(_labels(context, context.verb, resource, code), seconds)
         if resource.deprecation:
             removed = resource.raw.get("lifecycle", {}).get("removed", "")
             self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)

@@ -16,13 +16,16 @@ from hydrofoil.registry.strategies.core import (
 )
 from hydrofoil.registry.strategies.definitions import DefinitionStrategy
 from hydrofoil.registry.strategies.devices import DeviceClaimStrategy, DeviceTemplateStrategy
-from hydrofoil.registry.strategies.flowcontrol import FlowSchemaStrategy, PriorityLevelStrategy
+from hydrofoil.registry.strategies.flowcontrol import Dangling, FlowControlStrategy
 from hydrofoil.registry.strategies.pods import PodStrategy
 from hydrofoil.registry.strategies.ranges import Ports
 from hydrofoil.registry.strategies.services import ServiceStrategy
+from hydrofoil.watch.hub import Hub
 
 
-def strategies(registry: Registry, networks: str, ports: tuple[int, int]) -> dict[tuple[str, str], Strategy]:
+def strategies(
+    registry: Registry, hub: Hub, dangling: Dangling, networks: str, ports: tuple[int, int]
+) -> dict[tuple[str, str], Strategy]:
     """By group and resource; `networks` are those of cluster IPs, `ports` the first and last node port."""
     chance = registry.chance
     return {
@@ -30,13 +33,13 @@ def strategies(registry: Registry, networks: str, ports: tuple[int, int]) -> dic
         ("", "namespaces"): NamespaceStrategy(registry),
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),
-        ("", "services"): ServiceStrategy(registry, ClusterIPs(networks, chance), Ports(*ports, chance)),
+        ("", "services"): ServiceStrategy(registry, hub, ClusterIPs(networks, chance), Ports(*ports, chance)),
         ("apiextensions.k8s.io", "customresourcedefinitions"): DefinitionStrategy(registry),
         ("apiregistration.k8s.io", "apiservices"): ApiServiceStrategy(registry),
         ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
-        ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowSchemaStrategy(registry),
-        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): PriorityLevelStrategy(registry),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowControlStrategy(registry, dangling),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): FlowControlStrategy(registry, dangling),
         ("networking.k8s.io", "ipaddresses"): AddressStrategy(registry),
         ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry),
         ("resource.k8s.io", "resourceclaimtemplates"): DeviceTemplateStrategy(registry),

@@ -47,7 +47,13 @@ class Queue:
             worker.add_done_callback(self._workers.discard)
 
     async def done(self, key: Key) -> None:
-        """Wait until a key has been worked on from its state at this call. Raises what that raised."""
+        """Wait until a key has been worked on from its state at this call. Raises what that raised.
+
+        What a worker itself brings about is worked on after it: it cannot wait for that.
+        """
+        if asyncio.current_task() in self._workers:
+            self.put(key)
+            return
         hope = self._hopes.get(key)
         if hope is None:
             hope = self._hopes[key] = asyncio.get_running_loop().create_future()

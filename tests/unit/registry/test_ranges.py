@@ -67,3 +67,21 @@ def test_every_port_is_given_once_whatever_the_range() -> None:
         ports.free()
     ports.release([7, 9])
     assert {ports.free(), ports.free()} == {7, 9}
+
+
+def test_what_a_service_holds_and_what_a_write_claims_count_apart() -> None:
+    """An address is free when the service has gone and no write is about to give it to another one."""
+    addresses, ports = Addresses("10.0.0.0/29", Chance()), Ports(1, 2, Chance())
+    addresses.claim("10.0.0.1", dry_run=False)
+    addresses.hold(["10.0.0.1", "None", "10.9.9.9"])
+    addresses.release(["10.0.0.1"])
+    with pytest.raises(Refused, match="already allocated"):
+        addresses.claim("10.0.0.1", dry_run=False)
+    addresses.release(["10.0.0.1", "10.9.9.9"])
+    addresses.claim("10.0.0.1", dry_run=False)
+    ports.claim(1, dry_run=False)
+    ports.hold([1, 99])
+    ports.release([1])
+    assert ports.free() == 2
+    ports.release([1, 99])
+    assert ports.free() == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from hydrofoil.answer import TEXT, Answer, Outcome
 from hydrofoil.endpoints import respond
@@ -39,9 +39,11 @@ class Slots:
 class InFlight:
     """Requests being answered, by class. Documents and probes do not count: none of them ever waits."""
 
-    def __init__(self, reading: int, writing: int) -> None:
+    def __init__(self, reading: int, writing: int, dropped: Callable[[Context], None]) -> None:
+        """`dropped` is told of each request that is refused."""
         self.reading = Slots(reading)
         self.writing = Slots(writing)
+        self._dropped = dropped
 
     def slots(self, info: RequestInfo) -> Slots | None:
         """The class of a request; None for what has no limit."""
@@ -54,6 +56,7 @@ class InFlight:
         slots = self.slots(context.info)
         if slots is not None:
             if slots.full:
+                self._dropped(context)
                 return _refused(context)
             slots.taken += 1
             context.at_end(slots.release)

@@ -51,7 +51,8 @@ class Strategy:
     async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
         """Refuse, or fill what is allocated, before an object is prepared. Raises ApiError.
 
-        The answer is called once with whether the write was done, to give back what it leaves over.
+        The answer is called once with whether the write was done, to give back what it leaves over; never when nobody
+        can tell.
         """
         return None
 

@@ -25,6 +25,12 @@ class ClusterIPs:
         self.families: dict[str, Addresses] = {r.family: r for r in ranges}
         self.default = ranges[0].family
 
+    def hold(self, addresses: Iterable[str]) -> None:
+        """Count what a service has; other families than the cluster's are nobody's."""
+        for address in addresses:
+            if (found := self.families.get(family_of(address))) is not None:
+                found.hold([address])
+
     def release(self, addresses: Iterable[str]) -> None:
         """Gives addresses back."""
         for address in addresses:

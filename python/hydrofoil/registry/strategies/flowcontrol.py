@@ -2,87 +2,132 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+import asyncio
+from collections.abc import ItemsView
 from typing import Any
 
 import orjson
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.base import Strategy, now
+from hydrofoil.registry.strategies.base import Strategy
 from hydrofoil.registry.write import Write
+from hydrofoil.watch.follow import Followed, Table
+from hydrofoil.watch.hub import Hub
+from hydrofoil.watch.queue import Key, Queue
 
 GROUP, VERSION = "flowcontrol.apiserver.k8s.io", "v1"
+TYPE = "Dangling"
 MANAGER = "api-priority-and-fairness-config-consumer-v1"
+Said = tuple[str, dict[str, Any]]
+"""The level that a schema names, and its condition `Dangling`, empty when it has none."""
+
+
+def said(schema: Stored) -> Said:
+    """What a flow schema says of its level."""
+    raw = orjson.loads(schema.json)
+    conditions = raw.get("status", {}).get("conditions", ())
+    return raw["spec"]["priorityLevelConfiguration"]["name"], next((c for c in conditions if c["type"] == TYPE), {})
+
+
+class Dangling:
+    """The condition `Dangling` (`syncFlowSchemaStatuses` of apiserver `pkg/util/flowcontrol/apf_controller.go`).
+
+    It follows schemas and levels, whoever writes them; the write that makes it wrong waits until it is right.
+    """
+
+    def __init__(self, registry: Registry, hub: Hub, clock: Clock) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._queue = Queue("the condition of flow schemas", self._tell, clock)
+        self._schemas = registry.catalog.find(GROUP, VERSION, "flowschemas")
+        levels = registry.catalog.find(GROUP, VERSION, "prioritylevelconfigurations")
+        self._tables: tuple[Followed[Table[Said]], Followed[Table[bool]]] | None = None
+        if self._schemas is not None and levels is not None:
+            collection = registry.collection(self._schemas)
+            schemas = Followed(collection, self._schemas.native, Table(said), hub)
+            named = Followed(registry.collection(levels), levels.native, Table(lambda _: True), hub)
+            self._tables = schemas, named
+            schemas.on_change(self._look)
+            named.on_change(self._look)
+
+    def _wrong(self) -> list[Key]:
+        """The schemas that do not say what is."""
+        if self._tables is None:
+            return []
+        schemas, levels = self._tables[0].state.within(""), self._tables[1].state.within("")
+        right = {level: verdict(level, level in levels) for level, _ in schemas.values()}
+        return [(name,) for name, (level, present) in schemas.items() if not right[level] <= present.items()]
+
+    def _look(self) -> None:
+        for key in self._wrong():
+            self._queue.put(key)
+
+    async def right(self) -> None:
+        """Wait until every schema says what is."""
+        await asyncio.gather(*(self._queue.done(key) for key in self._wrong()))
+
+    async def _tell(self, key: Key) -> bool:
+        """Write the condition of a schema as it has to be now."""
+        if self._tables is None or self._schemas is None:
+            return True
+        (name,) = key
+        schema = self._registry.collection(self._schemas).get(self._schemas.native, "", name)
+        if schema is None:
+            return True
+        level, present = said(schema)
+        told = dict(verdict(level, self._tables[1].state.get("", level) is not None))
+        if told.items() <= present.items():
+            return True
+        since = present.get("lastTransitionTime") if present.get("status") == told["status"] else None
+        config = orjson.dumps(config_of(name, told | {"lastTransitionTime": since or self._clock.text()}))
+        native, clock = self._schemas.native, self._clock.native
+
+        def change(live: Stored) -> Draft:
+            return native.apply(clock, live, config, MANAGER, "status", force=True)[0]
+
+        try:
+            await self._registry.update(self._schemas, "", name, change, Write(subresource="status"), patch=True)
+        except errors.ApiError as e:
+            # One that is gone again needs no condition; another server may have told it.
+            return e.code in (404, 409, 422)
+        return True
+
+    async def close(self) -> None:
+        """Tell no more."""
+        await self._queue.close()
+
+
+def verdict(level: str, found: bool) -> ItemsView[str, str]:
+    """What the condition has to be, but for its time."""
+    return {
+        "type": TYPE,
+        "status": "False" if found else "True",
+        "reason": "Found" if found else "NotFound",
+        "message": f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" '
+        + ("and it exists" if found else "but there is no such object"),
+    }.items()
+
+
+def config_of(name: str, told: dict[str, str]) -> dict[str, Any]:
+    """What is applied to a schema."""
+    return {
+        "apiVersion": f"{GROUP}/{VERSION}",
+        "kind": "FlowSchema",
+        "metadata": {"name": name},
+        "status": {"conditions": [told]},
+    }
 
 
 class FlowControlStrategy(Strategy):
-    """The condition `Dangling` (`syncFlowSchemaStatuses` of apiserver `pkg/util/flowcontrol/apf_controller.go`)."""
+    """Every write of a flow schema or a priority level leaves the conditions right."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: Registry, dangling: Dangling) -> None:
         super().__init__(registry)
-        self.registry = registry
-
-    async def _tell(self, schema: Stored) -> None:
-        schemas = self.registry.catalog.find(GROUP, VERSION, "flowschemas")
-        levels = self.registry.catalog.find(GROUP, VERSION, "prioritylevelconfigurations")
-        if not schemas or not levels:
-            return
-        raw = orjson.loads(schema.json)
-        level: str = raw["spec"]["priorityLevelConfiguration"]["name"]
-        found = self.registry.collection(levels).get(levels.native, "", level) is not None
-        condition = {
-            "type": "Dangling",
-            "status": "False" if found else "True",
-            "reason": "Found" if found else "NotFound",
-            "message": f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" '
-            + ("and it exists" if found else "but there is no such object"),
-        }
-        present: dict[str, Any] = next(
-            (c for c in raw.get("status", {}).get("conditions", ()) if c["type"] == "Dangling"), {}
-        )
-        if condition.items() <= present.items():
-            return
-        same = present.get("status") == condition["status"]
-        since = present.get("lastTransitionTime") if same else None
-        condition["lastTransitionTime"] = since or orjson.loads(now(self.registry.clock))
-        config = orjson.dumps(self._config(schema.name, condition))
-
-        def change(live: Stored) -> Draft:
-            return schemas.native.apply(self.registry.clock.native, live, config, MANAGER, "status", force=True)[0]
-
-        # A schema that is gone again needs no condition.
-        with suppress(errors.ApiError):
-            await self.registry.update(schemas, "", schema.name, change, Write(subresource="status"), patch=True)
-
-    @staticmethod
-    def _config(name: str, condition: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "apiVersion": f"{GROUP}/{VERSION}",
-            "kind": "FlowSchema",
-            "metadata": {"name": name},
-            "status": {"conditions": [condition]},
-        }
-
-
-class FlowSchemaStrategy(FlowControlStrategy):
-    """Every write of a flow schema is looked at."""
+        self._dangling = dangling
 
     async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
-        if new is not None:
-            await self._tell(new)
-
-
-class PriorityLevelStrategy(FlowControlStrategy):
-    """A level that comes or goes changes what is said of the schemas that name it."""
-
-    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
-        if old is None or new is None:
-            await self._tell_all()
-
-    async def _tell_all(self) -> None:
-        schemas = self.registry.catalog.find(GROUP, VERSION, "flowschemas")
-        for schema in self.registry.all(schemas) if schemas else ():
-            await self._tell(schema)
+        await self._dangling.right()

@@ -1,7 +1,11 @@
-"""Ranges that services draw from: addresses and node ports."""
+"""Ranges that services draw from: addresses and node ports.
+
+What is taken is counted: by the service that holds it, and by the write that is about to give it to one.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
@@ -35,7 +39,7 @@ class Addresses:
         self._first = int(self.network.network_address) + 1
         # There is no broadcast in IPv6.
         self._last = int(self.network.broadcast_address) - (self.network.version == 4)
-        self._taken: set[IPv4Address | IPv6Address] = set()
+        self._taken: Counter[IPv4Address | IPv6Address] = Counter()
 
     def free(self) -> str:
         """Takes an address that is free. Raises Refused when there is none."""
@@ -43,13 +47,13 @@ class Addresses:
         for _ in range(64):
             ip = kind(self._first + self._chance.below(self._last - self._first + 1))
             if ip not in self._taken:
-                self._taken.add(ip)
+                self._taken[ip] = 1
                 return str(ip)
         # In a range of which so many are taken one of the first free ones is soon found.
         for number in range(self._first, self._last + 1):
             ip = kind(number)
             if ip not in self._taken:
-                self._taken.add(ip)
+                self._taken[ip] = 1
                 return str(ip)
         raise Full("range is full")
 
@@ -67,11 +71,23 @@ class Addresses:
             raise Refused("the provided network does not match the current range")
         if address in self._taken:
             raise Refused(TAKEN.format("IP"))
-        self._taken.add(address)
+        self._taken[address] = 1
+
+    def hold(self, addresses: Iterable[str]) -> None:
+        """Count what a service has, wherever it lies."""
+        for text in addresses:
+            if text != "None":
+                self._taken[canonical(text)] += 1
 
     def release(self, addresses: Iterable[str]) -> None:
-        """Gives addresses back."""
-        self._taken.difference_update(canonical(text) for text in addresses if text != "None")
+        """Give addresses back; free is what nobody holds any more."""
+        for text in addresses:
+            if text != "None":
+                address = canonical(text)
+                if self._taken[address] < 2:
+                    del self._taken[address]
+                else:
+                    self._taken[address] -= 1
 
 
 class Ports:
@@ -80,7 +96,7 @@ class Ports:
     def __init__(self, low: int, high: int, chance: Chance) -> None:
         self._chance = chance
         self.low, self.high = low, high
-        self._taken: set[int] = set()
+        self._taken: Counter[int] = Counter()
         self._free = list(range(low, high + 1))
         """In no order: one is taken out by putting the last in its place."""
         self._places = {port: at for at, port in enumerate(self._free)}
@@ -94,7 +110,7 @@ class Ports:
         return port
 
     def _take(self, port: int) -> None:
-        self._taken.add(port)
+        self._taken[port] += 1
         at = self._places.pop(port, None)
         if at is None:
             return
@@ -113,11 +129,19 @@ class Ports:
             raise Refused(TAKEN.format("port"))
         self._take(port)
 
-    def release(self, ports: Iterable[int]) -> None:
-        """Gives ports back."""
+    def hold(self, ports: Iterable[int]) -> None:
+        """Count what a service has, wherever it lies."""
         for port in ports:
-            if port in self._taken:
-                self._taken.remove(port)
+            self._take(port)
+
+    def release(self, ports: Iterable[int]) -> None:
+        """Give ports back; free is what nobody holds any more."""
+        for port in ports:
+            if port not in self._taken:
+                continue
+            self._taken[port] -= 1
+            if not self._taken[port]:
+                del self._taken[port]
                 if self.low <= port <= self.high:
                     self._places[port] = len(self._free)
                     self._free.append(port)

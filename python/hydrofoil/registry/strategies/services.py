@@ -7,14 +7,16 @@ from typing import Any
 import orjson
 
 from hydrofoil import errors
-from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.outcome import Finish
+from hydrofoil.registry.strategies.allocated import Allocated, Held, node_ports
 from hydrofoil.registry.strategies.base import Strategy
 from hydrofoil.registry.strategies.cluster_ips import ClusterIPs, Spec, cause, matches
 from hydrofoil.registry.strategies.ranges import Ports, Refused
 from hydrofoil.registry.write import Write
+from hydrofoil.watch.follow import Followed
+from hydrofoil.watch.hub import Hub
 
 PORTED = ("NodePort", "LoadBalancer")
 
@@ -22,10 +24,21 @@ PORTED = ("NodePort", "LoadBalancer")
 class ServiceStrategy(Strategy):
     """Allocates what a service does not name, and refuses what is taken."""
 
-    def __init__(self, objects: Objects, ips: ClusterIPs, ports: Ports) -> None:
+    def __init__(self, objects: Objects, hub: Hub, ips: ClusterIPs, ports: Ports) -> None:
         super().__init__(objects)
         self.ips = ips
         self.ports = ports
+        self._hub = hub
+        self._followed: Followed[Allocated] | None = None
+
+    def held(self) -> Followed[Allocated]:
+        """What services hold, as the view is when it is read."""
+        if self._followed is None:
+            services = self.objects.catalog.find("", "v1", "services")
+            assert services is not None
+            ranges = Allocated(self.ips, self.ports)
+            self._followed = Followed(self.objects.collection(services), services.native, ranges, self._hub)
+        return self._followed
 
     async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
         """`beginCreate` and `beginUpdate` of `pkg/registry/core/service/storage/storage.go`."""
@@ -33,26 +46,17 @@ class ServiceStrategy(Strategy):
             return None
         if old is not None:
             draft.keep_allocated(old)
-        ips, ports = self._allocate(draft, old, dry_run=write.dry_run)
+        followed = self.held()
+        state = await followed.fresh()
+        taken = self._allocate(state, draft, old, dry_run=write.dry_run)
 
-        async def finish(done: bool) -> None:
-            if not done:
-                self.ips.release(ips)
-                self.ports.release(ports)
-            elif old is not None:
-                before, after = orjson.loads(old.json)["spec"], orjson.loads(draft.get(["spec"]) or b"{}")
-                self.ips.release(set(before.get("clusterIPs", ())) - set(after.get("clusterIPs", ())))
-                self.ports.release(_node_ports(before) - _node_ports(after))
+        async def finish(_: bool) -> None:
+            # If it was done, the view shows a service that holds it.
+            followed.state.release(taken)
 
         return finish
 
-    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
-        if old is not None and new is None:
-            spec = orjson.loads(old.json)["spec"]
-            self.ips.release(spec.get("clusterIPs", ()))
-            self.ports.release(_node_ports(spec))
-
-    def _allocate(self, draft: Draft, old: Stored | None, *, dry_run: bool) -> tuple[list[str], list[int]]:
+    def _allocate(self, state: Allocated, draft: Draft, old: Stored | None, *, dry_run: bool) -> Held:
         """The addresses and ports that a service gets now (`allocateCreate` and `allocateUpdate` of `alloc.go`)."""
         spec: Spec = orjson.loads(draft.get(["spec"]) or b"{}")
         before: Spec = orjson.loads(old.json)["spec"] if old is not None else {}
@@ -62,7 +66,6 @@ class ServiceStrategy(Strategy):
             draft.set(["spec", "clusterIPs"], orjson.dumps(spec["clusterIPs"]))
         ips: list[str] = []
         ports: list[int] = []
-
         try:
             if spec.get("type") != "ExternalName" and not (before and matches(spec, before)):
                 self.ips.settle(draft, old, spec, before, name)
@@ -75,14 +78,13 @@ class ServiceStrategy(Strategy):
             if _checked(spec) and not (_checked(before) and before.get("healthCheckNodePort")):
                 self._health_port(spec, ports, dry_run=dry_run)
         except BaseException:
-            self.ips.release(ips)
-            self.ports.release(ports)
+            state.release((ips, set(ports)))
             raise
         ported = ("ports", "healthCheckNodePort") if spec.get("type") in PORTED else ()
         for member in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", *ported):
             if member in spec:
                 draft.set(["spec", member], orjson.dumps(spec[member]))
-        return ips, ports
+        return ips, set(ports)
 
     def _new_ports(self, spec: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
         """`initNodePorts`: ports of one number share a node port unless they say otherwise."""
@@ -110,7 +112,7 @@ class ServiceStrategy(Strategy):
 
     def _changed_ports(self, spec: Spec, before: Spec, name: str, taken: list[int], *, dry_run: bool) -> None:
         """`updateNodePorts`."""
-        held = _node_ports(before) | set(taken)
+        held = node_ports(before) | set(taken)
         seen: set[tuple[str, int]] = set()
         for i, port in enumerate(spec.get("ports") or ()):
             given = port.get("nodePort", 0)
@@ -166,10 +168,3 @@ def _checked(spec: Spec) -> bool:
 
 def _invalid(name: str, field: str, value: Any, text: str) -> errors.ApiError:
     return errors.invalid("", "Service", name, [cause(field, value, text)])
-
-
-def _node_ports(spec: Spec) -> set[int]:
-    ports = {p["nodePort"] for p in spec.get("ports") or () if p.get("nodePort")}
-    if spec.get("healthCheckNodePort"):
-        ports.add(spec["healthCheckNodePort"])
-    return ports

@@ -1,10 +1,32 @@
-"""Time and chance."""
+"""Time and chance, and that nothing else reads or draws them."""
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import uuid
+from collections.abc import Iterator
+from pathlib import Path
 
+import hydrofoil
 from hydrofoil.clock import EPOCH, LETTERS, Chance, Clock
+
+PACKAGE = Path(hydrofoil.__file__).parent
+LOOP = {"call_later", "call_at"}
+WAITS = {"sleep", "timeout", "timeout_at", "wait_for", "wait"}
+ALLOWED = {
+    "clock.py": "the clock itself",
+    "endpoints/context.py": "the deadline of a request",
+    "endpoints/filters/deadline.py": "the deadline of a request",
+    "endpoints/handlers/delete.py": "the deadline of a request",
+    "endpoints/handlers/watch.py": "a socket whose reader has left",
+    "endpoints/wire.py": "sockets",
+    "server/proxy.py": "the deadline of a request",
+    "server/run.py": "sockets that are still open at the end",
+    "server/upgrade.py": "sockets",
+    "storage/collection.py": "the patience of a read with a feed, which is part of a request",
+}
+"""Who goes by the loop's time, and with what."""
 
 
 def test_uids_are_uuids_of_version_4() -> None:
@@ -35,3 +57,59 @@ def test_one_moment_in_all_forms() -> None:
     assert abs((now - EPOCH).total_seconds() - clock.seconds()) < 5
     assert clock.text()[:14] >= now.strftime("%Y-%m-%dT%H:")
     assert clock.native.text_micro().startswith(clock.text()[:13])
+
+
+def test_an_event_comes_or_a_time_passes() -> None:
+    async def waited() -> tuple[bool, bool]:
+        clock, came = Clock(), asyncio.Event()
+        before = await clock.wait(came, 0.0)
+        came.set()
+        return before, await clock.wait(came, 60.0)
+
+    assert asyncio.run(waited()) == (False, True)
+
+
+def test_a_token_fits_into_a_url_and_repeats_with_a_seed() -> None:
+    made = Chance(3).token(16)
+    assert made == Chance(3).token(16) and len(made) == 22
+    assert made.replace("-", "").replace("_", "").isalnum()
+
+
+def by_the_loop(tree: ast.AST) -> Iterator[str]:
+    """The calls that go by the time of the loop; a turn of it is no time."""
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        name, of = node.func.attr, ast.unparse(node.func.value)
+        turn = name == "sleep" and len(node.args) == 1 and ast.unparse(node.args[0]) == "0"
+        timed = name != "wait" or any(k.arg == "timeout" for k in node.keywords)
+        reads = name == "time" and "loop" in of
+        if name in LOOP or reads or (of == "asyncio" and name in WAITS and timed and not turn):
+            yield ast.unparse(node)
+
+
+def test_the_loops_time_is_for_sockets_and_deadlines_of_requests_alone() -> None:
+    """What the linter cannot see: waits and timers that do not ask the clock."""
+    files = {str(p.relative_to(PACKAGE)): p for p in sorted(PACKAGE.rglob("*.py"))}
+    found = {name: calls for name, path in files.items() if (calls := list(by_the_loop(ast.parse(path.read_text()))))}
+    assert {name: calls for name, calls in found.items() if name not in ALLOWED} == {}
+    assert ALLOWED.keys() - found.keys() == set()
+
+
+def test_calls_that_go_by_the_loop_are_found() -> None:
+    text = """
+asyncio.get_running_loop().call_later(1, f)
+await asyncio.sleep(pause)
+await asyncio.sleep(0)
+await clock.sleep(1)
+loop.time()
+await asyncio.wait(tasks)
+await asyncio.wait(tasks, timeout=1)
+"""
+    tree = compile(text, "", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    assert [call.partition("(")[2] for call in sorted(by_the_loop(tree))] == [
+        ").call_later(1, f)",
+        "pause)",
+        "tasks, timeout=1)",
+        ")",
+    ]

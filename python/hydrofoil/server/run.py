@@ -51,11 +51,18 @@ class StartError(Exception):
 
 
 class Server:
-    """An app behind a listening socket; `log` is where the truth is, in this process when none is given."""
+    """An app behind a listening socket.
 
-    def __init__(self, config: Config, log: Log | None = None) -> None:
+    `log` is where the truth is: in this process, when none is given. `clock` and `chance` are those of this machine then.
+    """
+
+    def __init__(
+        self, config: Config, log: Log | None = None, clock: Clock | None = None, chance: Chance | None = None
+    ) -> None:
         self.config = config
         self._log = log
+        self._clock = clock or Clock()
+        self._chance = chance or Chance()
         self._storage: Storage | None = None
         self.controllers: list[Controller] = []
         self._listener: socket.socket | None = None
@@ -82,17 +89,16 @@ class Server:
         shown = f"[{host}]" if ":" in host else host
         self.url = f"{'https' if context else 'http'}://{shown}:{port}"
         try:
-            clock = Clock()
             storage = self._storage = Storage(
                 self._log or LocalLog(),
-                clock,
+                self._clock,
                 window=config.history_window,
                 events=config.history_events,
                 memory=config.history_bytes,
                 cache=config.cache_bytes,
             )
             await storage.open()
-            self.app = App(config, f"{shown}:{port}", storage, clock, Chance())
+            self.app = App(config, f"{shown}:{port}", storage, self._clock, self._chance)
         except (EnablementError, GateError) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
@@ -186,7 +192,7 @@ class Server:
             app.health.shutting_down = True
             if self._serving and self.config.shutdown_delay_duration:
                 # Load balancers see that this server is not ready before it takes no more (HE-12).
-                await app.clock.sleep(self.config.shutdown_delay_duration)
+                await self._clock.sleep(self.config.shutdown_delay_duration)
         self._serving = False
         for controller in self.controllers:
             await controller.stop()

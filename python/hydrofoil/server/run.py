@@ -53,7 +53,7 @@ class StartError(Exception):
 class Server:
     """An app behind a listening socket.
 
-    `log` is where the truth is: in this process, when none is given. `clock` and `chance` are those of this machine then.
+    `log` is where the truth is: in this process, when none is given; `clock` and `chance` are this machine's, likewise.
     """
 
     def __init__(

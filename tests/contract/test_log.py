@@ -12,6 +12,7 @@ from hydrofoil.engine import Selector
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Behind, Conflict, Exists, Expired, Future, Missing
 from hydrofoil.storage.view import Storage
+from hydrofoil.watch.hub import INITIAL_END, MORE, NOTHING
 from tests.contract.logs import (
     EVENTS,
     EVERYTHING,
@@ -281,3 +282,32 @@ async def test_who_asks_is_told_how_far_the_truth_is(storage: Storage, maps: Col
     stored = await maps.create(draft("x"))
     assert await storage._log.ask(("", "configmaps")) == stored.revision
     assert storage._log.latest(("", "configmaps")) == stored.revision
+
+
+async def test_a_watcher_drains_at_most_what_is_asked_for(maps: Collection) -> None:
+    """Asked for one byte it gives one event; a cursor that is not drained stands still."""
+    watcher = watching(maps, maps.revision)
+    for i in range(3):
+        await maps.create(draft(f"n{i}"))
+    pieces = [watcher.drain(1) for _ in range(3)]
+    assert [json.loads(data or b"")["object"]["metadata"]["name"] for data, _ in pieces] == ["n0", "n1", "n2"]
+    assert [left for _, left in pieces] == [MORE, MORE, NOTHING]
+    assert watcher.drain(1) == (None, NOTHING)
+    await maps.create(draft("n3"))
+    assert watcher.waits()
+    together, left = watcher.drain(1 << 20)
+    assert (together or b"").count(b"\n") == 1
+    assert (left, watcher.waits()) == (NOTHING, False)
+
+
+async def test_changes_are_handles_of_before_and_after(maps: Collection) -> None:
+    """The state first, as what came from nothing; then each change with what there was."""
+    old = await maps.create(draft("x", k="1"))
+    watcher = watching(maps, None)
+    begun, left = watcher.changes(10)
+    assert ([(before, now and now.revision) for before, now in begun], left) == ([(None, old.revision)], INITIAL_END)
+    new = await maps.update(old, draft("x", k="2"))
+    await maps.delete(new)
+    changes, left = watcher.changes(10)
+    shown = [(before and before.revision, now and now.revision) for before, now in changes]
+    assert (shown, left) == ([(old.revision, new.revision), (new.revision, None)], NOTHING)

@@ -66,7 +66,15 @@ class App:
             self.metrics.show_hidden(self.registry, self.inflight)
         self.backends = Backends(self.registry, config.service_endpoints)
         self.aggregator = Aggregator(self.registry, self.backends)
-        self.documents = Documents(self.registry, self.health, self.metrics, self.aggregator, address, self.gates)
+        self.documents = Documents(
+            self.registry,
+            self.health.check,
+            self.metrics.text,
+            self.metrics.reset,
+            self.aggregator,
+            address,
+            self.gates,
+        )
         timeout = config.request_timeout
         parts = self._parts = Parts(
             self.registry, self.admission, self.hub, self.gates, self.clock, self.chance, timeout

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import platform
 import sys
+from collections.abc import Callable
 from email.utils import formatdate
 from functools import lru_cache
 from importlib.resources import files
@@ -27,14 +28,14 @@ from hydrofoil.endpoints.route import missing
 from hydrofoil.engine import openapi_protobuf
 from hydrofoil.errors import method_not_allowed, no_such_resource, not_acceptable
 from hydrofoil.registry.store import Registry
-from hydrofoil.server.aggregator import Aggregator
-from hydrofoil.server.health import Health
-from hydrofoil.server.metrics import CONTENT_TYPE, Metrics
-from hydrofoil.server.published import Published
+from hydrofoil.server.published import Published, Remote
 from hydrofoil.server.trimmed import Trimmed
 
 OPENAPI = files("hydrofoil.apis") / "data" / "openapi"
 PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
+METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+Checked = Callable[[str, str | None, str], tuple[int, str] | None]
+"""Status and text of an endpoint of health or of one of its checks, for a query; None when there is none such."""
 
 
 class Documents:
@@ -43,22 +44,25 @@ class Documents:
     def __init__(
         self,
         registry: Registry,
-        health: Health,
-        metrics: Metrics,
-        aggregator: Aggregator,
+        checked: Checked,
+        exposition: Callable[[], bytes],
+        forget: Callable[[], None],
+        remote: Remote,
         address: str,
         gates: Gates,
     ) -> None:
-        self._aggregator = aggregator
+        """`exposition` gives the metrics, `forget` begins to count them anew."""
+        self._remote = remote
         self._catalog = registry.catalog
         self._discovery = Discovery(
             registry.catalog, registry.registrations, hashes=gates.enabled("StorageVersionHash")
         )
         self._making = asyncio.Lock()
         self._packed = Trimmed(registry.catalog, openapi_document)
-        self._published = Published(registry, aggregator, self._packed.document, openapi_document)
-        self._health = health
-        self._metrics = metrics
+        self._published = Published(registry, remote, self._packed.document, openapi_document)
+        self._checked = checked
+        self._exposition = exposition
+        self._forget = forget
         self.address = address
         minor = self._catalog.release.removeprefix("v").split(".")[1]
         self._version = {
@@ -93,9 +97,9 @@ class Documents:
             return await self._healthy(context)
         if trimmed == "/metrics":
             if method == "DELETE":
-                self._metrics.reset()
+                self._forget()
                 return respond.answer(context, 200, b"metrics reset\n", TEXT)
-            return respond.answer(context, 200, self._metrics.text(), CONTENT_TYPE)
+            return respond.answer(context, 200, self._exposition(), METRICS)
         if trimmed == "/version":
             negotiate_json(context.request.headers.get("Accept", ""))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
@@ -112,7 +116,7 @@ class Documents:
 
     async def _healthy(self, context: Context) -> Answer:
         _, endpoint, *name = context.info.path.split("/", 2)
-        found = self._health.check(endpoint, name[0] if name else None, context.info.query)
+        found = self._checked(endpoint, name[0] if name else None, context.info.query)
         if found is None:
             return await missing(context)
         status, text = found
@@ -177,7 +181,7 @@ class Documents:
         common = context.common
         if path == "/openapi/v3":
             hashes = self._packed.hashes(openapi_hashes()) | self._published.index()
-            index = openapi_index(hashes, self._aggregator.openapi_index())
+            index = openapi_index(hashes, self._remote.openapi_index())
             return respond.answer(context, 200, index, TEXT)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")

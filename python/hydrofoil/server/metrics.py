@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import Registry
     from hydrofoil.request import RequestInfo
 
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 _REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component", "code")
 _BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 _VERBS = {

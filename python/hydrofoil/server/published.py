@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -13,7 +13,6 @@ from hydrofoil.apis.openapi_paths import SCALE, Writer
 from hydrofoil.apis.openapi_schema import LIST_META, META, OBJECT_META, model_name, references, resource, resource_list
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.store import Registry
-from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.swagger import merged
 
 KEPT = 64
@@ -33,12 +32,26 @@ Spec = tuple[dict[str, Any], dict[str, dict[str, Any]]]
 """The spec of a definition, and its versions by name."""
 
 
+class Remote(Protocol):
+    """What services say of the group versions that they serve."""
+
+    @property
+    def changes(self) -> int:
+        """Grows when one of the documents changes."""
+
+    def openapi_index(self) -> dict[str, Any]:
+        """The entries of their OpenAPI v3 documents: path below `/openapi/v3` -> entry of the index."""
+
+    def swaggers(self) -> list[tuple[str, dict[str, Any]]]:
+        """Their OpenAPI v2 documents with the beginning of the paths that are theirs."""
+
+
 class Published:
     """Documents over the definitions of a server; `packed` gives those of its built-in kinds, `whole` those of all."""
 
-    def __init__(self, registry: Registry, aggregator: Aggregator, packed: Packed, whole: Packed) -> None:
+    def __init__(self, registry: Registry, remote: Remote, packed: Packed, whole: Packed) -> None:
         self._registry = registry
-        self._aggregator = aggregator
+        self._remote = remote
         self._packed = packed
         self._whole = whole
         self._documents: dict[str, tuple[str, bytes]] = {}
@@ -149,12 +162,12 @@ class Published:
 
     def _swagger(self) -> tuple[bytes, str] | None:
         catalog = self._registry.catalog
-        state = (catalog.changes, self._aggregator.changes)
+        state = (catalog.changes, self._remote.changes)
         if self._v2 is not None and self._v2[0] == state:
             return self._v2[1:]
         made = [r for r in catalog.resources() if r.custom and r.raw["digest"]]
         base = self._packed("v2")
-        remote = self._aggregator.swaggers()
+        remote = self._remote.swaggers()
         if not (made or remote) or base is None:
             return None
         definitions: dict[str, Any] = {}

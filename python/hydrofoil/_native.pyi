@@ -7,6 +7,7 @@ __all__ = [
     "ApplyConflictError",
     "Catalog",
     "Change",
+    "Clock",
     "ConflictError",
     "ConversionError",
     "DecodeError",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hydrofoil import errors
 from hydrofoil.answer import TEXT, Answer
@@ -20,7 +21,9 @@ from hydrofoil.endpoints.handlers.update import update
 from hydrofoil.endpoints.handlers.watch import watch
 from hydrofoil.endpoints.negotiate import negotiate, patch_kind
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.fresh import told
 from hydrofoil.request import RequestInfo
+from hydrofoil.watch.follow import Followed
 
 HANDLERS: dict[str, Handler] = {
     "list": list_,
@@ -41,13 +44,28 @@ ITEM_VERBS = frozenset(ITEM.values())
 class Route:
     """The innermost handler: API services, documents and resources."""
 
-    def __init__(self, documents: Handler, passed_on: Callable[[RequestInfo], Handler | None]) -> None:
+    def __init__(
+        self,
+        documents: Handler,
+        passed_on: Callable[[RequestInfo], Handler | None],
+        followed: Sequence[Followed[Any]] = (),
+    ) -> None:
+        """`followed` is what tells which resources and API services there are."""
         self._documents = documents
         self._passed_on = passed_on
+        self._followed = followed
 
     async def __call__(self, context: Context) -> Answer:
         """Answer a request; a failure is an answer, too."""
         try:
+            if context.registry.storage.direct:
+                for followed in self._followed:
+                    # Reading it brings it up to the view.
+                    _ = followed.state
+            elif depends(context):
+                with told():
+                    for followed in self._followed:
+                        await followed.fresh()
             if context.registry.registrations.remote and (service := self._passed_on(context.info)) is not None:
                 return await service(context)
             handler = self._routed(context)
@@ -100,6 +118,15 @@ class Route:
         except ApiError as e:
             e.foundation = True
             raise
+
+
+def depends(context: Context) -> bool:
+    """Whether a request asks for what definitions or API services bring, as far as one knows."""
+    info = context.info
+    if not info.resourceful:
+        return info.path.startswith(("/api", "/openapi"))
+    found = context.registry.catalog.find(info.group, info.version, info.resource)
+    return found is None or found.custom
 
 
 async def missing(context: Context) -> Answer:

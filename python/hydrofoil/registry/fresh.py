@@ -5,15 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 from hydrofoil import errors
 from hydrofoil.engine import Draft
+from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Write
 from hydrofoil.storage.errors import Behind, Unavailable, Unknown
-
-if TYPE_CHECKING:
-    from hydrofoil.registry.store import Registry
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -37,7 +35,7 @@ def judged_afresh(write: Callable[Given, Awaitable[Made]]) -> Callable[Given, Co
 
     @functools.wraps(write)
     async def judged(*args: Given.args, **kwargs: Given.kwargs) -> Made:
-        storage = cast("Registry", args[0]).storage
+        storage = cast(Objects, args[0]).storage
         if storage.direct:
             return await write(*args, **kwargs)
         told_of = [given.warnings for given in args if isinstance(given, Write)]

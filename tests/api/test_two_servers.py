@@ -13,6 +13,7 @@ import pytest
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage.log import key
 from tests.api.calls import get, post
 from tests.contract.late import LateLog, Truth
 
@@ -295,6 +296,23 @@ async def test_a_server_that_starts_later_serves_what_there_is(two: Two, third: 
         assert (await get(server, f"{THINGS}?fieldSelector=color%3Dblue"))["items"] == []
     assert await get(api, f"{SERVICES}/v1.e.com") == await get(two[0], f"{SERVICES}/v1.e.com")
     assert await get(api, SERVICES) == await get(two[0], SERVICES)
+
+
+async def test_a_server_that_lost_its_place_serves_what_there_is(two: Two, logs: tuple[LateLog, LateLog]) -> None:
+    one, other = two
+    await post(one, CRDS, definition())
+    await post(one, CRDS, definition("others", "Other"))
+    await get(other, "/apis/e.com/v1")
+    logs[1].feed.hold()
+    await delete(one, f"{CRDS}/others.e.com")
+    await gone(one, f"{CRDS}/others.e.com")
+    await post(one, CRDS, definition("news", "New"))
+    for name in ("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices"):
+        logs[1].feed.lose(key(name))
+    logs[1].feed.go()
+    for api in two:
+        found = await get(api, "/apis/e.com/v1")
+        assert sorted(r["name"] for r in found["resources"]) == ["news", "things"]
 
 
 async def test_what_is_aggregated_is_known_to_both(two: Two) -> None:

@@ -58,14 +58,8 @@ class Route:
     async def __call__(self, context: Context) -> Answer:
         """Answer a request; a failure is an answer, too."""
         try:
-            if context.registry.storage.direct:
-                for followed in self._followed:
-                    # Reading it brings it up to the view.
-                    _ = followed.state
-            elif depends(context):
-                with told():
-                    for followed in self._followed:
-                        await followed.fresh()
+            if depends(context):
+                await self._bring_up(context)
             if context.registry.registrations.remote and (service := self._passed_on(context.info)) is not None:
                 return await service(context)
             handler = self._routed(context)
@@ -75,6 +69,17 @@ class Route:
             if isinstance(e, ConnectionError):
                 raise
             return respond.failure(context, e)
+
+    async def _bring_up(self, context: Context) -> None:
+        """Have all be as the view is at this moment, which is as far as the truth. Raises 504 and 503."""
+        if context.registry.storage.direct:
+            for followed in self._followed:
+                # Reading it is enough.
+                _ = followed.state
+            return
+        with told():
+            for followed in self._followed:
+                await followed.fresh()
 
     def _routed(self, context: Context) -> Handler:
         """The handler of a request. Raises 404, 405, 406 and 415."""
@@ -122,11 +127,10 @@ class Route:
 
 def depends(context: Context) -> bool:
     """Whether a request asks for what definitions or API services bring, as far as one knows."""
-    info = context.info
+    info, catalog = context.info, context.registry.catalog
     if not info.resourceful:
         return info.path.startswith(("/api", "/openapi"))
-    found = context.registry.catalog.find(info.group, info.version, info.resource)
-    return found is None or found.custom
+    return catalog.is_custom(info.group) or info.resource not in catalog.groups[info.group].get(info.version, ())
 
 
 async def missing(context: Context) -> Answer:

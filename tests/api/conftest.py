@@ -19,9 +19,13 @@ LATE = {
     f"tests.api.{name}"
     for name in (
         "test_admission",
+        "test_aggregation",
         "test_cbor",
+        "test_conversion",
+        "test_converted_selection",
         "test_custom",
         "test_custom_rules",
+        "test_custom_v1beta1",
         "test_custom_versions",
         "test_limits",
         "test_lists",

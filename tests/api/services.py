@@ -15,6 +15,7 @@ from aiohttp import web
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage.log import Log
 
 Certificate = tuple[Path, Path, str]
 """The files of a certificate and its key, and the first as a caBundle."""
@@ -49,9 +50,9 @@ async def listening(
 
 
 @asynccontextmanager
-async def reaching(port: int) -> AsyncIterator[aiohttp.ClientSession]:
+async def reaching(port: int, log: Log | None = None) -> AsyncIterator[aiohttp.ClientSession]:
     """A client of a server that finds the service `system/hook` at a port."""
-    server = Server(Config(port=0, service_endpoints={"system/hook": f"127.0.0.1:{port}"}))
+    server = Server(Config(port=0, service_endpoints={"system/hook": f"127.0.0.1:{port}"}), log)
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
         yield session

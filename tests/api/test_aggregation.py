@@ -14,6 +14,7 @@ from aiohttp import web
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage.log import Log
 from tests.api.services import Certificate, certificate, listening, reaching
 from tests.api.test_custom import CRDS, Object, call, definition, version
 
@@ -89,9 +90,9 @@ async def backend(certificate: Certificate) -> AsyncIterator[Backend]:
 
 
 @pytest.fixture
-async def client(backend: Backend) -> AsyncIterator[aiohttp.ClientSession]:
+async def client(backend: Backend, log: Log | None) -> AsyncIterator[aiohttp.ClientSession]:
     """A client of a server that reaches the backend as a service."""
-    async with reaching(backend.port) as session:
+    async with reaching(backend.port, log) as session:
         yield session
 
 

@@ -13,6 +13,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from hydrofoil.storage.log import Log
 from tests.api.services import Certificate, certificate, listening, reaching
 from tests.api.test_custom import CRDS, OPEN, THINGS, Object, call, definition, thing, until, version
 
@@ -74,9 +75,9 @@ async def hook(certificate: Certificate) -> AsyncIterator[Hook]:
 
 
 @pytest.fixture
-async def client(hook: Hook) -> AsyncIterator[aiohttp.ClientSession]:
+async def client(hook: Hook, log: Log | None) -> AsyncIterator[aiohttp.ClientSession]:
     """A client of a server that reaches the webhook as a service."""
-    async with reaching(hook.port) as session:
+    async with reaching(hook.port, log) as session:
         yield session
 
 

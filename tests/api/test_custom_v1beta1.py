@@ -11,6 +11,7 @@ import pytest
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage.log import Log
 from tests.api.test_custom import CRDS, THINGS, Object, call, definition, thing, version
 
 GROUP = "/apis/apiextensions.k8s.io"
@@ -25,9 +26,9 @@ WARNING = (
 
 
 @pytest.fixture
-async def beta() -> AsyncIterator[aiohttp.ClientSession]:
+async def beta(log: Log | None) -> AsyncIterator[aiohttp.ClientSession]:
     """A client of a server that serves the old version too."""
-    server = Server(Config(port=0, runtime_config={"apiextensions.k8s.io/v1beta1": True}))
+    server = Server(Config(port=0, runtime_config={"apiextensions.k8s.io/v1beta1": True}), log)
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
         yield session

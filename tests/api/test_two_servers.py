@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from hydrofoil.storage.log import key
 from tests.api.calls import get, post
 from tests.contract.late import LateLog, Truth
 
@@ -21,6 +22,10 @@ DEFAULT = MAPS.format("default")
 JSON = {"Content-Type": "application/json"}
 Session = aiohttp.ClientSession
 Two = tuple[Session, Session]
+Start = Callable[[], Awaitable[Session]]
+CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
+THINGS = "/apis/e.com/v1/namespaces/default/things"
 
 
 @pytest.fixture
@@ -39,6 +44,20 @@ async def two(logs: tuple[LateLog, LateLog]) -> AsyncIterator[Two]:
             stack.push_async_callback(server.stop)
             sessions.append(await stack.enter_async_context(Session(server.url, headers=JSON)))
         yield sessions[0], sessions[1]
+
+
+@pytest.fixture
+async def third(two: Two, logs: tuple[LateLog, LateLog]) -> AsyncIterator[Start]:
+    """Starts one more server over the same log."""
+    async with AsyncExitStack() as stack:
+
+        async def start() -> Session:
+            server = Server(Config(port=0), LateLog(logs[0].truth))
+            await server.start()
+            stack.push_async_callback(server.stop)
+            return await stack.enter_async_context(Session(server.url, headers=JSON))
+
+        yield start
 
 
 def configmap(name: str, **data: str) -> dict[str, Any]:
@@ -193,3 +212,153 @@ async def test_conditions_follow_what_the_other_writes(two: Two) -> None:
     await post(other, f"{path}/prioritylevelconfigurations", {"metadata": {"name": "l"}, "spec": limited})
     assert await dangles(other) == "False"
     assert await dangles(one) == "False"
+
+
+# Definitions
+
+
+def definition(plural: str = "things", kind: str = "Thing", **more: Any) -> dict[str, Any]:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, **more}
+    names = {"plural": plural, "kind": kind}
+    spec = {"group": "e.com", "scope": "Namespaced", "names": names, "versions": [version]}
+    return {"metadata": {"name": f"{plural}.e.com"}, "spec": spec}
+
+
+def thing(name: str, **more: Any) -> dict[str, Any]:
+    return {"apiVersion": "e.com/v1", "kind": "Thing", "metadata": {"name": name}, **more}
+
+
+async def delete(api: Session, path: str) -> dict[str, Any]:
+    async with api.delete(path) as r:
+        assert r.status == 200
+        found: dict[str, Any] = await r.json()
+        return found
+
+
+async def gone(api: Session, path: str) -> None:
+    """Wait until nothing is under a path."""
+    async with asyncio.timeout(10):
+        while True:
+            async with api.get(path) as r:
+                if r.status == 404:
+                    return
+
+
+async def test_a_definition_of_one_is_served_by_the_other_at_once(two: Two) -> None:
+    one, other = two
+    await post(one, CRDS, definition())
+    made = await post(other, THINGS, thing("a"))
+    assert await get(one, f"{THINGS}/a") == made
+    groups = await asyncio.gather(*(get(api, "/apis/e.com") for api in two))
+    assert groups[0] == groups[1]
+    services = await asyncio.gather(*(get(api, f"{SERVICES}/v1.e.com") for api in two))
+    assert services[0] == services[1]
+    assert services[0]["status"]["conditions"][0]["reason"] == "Local"
+
+
+async def test_a_definition_that_goes_is_gone_on_both(two: Two) -> None:
+    one, other = two
+    for i in range(3):
+        await post(two[i % 2], CRDS, definition())
+        await post(one, THINGS, thing("a"))
+        await post(other, THINGS, thing("b"))
+        async with other.get(THINGS, params={"watch": "1", "sendInitialEvents": "false"}) as _:
+            await delete(two[i % 2], f"{CRDS}/things.e.com")
+            await gone(two[i % 2], f"{CRDS}/things.e.com")
+        for api in two:
+            async with api.get(THINGS) as r:
+                assert r.status == 404
+            async with api.get(f"{SERVICES}/v1.e.com") as r:
+                assert r.status == 404
+
+
+async def test_streams_of_the_other_end_when_a_definition_changes(two: Two) -> None:
+    one, other = two
+    made = await post(one, CRDS, definition())
+    async with other.get(THINGS, params={"watch": "1"}) as stream:
+        await post(other, THINGS, thing("a"))
+        assert json.loads(await stream.content.readline())["type"] == "ADDED"
+        body = definition(additionalPrinterColumns=[{"name": "N", "type": "string", "jsonPath": ".n"}])
+        body["metadata"]["resourceVersion"] = (await get(one, f"{CRDS}/things.e.com"))["metadata"]["resourceVersion"]
+        async with one.put(f"{CRDS}/things.e.com", json=body) as r:
+            assert r.status == 200
+        async with asyncio.timeout(5):
+            assert await stream.content.readline() == b""
+    assert made["spec"] != (await get(other, f"{CRDS}/things.e.com"))["spec"]
+
+
+async def test_both_work_on_a_definition_and_agree(two: Two) -> None:
+    """Its status is written once, and the names of one that goes are free on both."""
+    one, other = two
+    await post(one, CRDS, definition())
+    refused = definition("others", "Thing")
+    await post(other, CRDS, refused)
+    found = [await get(api, f"{CRDS}/others.e.com") for api in two]
+    assert found[0] == found[1]
+    first = found[0]["status"]["conditions"][0]
+    assert (first["type"], first["status"]) == ("NamesAccepted", "False")
+    before = (await get(one, f"{CRDS}/things.e.com"))["metadata"]["resourceVersion"]
+    await delete(one, f"{CRDS}/things.e.com")
+    await gone(other, f"{CRDS}/things.e.com")
+    async with asyncio.timeout(10):
+        while (await get(other, f"{CRDS}/others.e.com"))["status"]["conditions"][0]["status"] != "True":
+            """The names become free when the other one has gone."""
+    others = THINGS.replace("things", "others")
+    made = await post(one, others, thing("a"))
+    assert await get(other, f"{others}/a") == made
+    async with other.get(CRDS, params={"watch": "1", "resourceVersion": before}) as stream:
+        states = [json.loads(await stream.content.readline())["object"]["metadata"] for _ in range(3)]
+    assert len({(m["name"], m["resourceVersion"]) for m in states}) == 3
+
+
+async def test_a_server_that_starts_later_serves_what_there_is(two: Two, third: Start) -> None:
+    await post(two[0], CRDS, definition())
+    made = await post(two[1], THINGS, thing("a", color="red"))
+    body = definition(selectableFields=[{"jsonPath": ".color"}])
+    schema = body["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"] = {"color": {"type": "string"}}
+    body["metadata"]["resourceVersion"] = (await get(two[0], f"{CRDS}/things.e.com"))["metadata"]["resourceVersion"]
+    async with two[0].put(f"{CRDS}/things.e.com", json=body) as r:
+        assert r.status == 200
+    api = await third()
+    async with api.get(f"{THINGS}/a", params={"resourceVersion": "0"}) as r:
+        assert (r.status, await r.json()) == (200, made)
+    for server in (*two, api):
+        red = await get(server, f"{THINGS}?fieldSelector=color%3Dred")
+        assert [item["metadata"]["name"] for item in red["items"]] == ["a"]
+        assert (await get(server, f"{THINGS}?fieldSelector=color%3Dblue"))["items"] == []
+    assert await get(api, f"{SERVICES}/v1.e.com") == await get(two[0], f"{SERVICES}/v1.e.com")
+    assert await get(api, SERVICES) == await get(two[0], SERVICES)
+
+
+async def test_a_server_that_lost_its_place_serves_what_there_is(two: Two, logs: tuple[LateLog, LateLog]) -> None:
+    one, other = two
+    await post(one, CRDS, definition())
+    await post(one, CRDS, definition("others", "Other"))
+    await get(other, "/apis/e.com/v1")
+    logs[1].feed.hold()
+    await delete(one, f"{CRDS}/others.e.com")
+    await gone(one, f"{CRDS}/others.e.com")
+    await post(one, CRDS, definition("news", "New"))
+    for name in ("apiextensions.k8s.io", "customresourcedefinitions"), ("apiregistration.k8s.io", "apiservices"):
+        logs[1].feed.lose(key(name))
+    logs[1].feed.go()
+    for api in two:
+        found = await get(api, "/apis/e.com/v1")
+        assert sorted(r["name"] for r in found["resources"]) == ["news", "things"]
+
+
+async def test_what_is_aggregated_is_known_to_both(two: Two) -> None:
+    one, other = two
+    service = {"namespace": "default", "name": "nobody"}
+    spec = {"group": "far.com", "version": "v1", "groupPriorityMinimum": 10, "versionPriority": 10, "service": service}
+    spec["insecureSkipTLSVerify"] = True
+    await post(one, SERVICES, {"metadata": {"name": "v1.far.com"}, "spec": spec})
+    for api in two:
+        async with api.get("/apis/far.com/v1/things") as r:
+            assert r.status == 503
+    await delete(other, f"{SERVICES}/v1.far.com")
+    for api in two:
+        async with api.get("/apis/far.com/v1/things") as r:
+            assert r.status == 404

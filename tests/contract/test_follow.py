@@ -11,9 +11,11 @@ from hydrofoil.clock import Clock
 from hydrofoil.engine import Stored
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
+from hydrofoil.watch import follow
 from hydrofoil.watch.follow import Followed, Table
 from hydrofoil.watch.hub import Hub
 from hydrofoil.watch.queue import Key, Queue
+from tests.contract.late import LateLog, Truth
 from tests.contract.logs import EVENTS, LOGS, MAPS, draft, maps_of, opened
 
 
@@ -140,6 +142,56 @@ async def test_who_waits_for_a_change_is_called_after_it_was_taken_in(maps: Coll
         called.clear()
 
 
+async def test_who_waits_for_a_change_is_called_also_when_somebody_read_it_first(maps: Collection, hub: Hub) -> None:
+    followed = Followed(maps, MAPS, Seen(), hub)
+    assert followed.state.names == set()
+    told = asyncio.Event()
+    followed.on_change(told.set)
+    await maps.create(draft("a"))
+    assert followed.state.names == {"a"}
+    async with asyncio.timeout(5):
+        await told.wait()
+
+
+async def test_a_state_that_reads_itself_while_it_changes_is_told_in_order(
+    maps: Collection, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "BATCH", 2)
+
+    class Reading(Seen):
+        def apply(self, old: Stored | None, new: Stored | None) -> None:
+            super().apply(old, new)
+            assert followed.state is self
+
+    followed: Followed[Seen] = Followed(maps, MAPS, Reading(), hub)
+    assert followed.state.told == []
+    hub.remove(followed._token)
+    names = [f"n{i}" for i in range(6)]
+    for name in names:
+        await maps.create(draft(name))
+    assert [new for _, new in followed.state.told] == names
+
+
+async def test_what_is_loaded_later_is_in_the_state() -> None:
+    truth = Truth()
+    async with opened(LateLog(truth)) as one:
+        await maps_of(one).create(draft("a"))
+        other = Storage(LateLog(truth), Clock())
+        await other.open()
+        try:
+            hub = Hub(other, Clock())
+            other.wake = hub.wake
+            maps = maps_of(other)
+            assert not maps.ready()
+            followed = Followed(maps, MAPS, Seen(), hub)
+            assert followed.state.names == set()
+            assert (await followed.fresh()).names == {"a"}
+            await maps_of(one).create(draft("b"))
+            assert (await followed.fresh()).names == {"a", "b"}
+        finally:
+            await other.close()
+
+
 async def test_a_table_holds_what_was_made_of_each_object(maps: Collection, hub: Hub) -> None:
     followed = Followed(maps, MAPS, Table(lambda stored: stored.revision), hub)
     a = await maps.create(draft("x", "a"))
@@ -204,6 +256,20 @@ async def test_who_asks_while_it_runs_waits_for_the_next_turn() -> None:
     async with asyncio.timeout(5):
         await asyncio.gather(first, second)
     assert seen == [1, 2]
+    await queue.close()
+
+
+async def test_a_key_that_is_put_when_the_last_was_done_is_worked_on() -> None:
+    async def work(_: Key) -> bool:
+        return True
+
+    queue = Queue("a test", work, Clock())
+    async with asyncio.timeout(5):
+        for turns in range(8):
+            await queue.done(("a",))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            await queue.done(("b",))
     await queue.close()
 
 

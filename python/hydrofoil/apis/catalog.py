@@ -208,6 +208,11 @@ class Catalog:
         """The resource of a path, if it is served."""
         return self.groups.get(group, {}).get(version, {}).get(plural)
 
+    def collected(self, group: str, plural: str) -> Resource | None:
+        """A resource at `v1`, or at any version where that is not served; None when none is."""
+        versions = self.groups.get(group, {})
+        return self.find(group, "v1", plural) or next((v[plural] for v in versions.values() if plural in v), None)
+
     def kind(self, group: str, version: str, kind: str, type_name: str) -> engine.ResourceType:
         """A type that is not stored, such as an option or a review."""
         return self.native.kind(group, version, kind, type_name)

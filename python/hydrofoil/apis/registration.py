@@ -1,16 +1,19 @@
 """The API services that are registered: which group versions there are, in which order, and who serves them.
 
-The table follows the objects of `apiservices.apiregistration.k8s.io` write by write (kube-aggregator `pkg/apiserver`).
+The table is a function of the objects of `apiservices.apiregistration.k8s.io` (kube-aggregator `pkg/apiserver`).
 """
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from hydrofoil.apis.version import version_key
+from hydrofoil.engine import Stored
 
 GROUP = "apiregistration.k8s.io"
 OWN_PRIORITY = 20_000
@@ -86,22 +89,47 @@ class Registrations:
         """Grows with every change: what was made of the table before is stale then."""
         self.listeners: list[Callable[[str, Registration | None], None]] = []
         """Called with the name of what changed, and what it is now."""
+        self._untold: dict[str, None] = {}
+        """The names of what changed and listeners were not told of yet."""
 
-    def put(self, new: Registration) -> None:
-        """Takes in an API service as it is now."""
+    def replace(self, objects: Iterable[Stored]) -> None:
+        """Take in all API services there are."""
+        found = {stored.name: registration(orjson.loads(stored.json)) for stored in objects}
+        for name in [name for name in self._all if name not in found]:
+            self._remove(name)
+        for new in found.values():
+            self._put(new)
+
+    def apply(self, old: Stored | None, new: Stored | None) -> None:
+        """Take in a change."""
+        if new is not None:
+            self._put(registration(orjson.loads(new.json)))
+        elif old is not None:
+            self._remove(old.name)
+
+    async def settle(self) -> None:
+        """All of it is in at once."""
+
+    def tell(self) -> None:
+        """Tell the listeners what has changed since they were told last."""
+        untold, self._untold = self._untold, {}
+        for name in untold:
+            for listener in self.listeners:
+                listener(name, self._all.get(name))
+
+    def _put(self, new: Registration) -> None:
         old = self._all.get(new.name)
         if old == new:
             return
         self._all[new.name] = new
         self._changed(old, new, new.name)
 
-    def remove(self, name: str) -> None:
-        """Forgets an API service."""
+    def _remove(self, name: str) -> None:
         if (old := self._all.pop(name, None)) is not None:
             self._changed(old, None, name)
 
     def discover(self, name: str, entry: dict[str, Any]) -> None:
-        """Takes in what a service says of its resources."""
+        """Take in what a service says of its resources."""
         registered = self._all.get(name)
         if registered is not None and registered.service is not None and self.discovered.get(name) != entry:
             self.discovered[name] = entry
@@ -115,8 +143,7 @@ class Registrations:
         else:
             self.discovered.pop(name, None)
         self.changes += 1
-        for listener in self.listeners:
-            listener(name, new)
+        self._untold[name] = None
 
     def get(self, name: str) -> Registration | None:
         """An API service by name."""

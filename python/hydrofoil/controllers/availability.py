@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 
 import aiohttp
 
+from hydrofoil.aggregation.apiservices import Available
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.registration import Registration, Service
 from hydrofoil.controllers.base import Controller
 from hydrofoil.registry.backends import SERVICE_NAME, Backends, Unreachable, identity, port_number, ready, reason
 from hydrofoil.registry.pool import lasting
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy, Available
 from hydrofoil.watch.hub import Hub
 
 CHECK_SECONDS = 5.0
@@ -29,8 +29,12 @@ WATCHED = (("", "v1", "services"), ("discovery.k8s.io", "v1", "endpointslices"))
 class AvailabilityController(Controller):
     """Checks each API service that a service serves: when it, the service or its endpoints change, and now and then."""
 
-    def __init__(self, registry: Registry, hub: Hub, backends: Backends) -> None:
+    def __init__(
+        self, registry: Registry, hub: Hub, backends: Backends, tell: Callable[[str, Available], Awaitable[None]]
+    ) -> None:
+        """`tell` writes whether an API service is available."""
         super().__init__(registry, hub)
+        self._tell = tell
         self._backends = backends
         self._checks: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, asyncio.Event] = {}
@@ -72,8 +76,6 @@ class AvailabilityController(Controller):
 
     async def _check_on(self, name: str, changed: asyncio.Event) -> None:
         """Checks one API service for as long as it is there."""
-        strategy = self.registry.strategies["apiregistration.k8s.io", "apiservices"]
-        assert isinstance(strategy, ApiServiceStrategy)
         delay = RETRY_SECONDS[0]
         while (found := self.registry.registrations.get(name)) is not None and found.service is not None:
             changed.clear()
@@ -82,7 +84,7 @@ class AvailabilityController(Controller):
             if present is None or present.service != found.service:
                 continue
             fine = available[0] == "True"
-            await strategy.tell(name, available)
+            await self._tell(name, available)
             if present.available != fine:
                 # The event is our own.
                 changed.clear()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from hydrofoil import errors
 from hydrofoil.answer import TEXT, Answer
@@ -20,7 +21,9 @@ from hydrofoil.endpoints.handlers.update import update
 from hydrofoil.endpoints.handlers.watch import watch
 from hydrofoil.endpoints.negotiate import negotiate, patch_kind
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.fresh import told
 from hydrofoil.request import RequestInfo
+from hydrofoil.watch.follow import Followed
 
 HANDLERS: dict[str, Handler] = {
     "list": list_,
@@ -41,13 +44,22 @@ ITEM_VERBS = frozenset(ITEM.values())
 class Route:
     """The innermost handler: API services, documents and resources."""
 
-    def __init__(self, documents: Handler, passed_on: Callable[[RequestInfo], Handler | None]) -> None:
+    def __init__(
+        self,
+        documents: Handler,
+        passed_on: Callable[[RequestInfo], Handler | None],
+        followed: Sequence[Followed[Any]] = (),
+    ) -> None:
+        """`followed` is what tells which resources and API services there are."""
         self._documents = documents
         self._passed_on = passed_on
+        self._followed = followed
 
     async def __call__(self, context: Context) -> Answer:
         """Answer a request; a failure is an answer, too."""
         try:
+            if depends(context):
+                await self._bring_up(context)
             if context.registry.registrations.remote and (service := self._passed_on(context.info)) is not None:
                 return await service(context)
             handler = self._routed(context)
@@ -57,6 +69,17 @@ class Route:
             if isinstance(e, ConnectionError):
                 raise
             return respond.failure(context, e)
+
+    async def _bring_up(self, context: Context) -> None:
+        """Have all be as the view is at this moment, which is as far as the truth. Raises 504 and 503."""
+        if context.registry.storage.direct:
+            for followed in self._followed:
+                # Reading it is enough.
+                _ = followed.state
+            return
+        with told():
+            for followed in self._followed:
+                await followed.fresh()
 
     def _routed(self, context: Context) -> Handler:
         """The handler of a request. Raises 404, 405, 406 and 415."""
@@ -100,6 +123,14 @@ class Route:
         except ApiError as e:
             e.foundation = True
             raise
+
+
+def depends(context: Context) -> bool:
+    """Whether a request asks for what definitions or API services bring, as far as one knows."""
+    info, catalog = context.info, context.registry.catalog
+    if not info.resourceful:
+        return info.path.startswith(("/api", "/openapi"))
+    return catalog.is_custom(info.group) or info.resource not in catalog.groups[info.group].get(info.version, ())
 
 
 async def missing(context: Context) -> Answer:

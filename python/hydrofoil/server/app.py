@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.defaults import plugins
+from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
+from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
 from hydrofoil.clock import Chance, Clock
@@ -15,7 +18,6 @@ from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
 from hydrofoil.registry.backends import Backends
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.definitions import DefinitionStrategy
 from hydrofoil.registry.strategies.flowcontrol import Dangling
 from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.chain import Stages, chain
@@ -25,6 +27,7 @@ from hydrofoil.server.health import Health
 from hydrofoil.server.metrics import Metrics
 from hydrofoil.server.strategies import strategies
 from hydrofoil.storage.view import Storage
+from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
 
 
@@ -45,13 +48,13 @@ class App:
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
         self.registry.strategies |= strategies(self.registry, self.hub, self._dangling, networks, ports)
         self.admission = Chain(plugins(self.registry))
-        definitions = self.registry.strategies["apiextensions.k8s.io", "customresourcedefinitions"]
-        assert isinstance(definitions, DefinitionStrategy)
-        self._definitions = definitions
-        definitions.swapped = self._swapped
-        definitions.services = config.service_endpoints
         self.listeners: list[Callable[[], None]] = []
         """Called when custom resources have come, changed or gone."""
+        self.api_services = ApiServices(self.registry, self.hub, clock)
+        self._followed: list[Followed[Any]] = [*self.api_services.followed]
+        """What requests are routed by."""
+        self._extensions: Extensions | None = None
+        self._extend()
         self.storage.wake = self.hub.wake
         grace = config.livez_grace_period
         self.health = Health(self.catalog.checks, grace, self.clock.seconds, self.storage.problem)
@@ -79,14 +82,36 @@ class App:
         parts = self._parts = Parts(
             self.registry, self.admission, self.hub, self.gates, self.clock, self.chance, timeout
         )
-        route = Route(self.documents.answer, self.aggregator.passed_on)
+        route = Route(self.documents.answer, self.aggregator.passed_on, self._followed)
         stages = Stages(self.chance, timeout, self.inflight, self.metrics, route)
         self.wire = Wire(chain(stages), parts)
+
+    def _extend(self) -> None:
+        """Serve definitions and API services, where they themselves are served."""
+        strategies = self.registry.strategies
+        strategies["apiregistration.k8s.io", "apiservices"] = ApiServiceStrategy(self.api_services)
+        group, plural = "apiextensions.k8s.io", "customresourcedefinitions"
+        if (resource := self.catalog.collected(group, plural)) is not None:
+            services = self.config.service_endpoints
+            made = Extensions(self.registry, resource, self.hub, self.clock, self._swapped, services)
+            strategies[group, plural] = DefinitionStrategy(self.registry, made, self.api_services.defined)
+            self._followed.append(made.followed)
+            self._extensions = made
+
+    async def follow(self) -> None:
+        """Have all that is there be served. Raises what keeps the log from it."""
+        await self.registry.follow()
+        for followed in self._followed:
+            await followed.fresh()
+        # What definitions bring is loaded as well.
+        await self.registry.follow()
 
     async def close(self) -> None:
         """Ends what goes on beside requests."""
         await self._dangling.close()
-        await self._definitions.close()
+        if self._extensions is not None:
+            await self._extensions.close()
+        await self.api_services.close()
         await self.aggregator.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:

@@ -17,7 +17,6 @@ from hydrofoil.apis.gates import Gates
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
 
@@ -86,9 +85,6 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port, ranges, registry.clock, registry.chance)
     made = f"{filled['<time>'][:19]}Z"
-    services = registry.strategies["apiregistration.k8s.io", "apiservices"]
-    assert isinstance(services, ApiServiceStrategy)
-    await services.load()
     # Namespaces come first: what lives in them needs them; so do the levels that flow schemas name.
     for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
         info = parse("GET", path)

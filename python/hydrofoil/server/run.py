@@ -22,7 +22,6 @@ from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.availability import AvailabilityController
 from hydrofoil.controllers.base import Controller
-from hydrofoil.controllers.definitions import DefinitionController
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
@@ -102,7 +101,8 @@ class Server:
         except (EnablementError, GateError) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
-        await self.app.registry.follow()
+        await self.app.follow()
+        await self.app.api_services.load()
         await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
         self.app.flow_control()
         self._web = Connections(
@@ -122,8 +122,8 @@ class Server:
             self._web, sock=listener, ssl=context, ssl_handshake_timeout=handshake, backlog=4096
         )
         # Upstream's server runs this one itself.
-        self.controllers.append(AvailabilityController(self.app.registry, self.app.hub, self.app.backends))
-        self.controllers.append(DefinitionController(self.app.registry, self.app.hub))
+        app = self.app
+        self.controllers.append(AvailabilityController(app.registry, app.hub, app.backends, app.api_services.tell))
         if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.apiservices import ApiServiceStrategy
 from hydrofoil.registry.strategies.base import Strategy
 from hydrofoil.registry.strategies.cluster_ips import ClusterIPs
 from hydrofoil.registry.strategies.core import (
@@ -14,7 +13,6 @@ from hydrofoil.registry.strategies.core import (
     OrphaningStrategy,
     RequestStrategy,
 )
-from hydrofoil.registry.strategies.definitions import DefinitionStrategy
 from hydrofoil.registry.strategies.devices import DeviceClaimStrategy, DeviceTemplateStrategy
 from hydrofoil.registry.strategies.flowcontrol import Dangling, FlowControlStrategy
 from hydrofoil.registry.strategies.pods import PodStrategy
@@ -34,8 +32,6 @@ def strategies(
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),
         ("", "services"): ServiceStrategy(registry, hub, ClusterIPs(networks, chance), Ports(*ports, chance)),
-        ("apiextensions.k8s.io", "customresourcedefinitions"): DefinitionStrategy(registry),
-        ("apiregistration.k8s.io", "apiservices"): ApiServiceStrategy(registry),
         ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowControlStrategy(registry, dangling),

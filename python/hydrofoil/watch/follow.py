@@ -49,8 +49,18 @@ class Followed(Generic[S]):
         self._calls: list[Callable[[], None]] = []
         self._loaded: list[Stored] | None = []
         """The present state as far as it was given; None when it was taken in."""
+        self._taking = False
+        self._changed = False
+        """Whether who waits for changes has not been told yet."""
         self._watcher = self._watch()
         hub.add(self._token, self)
+        if collection.loading is not None:
+            # What is loaded is no event.
+            collection.loading.add_done_callback(lambda _: self._anew())
+
+    def _anew(self) -> None:
+        self._watcher = self._watch()
+        self._hub.again(self._token)
 
     def _watch(self) -> Watcher:
         everything = Selector(self._resource, "", "", "")
@@ -60,7 +70,7 @@ class Followed(Generic[S]):
     @property
     def state(self) -> S:
         """The state as the view is at this call: what waits is applied first."""
-        while self._watcher.waits():
+        while self._watcher.waits() and not self._taking:
             self._take()
         return self._state
 
@@ -85,6 +95,11 @@ class Followed(Generic[S]):
     def _take(self) -> None:
         """Take in a batch of what waits. A state that fails is built anew from all there is at the next call."""
         changes, left = self._watcher.changes(BATCH)
+        # Who is told of a change by the state itself reads it as far as it is.
+        self._taking = True
+        if not self._changed:
+            self._changed = True
+            self._hub.again(self._token)
         try:
             if self._loaded is not None:
                 self._loaded += [new for _, new in changes if new is not None]
@@ -99,13 +114,15 @@ class Followed(Generic[S]):
         except FAULTS:
             self._watcher = self._watch()
             raise
+        finally:
+            self._taking = False
 
     def pump(self) -> None:
         """Take in what waits and say so; the hub calls this when something does."""
-        before = self._watcher.waits()
-        if left := self._pieces():
+        if self._pieces():
             self._hub.again(self._token)
-        if before and not left:
+        elif self._changed:
+            self._changed = False
             for call in self._calls:
                 try:
                     call()

@@ -44,6 +44,7 @@ class Queue:
         if len(self._workers) < self._width:
             worker = asyncio.create_task(self._run())
             self._workers.add(worker)
+            # It goes by itself when it is done: who puts a key from then on needs another one.
             worker.add_done_callback(self._workers.discard)
 
     async def done(self, key: Key) -> None:
@@ -87,6 +88,8 @@ class Queue:
                 if not done:
                     self._later(key)
             await pace.rest()
+        if (worker := asyncio.current_task()) is not None:
+            self._workers.discard(worker)
 
     def _later(self, key: Key) -> None:
         if not self._closed and key not in self._timers:

@@ -1,25 +1,30 @@
 """API services: those of built-in groups and of definitions, kept as kube-apiserver keeps them.
 
 What upstream leaves to controllers of its own process (`autoregister`, `crdregistration`, the local availability
-controller) happens here as part of each write; whether a service answers is `controllers/availability`'s to find out.
+controller) is a queue of names here, which writes wait for; whether a service answers is found out by
+`controllers/availability`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import asyncio
 from typing import Any
 
 import orjson
 
+from hydrofoil.aggregation.wanted import Wanted, services_of
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.apis.registration import CUSTOM_PRIORITY, registration
-from hydrofoil.clock import Clock, Pace
+from hydrofoil.apis.registration import CUSTOM_PRIORITY
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategies.base import Strategy, now
 from hydrofoil.registry.write import Write
+from hydrofoil.watch.follow import Followed
+from hydrofoil.watch.hub import Hub
+from hydrofoil.watch.queue import Key, Queue
 
 LABEL = "kube-aggregator.kubernetes.io/automanaged"
 MANAGER = "kube-apiserver"
@@ -48,19 +53,51 @@ def with_available(body: Body, available: Available, clock: Clock) -> Body | Non
     return {**given, "conditions": conditions}
 
 
-class ApiServiceStrategy(Strategy):
-    """Keeps the table of API services in step with the objects, and the objects with the definitions."""
+def managed(body: Body) -> bool:
+    """Whether an API service is kept in step with definitions."""
+    return bool(body["metadata"].get("labels", {}).get(LABEL) == "true")
 
-    def __init__(self, registry: Registry) -> None:
-        super().__init__(registry)
+
+class ApiServices:
+    """The API services that the server keeps itself, and that those it serves are said to be available.
+
+    Safe to run in several servers over one log: each service is worked on from what is there.
+    """
+
+    def __init__(self, registry: Registry, hub: Hub, clock: Clock) -> None:
         self.registry = registry
-        self._served: dict[str, tuple[str, frozenset[str]]] = {}
-        """The group and the served versions of each definition, by its name."""
-        self._unsynced: set[str] = set()
-        """API services that are not known to be in step with definitions."""
+        self._queue = Queue("the work on API services", self._work, clock)
+        self._worker: asyncio.Task[Any] | None = None
+        """Who works on API services: what it writes itself it does not wait for."""
+        self._wanted = Wanted()
+        self.followed: list[Followed[Any]] = []
+        """What is brought up to the view before it is read."""
+        self._definitions: Followed[Wanted] | None = None
+        if (resource := self._resource()) is not None:
+            registrations = Followed(registry.collection(resource), resource.native, registry.registrations, hub)
+            registrations.on_change(registry.registrations.tell)
+            registry.registrations.listeners.append(lambda name, _: self._queue.put((name,)))
+            self.followed.append(registrations)
+            if (defined := registry.catalog.collected("apiextensions.k8s.io", "customresourcedefinitions")) is not None:
+                self._definitions = Followed(registry.collection(defined), defined.native, self._wanted, hub)
+                self._definitions.on_change(self._put_changed)
+                self.followed.append(self._definitions)
+
+    async def close(self) -> None:
+        """Work no more."""
+        await self._queue.close()
+        for followed in self.followed:
+            followed.end()
+
+    def _resource(self) -> Resource | None:
+        return self.registry.catalog.find("apiregistration.k8s.io", "v1", "apiservices")
+
+    def _put_changed(self) -> None:
+        for name in self._wanted.changed():
+            self._queue.put((name,))
 
     async def load(self) -> None:
-        """Registers the built-in group versions, as `apiServicesToRegister` does: once, at the start."""
+        """Register the built-in group versions, as `apiServicesToRegister` does: once, at the start."""
         catalog = self.registry.catalog
         for group, versions in catalog.groups.items():
             for version in versions:
@@ -68,22 +105,32 @@ class ApiServiceStrategy(Strategy):
                 if priorities is not None:
                     await self._create(group, version, priorities, "onstart")
 
-    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
-        if new is not None:
-            await self._settle(resource, new)
-        elif old is not None:
-            self.registry.registrations.remove(old.name)
-            await self._sync(old.name)
+    async def written(self, name: str) -> None:
+        """Wait until what follows from the write of an API service is done."""
+        if asyncio.current_task() is not self._worker:
+            await self._queue.done((name,))
 
-    async def _settle(self, resource: Resource, stored: Stored) -> None:
-        body: Body = orjson.loads(stored.json)
-        self.registry.registrations.put(registration(body))
-        if body.get("spec", {}).get("service") is None:
-            await self.tell(stored.name, LOCAL)
-        await self._sync(stored.name)
+    async def defined(self, old: Stored | None, new: Stored | None) -> None:
+        """Wait until the API services of a definition that was written are there, and those it left are not."""
+        if self._definitions is not None:
+            names = sorted(services_of(old) | services_of(new))
+            await asyncio.gather(*(self._queue.done((name,)) for name in names))
+
+    async def _work(self, key: Key) -> bool:
+        """Bring one API service in step with definitions, and say that it is available when it is served here."""
+        self._worker = asyncio.current_task()
+        try:
+            await self._sync(key[0])
+            resource = self._resource()
+            stored = resource and self.registry.collection(resource).get(resource.native, "", key[0])
+            if stored and orjson.loads(stored.json).get("spec", {}).get("service") is None:
+                await self.tell(key[0], LOCAL)
+        finally:
+            self._worker = None
+        return True
 
     async def tell(self, name: str, available: Available) -> None:
-        """Writes whether an API service is available, unless it says so already."""
+        """Write whether an API service is available, unless it says so already."""
         resource = self._resource()
         if resource is None or (old := self.registry.collection(resource).get(resource.native, "", name)) is None:
             return
@@ -103,36 +150,20 @@ class ApiServiceStrategy(Strategy):
             if e.code != 404:
                 raise
 
-    async def define(self, name: str, group: str, versions: Iterable[str]) -> None:
-        """Registers the served versions of a definition, and no more what it served before (`handleVersionUpdate`)."""
-        before = self._served.pop(name, (group, frozenset()))
-        after = frozenset(versions)
-        if after:
-            self._served[name] = (group, after)
-        self._unsynced |= {f"{version}.{group}" for version in before[1] ^ after}
-        pace = Pace()
-        for found in sorted(self._unsynced):
-            await pace.rest()
-            await self._sync(found)
-            self._unsynced.discard(found)
-
-    def _resource(self) -> Resource | None:
-        return self.registry.catalog.find("apiregistration.k8s.io", "v1", "apiservices")
-
     async def _sync(self, name: str) -> None:
-        """Brings the API service of a group version of definitions in step with them (`checkAPIService`)."""
+        """Bring the API service of a group version of definitions in step with them (`checkAPIService`)."""
         resource = self._resource()
         if resource is None:
             return
         version, _, group = name.partition(".")
-        wanted = any(group == g and version in served for g, served in self._served.values())
+        wanted = self._definitions is not None and self._definitions.state.wants(name)
         stored = self.registry.collection(resource).get(resource.native, "", name)
         if stored is None:
             if wanted:
                 await self._create(group, version, CUSTOM_PRIORITY, "true")
             return
         body: Body = orjson.loads(stored.json)
-        if body["metadata"].get("labels", {}).get(LABEL) != "true":
+        if not managed(body):
             # Made by hand, or by a start: it is whoever's it is.
             return
         if not wanted:
@@ -150,10 +181,17 @@ class ApiServiceStrategy(Strategy):
     async def _restore(self, resource: Resource, name: str, spec: Body) -> None:
         def change(present: Stored) -> Draft:
             draft = present.thaw()
-            draft.set(["spec"], orjson.dumps(spec))
+            if managed(orjson.loads(present.json)):
+                draft.set(["spec"], orjson.dumps(spec))
             return draft
 
-        await self.registry.update(resource, "", name, change, Write(manager=MANAGER))
+        try:
+            await self.registry.update(resource, "", name, change, Write(manager=MANAGER))
+        except ApiError as e:
+            if e.code != 404:
+                raise
+            # It has gone meanwhile, and is made anew.
+            self._queue.put((name,))
 
     @staticmethod
     def _spec(group: str, version: str, priorities: tuple[int, int]) -> Body:
@@ -178,3 +216,15 @@ class ApiServiceStrategy(Strategy):
             if e.code not in (409, 422):
                 # 422: a definition may have a version that no API service may have; it has none then, as upstream.
                 raise
+
+
+class ApiServiceStrategy(Strategy):
+    """Has a write of an API service wait for what follows from it."""
+
+    def __init__(self, services: ApiServices) -> None:
+        super().__init__(services.registry)
+        self._services = services
+
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if (stored := new or old) is not None:
+            await self._services.written(stored.name)

@@ -1,0 +1,64 @@
+"""The API services that definitions of custom resources are served under."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import orjson
+
+from hydrofoil.engine import Stored
+
+
+def services_of(definition: Stored | None) -> frozenset[str]:
+    """The names of the API services of the versions that a definition serves, be its names accepted or not."""
+    if definition is None:
+        return frozenset()
+    spec = orjson.loads(definition.json)["spec"]
+    return frozenset(f"{v['name']}.{spec['group']}" for v in spec["versions"] if v["served"])
+
+
+class Wanted:
+    """Which API services definitions want, as a function of these."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, frozenset[str]] = {}
+        """The API services of each definition."""
+        self._times: Counter[str] = Counter()
+        self._changed: dict[str, None] = {}
+
+    def replace(self, objects: Iterable[Stored]) -> None:
+        """Take in all definitions there are."""
+        found = {stored.name: services_of(stored) for stored in objects}
+        for name in [name for name in self._of if name not in found]:
+            self._put(name, frozenset())
+        for name, services in found.items():
+            self._put(name, services)
+
+    def apply(self, old: Stored | None, new: Stored | None) -> None:
+        """Take in a change."""
+        if (stored := new or old) is not None:
+            self._put(stored.name, services_of(new))
+
+    async def settle(self) -> None:
+        """All of it is in at once."""
+
+    def _put(self, name: str, services: frozenset[str]) -> None:
+        before = self._of.pop(name, frozenset())
+        if services:
+            self._of[name] = services
+        for gone in before - services:
+            self._times[gone] -= 1
+            if not self._times[gone]:
+                del self._times[gone]
+        self._times.update(services - before)
+        self._changed |= dict.fromkeys(before ^ services)
+
+    def wants(self, service: str) -> bool:
+        """Whether a definition is served under an API service."""
+        return service in self._times
+
+    def changed(self) -> list[str]:
+        """The API services that definitions came to or left since the last call."""
+        changed, self._changed = self._changed, {}
+        return sorted(changed)

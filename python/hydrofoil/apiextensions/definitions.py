@@ -1,0 +1,108 @@
+"""Custom resource definitions: what their writes refuse, and wait for."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Awaitable, Callable
+
+import orjson
+
+from hydrofoil.apiextensions import naming
+from hydrofoil.apiextensions.finalizer import Finalizer
+from hydrofoil.apiextensions.naming import Definition
+from hydrofoil.apiextensions.served import Served
+from hydrofoil.apiextensions.status import FINALIZER, Definitions, Status
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.apis.custom import holds
+from hydrofoil.clock import Clock
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.errors import invalid
+from hydrofoil.registry.conversion import bundle_problem
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.outcome import Finish
+from hydrofoil.registry.store import Registry
+from hydrofoil.registry.strategies.base import Step, Strategy, now
+from hydrofoil.registry.write import Write
+from hydrofoil.watch.follow import Followed
+from hydrofoil.watch.hub import Hub
+
+BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
+OLD_BUNDLE = ("spec", "conversion", "webhookClientConfig", "caBundle")
+"""Where `v1beta1` has it."""
+Beside = Callable[[Stored | None, Stored | None], Awaitable[None]]
+"""Waits until what others make of a definition, as it was and as it is, is there."""
+
+
+class Extensions:
+    """The definitions of one server: what is served of them, and what works on them."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        resource: Resource,
+        hub: Hub,
+        clock: Clock,
+        swapped: Callable[[tuple[str, str] | None], None],
+        services: dict[str, str],
+    ) -> None:
+        """`services` tells where services that webhooks name are reached: `namespace/name` to `host:port`."""
+        self._served = Served(registry, clock, swapped)
+        self._served.services = services
+        definitions = Definitions(registry, resource)
+        self.followed = Followed(definitions.collection, resource.native, self._served, hub)
+        self.finalizer = Finalizer(definitions, self.followed, clock)
+        self._served.instance_gone = self.finalizer.instance_gone
+        self.status = Status(definitions, self.followed, self.finalizer.put, clock)
+
+    async def close(self) -> None:
+        """Work no more, and let the connections to webhooks go."""
+        self.followed.end()
+        await self.status.close()
+        await self.finalizer.close()
+        await self._served.close()
+
+
+class DefinitionStrategy(Strategy):
+    """Has a write of a definition wait until it is served, or no more, as it says then."""
+
+    def __init__(self, registry: Registry, extensions: Extensions, beside: Beside) -> None:
+        super().__init__(registry)
+        self._extensions = extensions
+        self._beside = beside
+
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        if (stored := new or old) is not None:
+            await asyncio.gather(self._beside(old, new), self._extensions.status.done(stored.name))
+            await self._extensions.followed.state.settled(stored.name)
+
+    async def after_mark(self, resource: Resource, stored: Stored) -> None:
+        await self._extensions.status.done(stored.name)
+        await self._extensions.followed.state.settled(stored.name)
+
+    async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
+        """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
+        if old is None:
+            return None
+        api_version, kind = draft.head()[:2]
+        group, _, version = api_version.partition("/")
+        bundle = [*(OLD_BUNDLE if version == "v1beta1" else BUNDLE)]
+        if (given := draft.get(bundle)) is not None and given != old.thaw().get(bundle):
+            before: Definition = orjson.loads(old.json)
+            text: str = orjson.loads(given)
+            why = bundle_problem(base64.b64decode(text or ""))
+            if why and holds(before, "Established") and not bundle_problem(naming.bundle(before)):
+                at = "spec.conversion.webhookClientConfig.caBundle"
+                cause = ("FieldValueInvalid", f'Invalid value: "{text}": {why}', at)
+                raise invalid(group, kind, old.name, [cause])
+        return None
+
+    def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
+        _, deleted, _, finalizers = draft.lifecycle()
+        if deleted:
+            return super().begin_delete(draft, options)
+        draft.set(["metadata", "finalizers"], orjson.dumps([*finalizers, FINALIZER]))
+        draft.set(["metadata", "deletionTimestamp"], now(self.objects.clock))
+        why = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+        naming.put(draft, ("Terminating", "True", "InstanceDeletionPending", why), self.objects.clock)
+        return "mark"

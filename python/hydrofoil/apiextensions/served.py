@@ -1,0 +1,304 @@
+"""What is served of custom resource definitions: a function of the definitions as they are."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import orjson
+
+from hydrofoil.apiextensions.instances import InstanceStrategy
+from hydrofoil.apiextensions.naming import Definition, Taken
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.apis.custom import holds, resources, stored_resource
+from hydrofoil.clock import Clock
+from hydrofoil.engine import ResourceType, Stored
+from hydrofoil.errors import FAULTS
+from hydrofoil.registry.conversion import Webhook
+from hydrofoil.registry.pool import LARGE, RETRY_SECONDS, run
+from hydrofoil.registry.store import Registry
+
+LOG = logging.getLogger("hydrofoil")
+
+
+@dataclass(slots=True, frozen=True)
+class Known:
+    """What was last published of a definition."""
+
+    state: bytes
+    """The hash of all that is served by."""
+    form: bytes
+    """The hash of what objects are shown by."""
+    natives: dict[str, ResourceType]
+
+
+@dataclass(slots=True, frozen=True)
+class Plan:
+    """What is to be published of a definition."""
+
+    stored: Stored
+    definition: Definition
+    state: bytes
+    form: bytes
+    selectable: bytes
+    """The hash of what objects are selected by; empty when that is what all are."""
+
+    @property
+    def large(self) -> bool:
+        """Whether it is made off the loop."""
+        return self.stored.size > LARGE
+
+
+class Served:
+    """The catalog's custom resources, the names that definitions hold, and the webhooks that convert.
+
+    What takes long is made beside the loop; until it is in, a definition is served as before.
+    """
+
+    def __init__(self, registry: Registry, clock: Clock, swapped: Callable[[tuple[str, str] | None], None]) -> None:
+        """`swapped` is called when resources have come, changed or gone: with the collection whose streams end, if they
+        do."""
+        self._registry = registry
+        self._clock = clock
+        self._swapped = swapped
+        self.services: dict[str, str] = {}
+        """Where services that webhooks name are reached: `namespace/name` to `host:port`."""
+        self.instance_gone: Callable[[str], None] = lambda _: None
+        """Called with the name of a definition when an instance has gone."""
+        self._present: dict[str, Stored] = {}
+        self._accepted: dict[str, dict[str, Any]] = {}
+        self._waiting: set[str] = set()
+        """Definitions that do not hold all names they want."""
+        self._known: dict[str, Known] = {}
+        self._selectable: dict[str, bytes] = {}
+        self._instances: dict[str, Resource] = {}
+        self._webhooks: dict[str, Webhook] = {}
+        self._works: dict[str, asyncio.Task[None]] = {}
+        self._faults: dict[str, BaseException] = {}
+        self._changed: dict[str, None] = {}
+
+    async def close(self) -> None:
+        """Make no more, and let the connections to webhooks go."""
+        tasks = list(self._works.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for webhook in self._webhooks.values():
+            await webhook.close()
+
+    def replace(self, objects: Iterable[Stored]) -> None:
+        """Take in all definitions there are."""
+        found = {stored.name: stored for stored in objects}
+        for name in [name for name in self._present if name not in found]:
+            self._forget(name)
+        for stored in found.values():
+            self._take(stored)
+
+    def apply(self, old: Stored | None, new: Stored | None) -> None:
+        """Take in a change."""
+        if new is not None:
+            self._take(new)
+        elif old is not None:
+            self._forget(old.name)
+
+    async def settle(self) -> None:
+        """Wait until what is made beside the loop is in."""
+        while self._works:
+            await asyncio.wait(self._works.values())
+
+    async def settled(self, name: str) -> None:
+        """Wait until a definition, and what it holds up in its group, is served as it says. Raises why it cannot be."""
+        group = name.partition(".")[2]
+        while works := [work for other, work in self._works.items() if other.partition(".")[2] == group]:
+            await asyncio.wait(works)
+        if (fault := self._faults.get(name)) is not None:
+            raise RuntimeError(f"{name} is not served as it says") from fault
+
+    def changed(self) -> list[str]:
+        """The definitions that came, changed or went since the last call."""
+        changed, self._changed = self._changed, {}
+        return list(changed)
+
+    def present(self, name: str) -> Stored | None:
+        """A definition as it was taken in."""
+        return self._present.get(name)
+
+    def instances(self, name: str) -> Resource | None:
+        """The resource that the instances of a definition are stored as; None when they never were served."""
+        return self._instances.get(name)
+
+    def taken(self, group: str) -> Taken:
+        """The names of resources and of kinds that definitions of a group hold."""
+        taken, kinds = set[str](), set[str]()
+        for name, names in self._accepted.items():
+            if name.partition(".")[2] == group:
+                taken |= {names.get("plural", ""), names.get("singular", ""), *names.get("shortNames", ())}
+                kinds |= {names.get("kind", ""), names.get("listKind", "")}
+        return taken - {""}, kinds - {""}
+
+    def waiting(self, group: str) -> list[str]:
+        """The definitions of a group that do not hold all names they want."""
+        return sorted(name for name in self._waiting if name.partition(".")[2] == group)
+
+    def _take(self, stored: Stored) -> None:
+        name = stored.name
+        before = self._present.get(name)
+        if before is not None and before.uid != stored.uid:
+            self._forget(name)
+        elif before is not None and before.revision == stored.revision and name not in self._faults:
+            return
+        self._present[name] = stored
+        self._changed[name] = None
+        self._faults.pop(name, None)
+        try:
+            definition: Definition = orjson.loads(stored.json)
+            accepted = definition.get("status", {}).get("acceptedNames", {})
+            self._accepted[name] = accepted
+            (self._waiting.discard if definition["spec"]["names"] == accepted else self._waiting.add)(name)
+            if name not in self._works and (plan := self._plan(stored, definition)) is not None:
+                self._publish(plan)
+        except FAULTS as e:
+            self._failed(name, e)
+
+    def _forget(self, name: str) -> None:
+        """Serve nothing of a definition that has gone."""
+        del self._present[name]
+        self._changed[name] = None
+        self._selectable.pop(name, None)
+        self._accepted.pop(name, None)
+        self._faults.pop(name, None)
+        self._waiting.discard(name)
+        self._withdraw(name)
+        self._instances.pop(name, None)
+
+    def _failed(self, name: str, fault: BaseException) -> None:
+        LOG.error("%s is not served as it says", name, exc_info=fault)
+        self._faults[name] = fault
+        self._clock.later(RETRY_SECONDS, partial(self._again, name))
+
+    def _again(self, name: str) -> None:
+        if name in self._faults:
+            self._take(self._present[name])
+
+    def _plan(self, stored: Stored, definition: Definition) -> Plan | None:
+        """What is to be published of a definition; None when that is done already."""
+        name = stored.name
+        if not (holds(definition, "NamesAccepted") or holds(definition, "Established")):
+            self._withdraw(name)
+            return None
+        names = definition["status"]["acceptedNames"]
+        conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
+        # Not from the decoded spec: a schema may be deeper than what can be written again here.
+        spec = stored.thaw().get(["spec"]) or b""
+        state = hashlib.sha256(b"".join((spec, orjson.dumps([names, conditions])))).digest()
+        if (known := self._known.get(name)) is not None and known.state == state:
+            return None
+        form = hashlib.sha256(b"".join((spec, orjson.dumps(names)))).digest()
+        # What is selected by are values as they are read: with defaults, which a schema may change.
+        selects = any(v.get("selectableFields") for v in definition["spec"]["versions"])
+        return Plan(stored, definition, state, form, hashlib.sha256(spec).digest() if selects else b"")
+
+    def _publish(self, plan: Plan) -> None:
+        """Serve what a definition says from now on, or begin to make that."""
+        name = plan.stored.name
+        if plan.large or self._reselects(plan):
+            task = self._works[name] = asyncio.create_task(self._make(name))
+            task.add_done_callback(lambda _: self._made(name))
+            return
+        known = self._known.get(name)
+        same = known is not None and known.form == plan.form
+        # Where only conditions changed, what is shown stays as it is (`updateCustomResourceDefinition`).
+        natives = known.natives if same and known else dict(self._registry.catalog.native.custom(plan.stored))
+        webhook = self._webhook(name, plan.definition["spec"].get("conversion", {}))
+        self._swap(plan, natives, webhook, resources(plan.definition, natives, webhook))
+
+    def _reselects(self, plan: Plan) -> bool:
+        """Whether objects that are there are selected by other values from now on."""
+        before = self._selectable.get(plan.stored.name)
+        if before is not None:
+            return before != plan.selectable
+        # Whoever stored them may have known another state of the definition.
+        return bool(plan.selectable) and not self._registry.storage.direct
+
+    async def _make(self, name: str) -> None:
+        """Publish a definition as it is in the end: it may be written again meanwhile."""
+        form, natives = b"", dict[str, ResourceType]()
+        known = self._known.get(name)
+        if known is not None:
+            form, natives = known.form, known.natives
+        while (stored := self._present.get(name)) is not None:
+            plan = self._plan(stored, orjson.loads(stored.json))
+            if plan is None:
+                return
+            if form != plan.form:
+                natives = dict(await run(self._registry.catalog.native.custom, stored, pooled=plan.large))
+                form = plan.form
+            if self._present.get(name) is not stored:
+                continue
+            webhook = self._webhook(name, plan.definition["spec"].get("conversion", {}))
+            made = await run(resources, plan.definition, natives, webhook, pooled=plan.large)
+            if self._reselects(plan):
+                instances = stored_resource(plan.definition, natives, webhook)
+                collection = self._registry.collection(instances)
+                if not collection.ready():
+                    await collection.wait()
+                await collection.reindex(instances.native)
+                self._selectable[name] = plan.selectable
+            if self._present.get(name) is stored:
+                self._swap(plan, natives, webhook, made)
+                return
+
+    def _made(self, name: str) -> None:
+        work = self._works.pop(name)
+        fault = None if work.cancelled() else work.exception()
+        if fault is not None and name in self._present:
+            self._failed(name, fault)
+
+    def _swap(
+        self, plan: Plan, natives: dict[str, ResourceType], webhook: Webhook | None, made: list[Resource]
+    ) -> None:
+        """Serve what was made of a definition; streams of what it said before end."""
+        name = plan.stored.name
+        known = self._known.get(name)
+        instances = stored_resource(plan.definition, natives, webhook)
+        self._known[name] = Known(plan.state, plan.form, natives)
+        self._selectable[name] = plan.selectable
+        self._instances[name] = instances
+        shard = instances.storage
+        if shard not in self._registry.strategies:
+            self._registry.strategies[shard] = InstanceStrategy(self._registry, partial(self._gone, name))
+        # Followed from now on, where that has to be loaded.
+        self._registry.collection(instances)
+        self._registry.catalog.replace(name, made)
+        self._swapped(None if known is not None and known.form == plan.form else shard)
+
+    def _gone(self, name: str) -> None:
+        self.instance_gone(name)
+
+    def _webhook(self, name: str, conversion: dict[str, Any]) -> Webhook | None:
+        """The webhook that converts the objects of a definition from now on; a former one ends with its last call."""
+        old = self._webhooks.get(name)
+        if old is not None and old.conversion == conversion:
+            return old
+        if old is not None:
+            self._webhooks.pop(name).retire()
+        if conversion.get("strategy") != "Webhook":
+            return None
+        found = self._webhooks[name] = Webhook(conversion, self.services, self._registry.chance)
+        return found
+
+    def _withdraw(self, name: str) -> None:
+        """Serve nothing of a definition any more."""
+        known = self._known.pop(name, None)
+        instances = self._instances.get(name)
+        if known is None and instances is None:
+            return
+        self._registry.catalog.replace(name, [])
+        if instances is not None:
+            self._swapped(instances.storage)
+        self._webhook(name, {})

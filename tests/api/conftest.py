@@ -34,6 +34,7 @@ LATE = {
         "test_owners",
         "test_requests",
         "test_scale",
+        "test_served",
         "test_values",
         "test_watch",
         "test_writes",

@@ -84,6 +84,7 @@ class Served:
 
     async def close(self) -> None:
         """Make no more, and let the connections to webhooks go."""
+        self._faults.clear()
         tasks = list(self._works.values())
         for task in tasks:
             task.cancel()
@@ -207,8 +208,7 @@ class Served:
         """Serve what a definition says from now on, or begin to make that."""
         name = plan.stored.name
         if plan.large or self._reselects(plan):
-            task = self._works[name] = asyncio.create_task(self._make(name))
-            task.add_done_callback(lambda _: self._made(name))
+            self._works[name] = asyncio.create_task(self._beside(name))
             return
         known = self._known.get(name)
         same = known is not None and known.form == plan.form
@@ -224,6 +224,18 @@ class Served:
             return before != plan.selectable
         # Whoever stored them may have known another state of the definition.
         return bool(plan.selectable) and not self._registry.storage.direct
+
+    async def _beside(self, name: str) -> None:
+        """Publish a definition beside the loop; what changes from the moment on at which it is done is new work."""
+        try:
+            await self._make(name)
+        except FAULTS as e:
+            if name in self._present:
+                self._failed(name, e)
+        finally:
+            del self._works[name]
+            if name not in self._present:
+                self._webhook(name, {})
 
     async def _make(self, name: str) -> None:
         """Publish a definition as it is in the end: it may be written again meanwhile."""
@@ -252,12 +264,6 @@ class Served:
             if self._present.get(name) is stored:
                 self._swap(plan, natives, webhook, made)
                 return
-
-    def _made(self, name: str) -> None:
-        work = self._works.pop(name)
-        fault = None if work.cancelled() else work.exception()
-        if fault is not None and name in self._present:
-            self._failed(name, fault)
 
     def _swap(
         self, plan: Plan, natives: dict[str, ResourceType], webhook: Webhook | None, made: list[Resource]
@@ -294,11 +300,8 @@ class Served:
 
     def _withdraw(self, name: str) -> None:
         """Serve nothing of a definition any more."""
-        known = self._known.pop(name, None)
-        instances = self._instances.get(name)
-        if known is None and instances is None:
-            return
-        self._registry.catalog.replace(name, [])
-        if instances is not None:
-            self._swapped(instances.storage)
+        if self._known.pop(name, None) is not None:
+            self._registry.catalog.replace(name, [])
+            if (instances := self._instances.get(name)) is not None:
+                self._swapped(instances.storage)
         self._webhook(name, {})

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable
 
 import pytest
 
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, Pace
 from hydrofoil.engine import Stored
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
@@ -322,6 +322,28 @@ async def test_work_that_brings_about_more_does_not_wait_for_it() -> None:
         await queue.done(("a",))
         await queue.done(("b",))
     assert seen[:2] == [("a",), ("b",)]
+    await queue.close()
+
+
+async def test_what_a_worker_left_because_of_a_fault_is_another_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Key] = []
+    faults = [RuntimeError("between two keys")]
+
+    async def rest(_: Pace) -> None:
+        if faults:
+            raise faults.pop()
+
+    async def work(key: Key) -> bool:
+        seen.append(key)
+        return True
+
+    monkeypatch.setattr(Pace, "rest", rest)
+    queue = Queue("a test", work, Clock())
+    queue.put(("a",))
+    async with asyncio.timeout(5):
+        await queue.done(("b",))
+    assert seen == [("a",), ("b",)]
+    assert not faults
     await queue.close()
 
 

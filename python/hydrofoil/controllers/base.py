@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Iterable
 from functools import partial
@@ -13,14 +12,15 @@ from hydrofoil import engine
 from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.clock import Pace, stopwatch
+from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
-from hydrofoil.registry.pool import RETRY_SECONDS, lasting
+from hydrofoil.registry.pool import RETRY_SECONDS
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
 from hydrofoil.storage.errors import Expired
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
+from hydrofoil.watch.queue import Queue
 from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
@@ -112,7 +112,7 @@ def service_account(name: str) -> User:
 
 
 class Controller:
-    """Queues keys on events and works them off one by one; a failed one is tried again."""
+    """Puts keys into a queue on events; they are worked on one by one, and again when that fails."""
 
     user = User("system:kube-controller-manager", groups=("system:authenticated",))
     """As whom it writes."""
@@ -122,11 +122,9 @@ class Controller:
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
         self._hub = hub
-        self._queue: dict[tuple[str, ...], None] = {}
-        self._wake = asyncio.Event()
+        self._queue = Queue(type(self).__name__, self.work, registry.clock, retry=RETRY_SECONDS)
         self._sources: dict[tuple[str, str], EventSource] = {}
         self._met: set[tuple[str, str]] = set()
-        self._task: asyncio.Task[None] | None = None
         self._stopped = False
 
     def write(
@@ -164,13 +162,11 @@ class Controller:
 
     def put(self, *key: str) -> None:
         """Queue a key, once."""
-        self._queue[key] = None
-        self._wake.set()
+        self._queue.put(key)
 
     def start(self) -> None:
         """Begin."""
         self.discover()
-        self._task = asyncio.create_task(lasting(self._run, type(self).__name__, self.registry.clock))
 
     def discover(self) -> None:
         """Watch what is not watched yet."""
@@ -201,31 +197,9 @@ class Controller:
             LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
             self.registry.clock.later(RETRY_SECONDS, self.discover)
 
-    async def _run(self) -> None:
-        pace = Pace()
-        while True:
-            if not self._queue:
-                self._wake.clear()
-                await self._wake.wait()
-                # Requests come first.
-                await asyncio.sleep(0)
-            key = next(iter(self._queue))
-            del self._queue[key]
-            done = False
-            try:
-                done = await self.work(key)
-            except FAULTS:
-                LOG.exception("%s failed on %s", type(self).__name__, key)
-            finally:
-                if not done:
-                    self.registry.clock.later(RETRY_SECONDS, partial(self.put, *key))
-            await pace.rest()
-
     async def stop(self) -> None:
         """End."""
         self._stopped = True
         for source in list(self._sources.values()):
             source.end()
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+        await self._queue.close()

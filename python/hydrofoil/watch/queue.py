@@ -21,11 +21,20 @@ class Queue:
     Up to `width` are worked on beside each other.
     """
 
-    def __init__(self, what: str, work: Callable[[Key], Awaitable[bool]], clock: Clock, *, width: int = 1) -> None:
+    def __init__(
+        self,
+        what: str,
+        work: Callable[[Key], Awaitable[bool]],
+        clock: Clock,
+        *,
+        width: int = 1,
+        retry: float = RETRY_SECONDS,
+    ) -> None:
         self._what = what
         self._work = work
         self._clock = clock
         self._width = width
+        self._retry = retry
         self._waiting: dict[Key, None] = {}
         self._running: set[Key] = set()
         self._hopes: dict[Key, asyncio.Future[None]] = {}
@@ -41,11 +50,23 @@ class Queue:
         if self._closed:
             return
         self._waiting[key] = None
+        self._staff()
+
+    def _staff(self) -> None:
+        """Have one more worker, if another one is allowed."""
         if len(self._workers) < self._width:
             worker = asyncio.create_task(self._run())
             self._workers.add(worker)
             # It goes by itself when it is done: who puts a key from then on needs another one.
-            worker.add_done_callback(self._workers.discard)
+            worker.add_done_callback(self._left)
+
+    def _left(self, worker: asyncio.Task[None]) -> None:
+        """Let a worker go; what it left because of a fault is another one's."""
+        self._workers.discard(worker)
+        if not worker.cancelled() and (fault := worker.exception()) is not None:
+            LOG.error("%s lost a worker", self._what, exc_info=fault)
+        if not self._closed and any(key not in self._running for key in self._waiting):
+            self._staff()
 
     async def done(self, key: Key) -> None:
         """Wait until a key has been worked on from its state at this call. Raises what that raised.
@@ -93,7 +114,7 @@ class Queue:
 
     def _later(self, key: Key) -> None:
         if not self._closed and key not in self._timers:
-            self._timers[key] = self._clock.later(RETRY_SECONDS, lambda: self._again(key))
+            self._timers[key] = self._clock.later(self._retry, lambda: self._again(key))
 
     def _again(self, key: Key) -> None:
         self._timers.pop(key, None)

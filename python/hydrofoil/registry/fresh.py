@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -30,14 +30,20 @@ def told() -> Iterator[None]:
         raise errors.ApiError(503, "ServiceUnavailable", str(e), {}, retry_after=1) from None
 
 
-def judged_afresh(write: Callable[Given, Awaitable[Made]]) -> Callable[Given, Coroutine[Any, Any, Made]]:
+def judged_afresh(
+    write: Callable[Given, Coroutine[Any, Any, Made]],
+) -> Callable[Given, Coroutine[Any, Any, Made]]:
     """A write of a registry that is judged once more when what it was refused for may be no longer true."""
 
     @functools.wraps(write)
-    async def judged(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+    def judged(*args: Given.args, **kwargs: Given.kwargs) -> Coroutine[Any, Any, Made]:
+        # Without a coroutine of its own where there is nothing to judge anew.
+        if cast(Objects, args[0]).storage.direct:
+            return write(*args, **kwargs)
+        return again(*args, **kwargs)
+
+    async def again(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         storage = cast(Objects, args[0]).storage
-        if storage.direct:
-            return await write(*args, **kwargs)
         told_of = [given.warnings for given in args if isinstance(given, Write)]
         before = [list(warnings) for warnings in told_of]
         # The first try may change what it is given.

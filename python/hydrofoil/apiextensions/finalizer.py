@@ -10,7 +10,7 @@ from hydrofoil import engine
 from hydrofoil.apiextensions import naming
 from hydrofoil.apiextensions.naming import Change, Condition, Definition
 from hydrofoil.apiextensions.served import Served
-from hydrofoil.apiextensions.status import FINALIZER, Definitions, going
+from hydrofoil.apiextensions.status import FINALIZER, Definitions, going, read
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.custom import condition, holds
 from hydrofoil.clock import Clock
@@ -62,7 +62,7 @@ class Finalizer:
         name = key[0]
         self._held.discard(name)
         stored = self._definitions.get(name)
-        if stored is None or not going(definition := orjson.loads(stored.json)):
+        if stored is None or not going(definition := await read(stored)):
             return True
         await self._definitions.write(name, begun)
         ended: Condition = ("Terminating", "False", "NeverEstablished", "resource was never established")

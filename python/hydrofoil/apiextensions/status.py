@@ -16,7 +16,8 @@ from hydrofoil.apiextensions.served import Served
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.custom import condition
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Stored
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.pool import LARGE, run
 from hydrofoil.registry.store import Registry
 from hydrofoil.storage.errors import Conflict, Missing
 from hydrofoil.watch.follow import Followed
@@ -49,15 +50,11 @@ class Definitions:
         """Write once what is chosen of the present status, again when another write came between; whether it was."""
         strategy = self.registry.strategy(self.resource)
         while (old := self.get(name)) is not None:
-            change = choose(old, orjson.loads(old.json))
+            large = old.size > LARGE
+            change = choose(old, await read(old))
             if change is None:
                 return False
-            draft = old.thaw()
-            clock = self.registry.clock
-            change(draft, clock)
-            draft.default(clock.native)
-            draft.track(clock.native, MANAGER, old, "status")
-            draft.keep_metadata(old)
+            draft = await run(self._changed, old, change, pooled=large)
             try:
                 if strategy.gone(draft):
                     await self.collection.delete(old)
@@ -68,6 +65,23 @@ class Definitions:
                 continue
             return True
         return False
+
+    def _changed(self, old: Stored, change: Change) -> Draft:
+        """A changed definition in the form that is stored."""
+        clock = self.registry.clock
+        draft = old.thaw()
+        change(draft, clock)
+        draft.default(clock.native)
+        draft.track(clock.native, MANAGER, old, "status")
+        draft.keep_metadata(old)
+        draft.seal()
+        return draft
+
+
+async def read(stored: Stored) -> Definition:
+    """What a definition says; a large one leaves the loop to be read."""
+    found: Definition = await run(orjson.loads, stored.json, pooled=stored.size > LARGE)
+    return found
 
 
 class Status:
@@ -119,7 +133,7 @@ class Status:
                 self._settled.pop(name, None)
                 continue
             self._settled[name] = stored.revision
-            if going(orjson.loads(stored.json)):
+            if going(await read(stored)):
                 self._clean(name)
         return True
 

@@ -1,4 +1,4 @@
-//! JSON and protobuf of a pod and a deployment, both ways. The subjects check their round trips as they are read.
+//! JSON and protobuf of a pod and a deployment, both ways. The subjects check their round trips when created.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hydrofoil_bench::{Subject, catalog};

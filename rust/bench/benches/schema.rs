@@ -1,4 +1,4 @@
-//! Validation of new objects, and what it takes to publish a definition.
+//! Validation of new objects, and the publication of a definition.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hydrofoil_bench::{Subject, catalog, definition};

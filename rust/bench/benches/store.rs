@@ -28,7 +28,7 @@ fn store(c: &mut Criterion) {
     assert_eq!(walk(), OBJECTS);
     c.bench_function("walk a list of 100,000", |b| b.iter(walk));
 
-    // Beyond the keys that are there, so that no walk above is changed.
+    // New keys only, so that the reads above do not change.
     let mut next = OBJECTS;
     c.bench_function("insert", |b| {
         b.iter_batched(

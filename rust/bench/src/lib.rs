@@ -1,4 +1,4 @@
-//! What the benchmarks and the count of instructions work on: realistic objects and a filled shard.
+//! The subjects of the benchmarks and of the count of instructions: realistic objects and a filled shard.
 
 mod objects;
 mod shard;

@@ -6,13 +6,13 @@ use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::{Kind, Request, validate};
 use hydrofoil_types::{Catalog, Causes, Schema, Value};
 
-/// The package's catalog.
+/// Return the catalog of the package.
 pub fn catalog() -> Catalog {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
     Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
 }
 
-/// One object of a built-in kind in every form that a request meets.
+/// An object of a built-in kind in every form that a request uses.
 #[derive(Debug)]
 pub struct Subject {
     /// The kind.
@@ -28,33 +28,27 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// A pod with two containers that runs.
+    /// Return a running pod with two containers.
     pub fn pod(catalog: &Catalog) -> Self {
         Self::read(catalog, ("", "v1", "pods"), include_bytes!("../objects/pod.json"))
     }
 
-    /// A deployment of such pods.
+    /// Return a deployment of such pods.
     pub fn deployment(catalog: &Catalog) -> Self {
         Self::read(catalog, ("apps", "v1", "deployments"), include_bytes!("../objects/deployment.json"))
     }
 
-    /// A config map of 1 KB.
+    /// Return a config map of 1 KB.
     pub fn config_map(catalog: &Catalog) -> Self {
         Self::read(catalog, ("", "v1", "configmaps"), include_bytes!("../objects/config_map.json"))
     }
 
     fn read(catalog: &Catalog, (group, version, plural): (&str, &str, &str), text: &[u8]) -> Self {
         let resource = catalog.resource(group, version, plural).expect("a built-in resource");
-        let kind = Kind {
-            group: resource.group.clone(),
-            version: resource.version.clone(),
-            kind: resource.kind.clone(),
-            plural: resource.plural.clone(),
-            namespaced: resource.namespaced,
-        };
+        let kind = Kind::of(resource);
         let schema = catalog.schema(&resource.type_name).expect("the type of a resource");
         let json = json::encode(&schema, &json::decode(&schema, text).expect("a good object").value);
-        // Members stand in canonical order now, as in every stored object.
+        // Members are now in canonical order, as in every stored object.
         let value = json::decode(&schema, &json).expect("its own encoding").value;
         let mut subject = Self { kind, schema, value, json, protobuf: Vec::new() };
         subject.protobuf = subject.encode_protobuf();
@@ -64,34 +58,34 @@ impl Subject {
         subject
     }
 
-    /// From JSON to loose form.
+    /// Decode JSON to loose form.
     pub fn decode_json(&self) -> Value {
         json::decode(&self.schema, &self.json).expect("its own encoding").value
     }
 
-    /// From loose form to JSON.
+    /// Encode loose form as JSON.
     pub fn encode_json(&self) -> Vec<u8> {
         json::encode(&self.schema, &self.value)
     }
 
-    /// From protobuf to loose form.
+    /// Decode protobuf to loose form.
     pub fn decode_protobuf(&self) -> Value {
         proto::decode(&self.schema, &self.protobuf).expect("its own encoding")
     }
 
-    /// From loose form to protobuf.
+    /// Encode loose form as protobuf.
     pub fn encode_protobuf(&self) -> Vec<u8> {
         let version = self.value.str_at(&["apiVersion"]);
         proto::envelope(version, &self.kind.kind, &proto::encode(&self.schema, &self.value))
     }
 
-    /// What is wrong with it as a new object: nothing.
+    /// Validate it as a new object; it has no causes.
     pub fn validate(&self) -> Causes {
         validate::create(&Request { kind: &self.kind, subresource: "", old: None }, &self.value)
     }
 }
 
-/// A stored definition of a custom resource with ten rules, in loose form.
+/// Return a stored definition of a custom resource with ten rules, in loose form.
 pub fn definition(catalog: &Catalog) -> Value {
     let resource =
         catalog.resource("apiextensions.k8s.io", "v1", "customresourcedefinitions").expect("a built-in resource");

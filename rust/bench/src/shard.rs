@@ -7,12 +7,12 @@ use hydrofoil_store::{Draft, Limits, Local, Shard, View};
 
 use crate::Subject;
 
-/// The key of the `i`th object.
+/// Return the key of the `i`th object.
 pub fn key(i: usize) -> String {
     format!("default/object-{i:06}")
 }
 
-/// An object as the store takes it.
+/// Return an object in the form that the store takes.
 pub fn draft(subject: &Subject) -> Draft {
     let encoded = json::encode_stored(&subject.schema, &subject.value);
     let head = format!(r#"{{"kind":"{}","apiVersion":"{}","#, subject.kind.kind, subject.value.str_at(&["apiVersion"]));
@@ -24,11 +24,11 @@ pub fn draft(subject: &Subject) -> Draft {
         head: head.len(),
         labels: Box::default(),
         fields: Box::default(),
-        form: 0,
+        fingerprint: 0,
     }
 }
 
-/// A shard with the keys from 0 on, and its log.
+/// Return a shard with the keys from 0, and its log.
 pub fn filled(subject: &Subject, count: usize) -> (Local, Arc<Shard>) {
     let view = View::new(Limits::default(), None, Arc::default());
     let log = Local::open(&view, 1);

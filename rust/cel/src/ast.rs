@@ -1,19 +1,19 @@
-//! An expression after parsing, with macros already expanded.
+//! The syntax tree of an expression, with macros expanded.
 
 use smol_str::SmolStr;
 
-/// A node. `id` numbers the nodes of one expression from zero.
+/// A node. `id` numbers the nodes of an expression from zero.
 #[derive(Clone, Debug)]
 pub(crate) struct Expr {
     pub id: usize,
-    /// Where it stands, in characters.
+    /// The offset in characters.
     pub at: usize,
-    /// How deep the nodes below go.
+    /// The depth of the tree below.
     pub depth: usize,
     pub kind: Kind,
 }
 
-/// What a node is.
+/// The kinds of nodes.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Literal(Literal),
@@ -25,27 +25,27 @@ pub(crate) enum Kind {
         test: bool,
     },
     Call(Call),
-    /// Items, each with whether it is optional.
+    /// The items, each with whether it is optional.
     List(Vec<(Expr, bool)>),
     /// Keys and values, each with whether it is optional.
     Map(Vec<(Expr, Expr, bool)>),
-    /// A message: only the types of patches can be made.
+    /// A message: only the types of patches can be constructed.
     Message(SmolStr, Vec<Member>),
     Fold(Box<Fold>),
-    /// `optMap` and `optFlatMap`: the operand, the variable, and what becomes of the value.
+    /// `optMap` and `optFlatMap`: the operand, the variable, and the expression of it.
     Opt {
         operand: Box<Expr>,
         name: SmolStr,
         body: Box<Expr>,
         flat: bool,
     },
-    /// `cel.bind`: a name for a value, and what is made of it.
+    /// `cel.bind`: a variable with its value, and the expression in its scope.
     Bind {
         name: SmolStr,
         value: Box<Expr>,
         body: Box<Expr>,
     },
-    /// What could not be parsed.
+    /// A syntax error.
     Bad,
 }
 
@@ -60,11 +60,11 @@ pub(crate) enum Literal {
     Bytes(Box<[u8]>),
 }
 
-/// A field of a message that is made.
+/// A field of a message construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub name: SmolStr,
-    /// Where its colon stands.
+    /// The offset of its colon.
     pub at: usize,
     pub optional: bool,
     pub value: Expr,
@@ -72,7 +72,7 @@ pub(crate) struct Member {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// `_&&_`, `size`, `sets.contains`.
+    /// The function, as `_&&_`, `size`, `sets.contains`.
     pub name: SmolStr,
     pub target: Option<Box<Expr>>,
     pub args: Vec<Expr>,
@@ -83,15 +83,15 @@ pub(crate) struct Call {
 pub(crate) struct Fold {
     pub range: Expr,
     pub name: SmolStr,
-    /// The second variable, of values.
+    /// The second variable, for values.
     pub second: Option<SmolStr>,
     pub filter: Option<Expr>,
-    /// The predicate or the transformation; none for `filter`, which gives the item itself.
+    /// The predicate or the transformation; `None` for `filter`, which keeps the item itself.
     pub body: Option<Expr>,
     pub step: Step,
 }
 
-/// What a comprehension gathers.
+/// The result that a comprehension accumulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     All,
@@ -106,7 +106,7 @@ pub(crate) enum Step {
 }
 
 impl Expr {
-    /// The dotted name that selections of identifiers spell.
+    /// Return the dotted name if the node is a selection of identifiers.
     pub fn qualified(&self) -> Option<String> {
         match &self.kind {
             Kind::Ident(name) => Some(name.to_string()),

@@ -1,4 +1,4 @@
-//! What running a call costs (cel-go `interpreter/runtimecost.go`, `ext`; apiserver `pkg/cel/library/cost.go`).
+//! The runtime cost of a call (cel-go `interpreter/runtimecost.go`, `ext`; apiserver `pkg/cel/library/cost.go`).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -8,43 +8,43 @@
 use crate::size::{LIST, PATTERN, TEXT, scaled};
 use crate::value::Val;
 
-/// How a call is charged.
+/// The formula for the cost of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Charge {
     None,
     One,
-    /// The first argument is gone through so many times.
+    /// The first argument is traversed this many times.
     Text(f64),
-    /// The result is put together.
+    /// The result is concatenated.
     Join,
-    /// A text is searched for a pattern.
+    /// A string is searched for a pattern.
     Pattern,
-    /// A text is searched for another.
+    /// A string is searched for another.
     Within,
-    /// Two values are gone through as far as the shorter reaches.
+    /// Two values are traversed up to the length of the shorter.
     Shorter,
-    /// The second argument is a list that is gone through.
+    /// The second argument is a list that is traversed.
     Member,
-    /// Two texts are put together.
+    /// Two strings are concatenated.
     Concat,
-    /// All texts of a list are gone through.
+    /// All strings of a list are traversed.
     Deep,
-    /// A list as long as the result is made.
+    /// A list as long as the result is created.
     Made,
-    /// A list is made of one as long as the first argument.
+    /// A list is created from one as long as the first argument.
     Flatten,
-    /// The items of a list are compared with each other; the number of the argument.
+    /// The items of a list are compared with each other; the index of the argument.
     Squared(usize),
     /// The items of two lists are compared.
     Pairs(f64),
     /// Addresses of a network are compared.
     Network(bool),
-    /// A text is checked for a named format.
+    /// A string is checked for a named format.
     Named,
 }
 
 impl Charge {
-    /// How calls of a function are charged.
+    /// Return the formula of a function.
     pub fn of(name: &str) -> Self {
         match name {
             "isSorted" | "sum" | "max" | "min" | "indexOf" | "lastIndexOf" => Self::Deep,
@@ -71,7 +71,7 @@ impl Charge {
         }
     }
 
-    /// What a call has cost.
+    /// Return the cost of a call.
     pub fn cost(self, args: &[Val<'_>], result: &Val<'_>) -> u64 {
         let size = |n: usize| args.get(n).map_or(1, Val::size);
         let made = |n: u64, factor: f64| (n as f64 * factor) as u64 + 1 + LIST;
@@ -121,7 +121,7 @@ impl Charge {
     }
 }
 
-/// What going through a value costs, its texts by their length.
+/// Return the cost of traversing a value, strings by their length.
 fn traversal(value: &Val<'_>) -> u64 {
     match value {
         Val::Str(text) => (text.len() as f64 * TEXT) as u64,

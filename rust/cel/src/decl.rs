@@ -1,4 +1,4 @@
-//! What expressions see of a structural schema (apiserver `pkg/cel/common/schemas.go`, `pkg/cel/types.go`).
+//! The declaration of a structural schema in expressions (apiserver `pkg/cel/common/schemas.go`, `pkg/cel/types.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "sizes are sums of the lengths of names")]
 
@@ -10,27 +10,27 @@ use smol_str::{SmolStr, format_smolstr};
 
 use crate::escape::{escape, is_reserved};
 
-/// The most bytes a request may have, by which sizes are bounded where the schema does not.
+/// The maximum size of a request in bytes, which bounds sizes that the schema does not.
 const REQUEST: i64 = 3 * 1024 * 1024;
 
-/// The name that types are called after.
+/// The name of the root type, a prefix of the names of all types.
 const ROOT: &str = "selfType";
 
 /// A declared value.
 #[derive(Debug)]
 pub struct Decl {
-    /// The name of an object's type in messages.
+    /// The name of an object type in messages.
     pub(crate) name: SmolStr,
     pub(crate) shape: Shape,
-    /// Whether null is a value.
+    /// Whether null is allowed.
     pub(crate) nullable: bool,
-    /// The most items, members or characters it may have; upstream has zero for what has none of them.
+    /// The maximum number of items, members or characters; 0 for types that have none, as upstream.
     pub(crate) max: u64,
-    /// The fewest bytes it takes as JSON.
+    /// The minimum size as JSON in bytes.
     pub(crate) min_size: i64,
 }
 
-/// What a declared value is.
+/// The shape of a declared value.
 #[derive(Debug)]
 pub(crate) enum Shape {
     /// `x-kubernetes-int-or-string`.
@@ -48,21 +48,21 @@ pub(crate) enum Shape {
     Object(Fields),
 }
 
-/// The members of an object; a large one finds them by an index.
+/// The members of an object; a large one has an index.
 #[derive(Debug)]
 pub(crate) struct Fields {
     list: Box<[Field]>,
     index: Option<Box<Index>>,
 }
 
-/// Where members stand, by both of their names.
+/// The places of members by either of their names.
 #[derive(Debug, Default)]
 struct Index {
     names: HashMap<SmolStr, usize>,
     escaped: HashMap<SmolStr, usize>,
 }
 
-/// From how many members on they are found by an index.
+/// The number of members from which they are indexed.
 const MANY: usize = 16;
 
 impl From<Vec<Field>> for Fields {
@@ -105,12 +105,12 @@ impl Fields {
     }
 }
 
-/// Whether the order of a list counts when lists are compared.
+/// The relevance of the order of a list to its equality.
 #[derive(Clone, Debug)]
 pub(crate) enum Order {
     Kept,
     Set,
-    /// A map by keys.
+    /// A map list with keys.
     Keyed(Box<[SmolStr]>),
 }
 
@@ -119,14 +119,14 @@ pub(crate) enum Order {
 pub(crate) struct Field {
     /// The name in the object.
     pub name: SmolStr,
-    /// The name in expressions; none when it cannot be written there.
+    /// The name in expressions; `None` if it cannot be written there.
     pub escaped: Option<SmolStr>,
     pub decl: Arc<Decl>,
 }
 
 impl Decl {
-    /// The declaration of a `JSONSchemaProps`; none for what expressions do not see. `root` marks the root of a
-    /// resource, whose type and name are always seen (`SchemaDeclType`).
+    /// Return the declaration of a `JSONSchemaProps`; `None` if expressions have no access to it. `root` marks the root
+    /// of a resource, whose type and name are always accessible (`SchemaDeclType`).
     pub fn compile(props: &Value, root: bool) -> Option<Arc<Self>> {
         Self::named(props, root, ROOT)
     }
@@ -191,12 +191,12 @@ impl Decl {
         }
     }
 
-    /// The same as the root of names: what is below another has types of its own where its rules are compiled.
+    /// Return the same as a root of type names: nested values have types of their own where their rules are compiled.
     pub(crate) fn rooted(&self) -> Arc<Self> {
         self.renamed(ROOT)
     }
 
-    /// Whether it is the root of names.
+    /// Report whether it is a root of type names.
     pub(crate) fn is_root(&self) -> bool {
         self.name == ROOT
     }
@@ -229,7 +229,7 @@ impl Decl {
         Arc::new(Self { name: SmolStr::new(name), shape, ..*self })
     }
 
-    /// The declared items of a list or values of a map.
+    /// Return the declared items of a list or values of a map.
     pub fn element(&self) -> Option<&Arc<Self>> {
         match &self.shape {
             Shape::List(of, _) | Shape::Map(of) => Some(of),
@@ -237,7 +237,7 @@ impl Decl {
         }
     }
 
-    /// The declaration of a member by its name in the object.
+    /// Return the declaration of a member by its name in the object.
     pub fn member(&self, name: &str) -> Option<&Arc<Self>> {
         match &self.shape {
             Shape::Object(fields) => fields.named(name).map(|f| &f.decl),
@@ -245,8 +245,8 @@ impl Decl {
         }
     }
 
-    /// The declared field by its name in expressions. Words that no expression may begin with are also known as they
-    /// are: `self.namespace` is `self.__namespace__`.
+    /// Return the declared field by its name in expressions. Reserved words also match unescaped: `self.namespace` is
+    /// `self.__namespace__`.
     pub(crate) fn field(&self, escaped: &str) -> Option<&Field> {
         match &self.shape {
             Shape::Object(fields) => {
@@ -256,7 +256,7 @@ impl Decl {
         }
     }
 
-    /// How often it can stand in a request at most (`maxCardinality`).
+    /// Return the maximum number of occurrences in a request (`maxCardinality`).
     pub fn cardinality(&self) -> u64 {
         (REQUEST / (self.min_size + 1)).max(0) as u64
     }
@@ -266,7 +266,7 @@ fn flag(props: &Value, key: &str) -> bool {
     props.bool_at(&[key]).unwrap_or(false)
 }
 
-/// The fields of an object, and the fewest bytes it takes.
+/// Return the fields of an object, and its minimum size in bytes.
 fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
     let mut out = Vec::new();
     let mut min_size = 2;
@@ -293,7 +293,7 @@ fn fields(props: &Value, root: bool, name: &str) -> (Vec<Field>, i64) {
     (out, min_size)
 }
 
-/// What every resource has, unless its schema says as much (`WithTypeAndObjectMeta`).
+/// Return the members of every resource, where its schema does not define them (`WithTypeAndObjectMeta`).
 fn root_fields(own: Option<&hydrofoil_types::Map>) -> Vec<(SmolStr, Value)> {
     let kind = |path: &[&str]| {
         let (first, rest) = path.split_first()?;

@@ -1,4 +1,4 @@
-//! What expressions of admission and of device selectors may be about. They are checked, not run.
+//! The environments of the expressions of admission and of device selectors. They are checked, not run.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,23 +14,21 @@ use crate::parser;
 use crate::plan;
 use crate::program::{Refusal, constants};
 use crate::source;
-use crate::types::{Fields, Record, Type};
+use crate::types::{ATTRIBUTE, Fields, Record, Type};
 
-/// The declared name of an attribute of a device.
-pub(crate) const ATTRIBUTE: &str = "kubernetes.DRADevice.attribute";
 const VARIABLES: &str = "variables";
 
 /// The variables of an expression.
 #[derive(Clone, Debug)]
 pub struct Environment {
     variables: Vec<(&'static str, Type)>,
-    /// Whether patches can be made.
+    /// Whether the types of patches are declared.
     patches: bool,
-    /// How large the parts of the device are.
+    /// The maximum sizes of the parts of a device.
     device: Option<Arc<Decl>>,
 }
 
-/// The variables of a policy, as far as they are known (`pkg/admission/plugin/cel/composition.go`).
+/// The variables of a policy that are declared so far (`pkg/admission/plugin/cel/composition.go`).
 #[derive(Clone, Debug)]
 pub struct Named(Rc<Record>);
 
@@ -41,7 +39,7 @@ impl Default for Named {
 }
 
 impl Named {
-    /// Adds a variable, of any type where what it gives is not known; the last of a name counts.
+    /// Add a variable, of type `dyn` if its type is unknown; the last one of a name is used.
     pub fn set(&mut self, name: &str, found: Option<Output>) {
         let of = found.map_or(Type::Dyn, |output| stored(&output.of));
         if let Fields::Given(fields) = &mut Rc::make_mut(&mut self.0).fields {
@@ -50,17 +48,17 @@ impl Named {
     }
 }
 
-/// What an expression gives.
+/// The output of an expression.
 #[derive(Clone, Debug)]
 pub struct Output {
     of: Type,
-    /// What it costs at most, for an expression about a device.
+    /// The maximum cost, for an expression on a device.
     pub cost: u64,
 }
 
 impl Environment {
-    /// Of admission: `object`, `oldObject`, `namespaceObject`, `request` and what is asked for (apiserver
-    /// `pkg/admission/plugin/cel/compile.go`).
+    /// Return the environment of admission: `object`, `oldObject`, `namespaceObject`, `request` and the requested
+    /// others (apiserver `pkg/admission/plugin/cel/compile.go`).
     pub fn admission(params: bool, authorizer: bool) -> Self {
         let mut variables = vec![
             ("object", Type::Dyn),
@@ -79,7 +77,7 @@ impl Environment {
         Self { variables, patches: false, device: None }
     }
 
-    /// Of a selector of devices (dynamic-resource-allocation `cel/compile.go`).
+    /// Return the environment of a device selector (dynamic-resource-allocation `cel/compile.go`).
     pub fn device() -> Self {
         let capacity = Type::Library("kubernetes.Quantity");
         let by_name = |of: Type| Type::map(Type::String, Type::map(Type::String, of));
@@ -95,25 +93,25 @@ impl Environment {
         Self { variables: vec![("device", device)], patches: false, device: Some(device_sizes()) }
     }
 
-    /// With the types of patches.
+    /// Add the types of patches.
     #[must_use]
     pub fn with_patches(mut self) -> Self {
         self.patches = true;
         self
     }
 
-    /// With `variables`.
+    /// Add `variables`.
     #[must_use]
     pub fn with_variables(mut self, named: &Named) -> Self {
         self.variables.push((VARIABLES, Type::Record(Rc::clone(&named.0))));
         self
     }
 
-    /// Parses and checks an expression; the error says why it is refused.
+    /// Parse and check an expression; the error is the reason of its rejection.
     pub fn check(&self, text: &str) -> Result<Output, Refusal> {
-        let told = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
-        let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(told)?;
-        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(told)?;
+        let reported = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
+        let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(reported)?;
+        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
         constants(&plan::plan(&expr))?;
         let cost = self.device.as_ref().map_or(0, |device| cost::estimate(&expr, &checked, device));
         Ok(Output { of: checked.of(&expr).clone(), cost })
@@ -121,7 +119,7 @@ impl Environment {
 }
 
 impl Output {
-    /// Whether it is the type of a name, as it is shown.
+    /// Report whether it is the type of the given name, as printed.
     pub fn is(&self, name: &str) -> bool {
         self.to_string() == name
     }
@@ -133,7 +131,7 @@ impl fmt::Display for Output {
     }
 }
 
-/// A type by its declared name, which differs from what the checker prints (cel-go `types.Type.String`).
+/// Return the declared name of a type, which differs from the checker's (cel-go `types.Type.String`).
 fn declared(of: &Type) -> String {
     match of {
         Type::Null => "null_type".to_owned(),
@@ -147,7 +145,7 @@ fn declared(of: &Type) -> String {
     }
 }
 
-/// What of a type is kept of a variable (`convertCelTypeToDeclType`).
+/// Return the type of a variable, reduced as upstream does (`convertCelTypeToDeclType`).
 fn stored(of: &Type) -> Type {
     match of {
         Type::List(item) => Type::list(stored(item)),
@@ -174,7 +172,7 @@ fn texts(names: &[&'static str]) -> Vec<(&'static str, Type)> {
     names.iter().map(|name| (*name, Type::String)).collect()
 }
 
-/// `BuildRequestType`.
+/// Return the type of a request (`BuildRequestType`).
 fn request() -> Type {
     let kind = record("kubernetes.GroupVersionKind", &texts(&["group", "version", "kind"]));
     let resource = record("kubernetes.GroupVersionResource", &texts(&["group", "version", "resource"]));
@@ -194,7 +192,7 @@ fn request() -> Type {
     record("kubernetes.AdmissionRequest", &fields)
 }
 
-/// `BuildNamespaceType`.
+/// Return the type of a namespace (`BuildNamespaceType`).
 fn namespace() -> Type {
     let list = Type::list(Type::String);
     let mut condition = texts(&["status", "type", "message", "reason"]);
@@ -220,7 +218,7 @@ fn namespace() -> Type {
     record("kubernetes.Namespace", &fields)
 }
 
-/// The bounds of a device: 32 attributes, names of 32 and domains of 63 characters, values of 64.
+/// Return the limits of a device: 32 attributes, names of 32 and domains of 63 characters, values of 64.
 fn device_sizes() -> Arc<Decl> {
     let of =
         |name: &str, shape, max| Arc::new(Decl { name: SmolStr::new(name), shape, nullable: false, max, min_size: 0 });

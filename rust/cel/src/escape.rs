@@ -1,4 +1,4 @@
-//! Names of fields as expressions have to write them (apiserver `pkg/cel/escaping.go`).
+//! Names of fields as escaped in expressions (apiserver `pkg/cel/escaping.go`).
 
 #![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
 
@@ -28,12 +28,12 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-/// Whether a word stands for something in expressions, so that it is escaped as a name.
+/// Report whether a word is reserved in expressions, so that it is escaped as a name.
 pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name)
 }
 
-/// The name in expressions; none when it cannot be written there.
+/// Return the name in expressions; `None` if it cannot be written there.
 pub fn escape(name: &str) -> Option<SmolStr> {
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
         return None;

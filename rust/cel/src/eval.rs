@@ -1,4 +1,4 @@
-//! Running a program (cel-go `interpreter/interpretable.go`), with its cost counted on the way.
+//! Evaluation of a program (cel-go `interpreter/interpretable.go`), with its cost counted on the way.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -15,7 +15,7 @@ use crate::plan::{Loop, Node};
 use crate::size::{LIST, MAP, TEXT, scaled};
 use crate::value::{Fail, List, Out, Table, Text, Val};
 
-/// A run: the variables, and what it has cost.
+/// A run: the variables, and the cost so far.
 pub(crate) struct Run<'a> {
     pub this: Val<'a>,
     pub old: Option<Val<'a>>,
@@ -122,7 +122,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// `&&` and `||`: one term that decides makes up for others that fail.
+    /// Evaluate `&&` or `||`: one deciding term overrides errors of others.
     fn logic(&mut self, terms: &'a [Node], decides: bool) -> Out<'a> {
         let mut failed = None;
         for term in terms {
@@ -161,7 +161,7 @@ impl<'a> Run<'a> {
                 _ => return Err(Fail::overload()),
             };
             keyed(&key)?;
-            // Of a key that is written twice the last counts, as in Go's maps.
+            // The last value of a duplicate key counts, as in Go's maps.
             match out.iter_mut().find(|(k, _)| k.kind() == key.kind() && k.equal(&key).unwrap_or(false)) {
                 Some((_, old)) => *old = value,
                 None => out.push((key, value)),
@@ -196,7 +196,7 @@ impl<'a> Run<'a> {
         self.finish(state)
     }
 
-    /// That a comprehension is decided is seen at the next item, if there is one.
+    /// Charge for a decided comprehension: its condition is evaluated once more at the next item, if there is one.
     fn decided(&mut self, step: Step, more: bool) -> Result<(), Fail> {
         self.spend(match step {
             _ if !more => 0,
@@ -219,7 +219,7 @@ impl<'a> Run<'a> {
         self.finish(state)
     }
 
-    /// One item; whether that decides.
+    /// Evaluate one item; return whether it decides.
     fn step(
         &mut self,
         fold: &'a Loop,
@@ -250,7 +250,7 @@ impl<'a> Run<'a> {
         self.spend(match fold.step {
             Step::All | Step::Map => 3,
             Step::Exists => 4,
-            // Counting is charged only for what is counted.
+            // Only matching items are charged.
             Step::ExistsOne if matches!(value, Ok(Val::Bool(false))) => 0,
             Step::ExistsOne | Step::Entries => 2,
             Step::List => LIST + 2,
@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What a comprehension has gathered.
+/// The accumulator of a comprehension.
 struct State<'a> {
     step: Step,
     decided: bool,
@@ -317,7 +317,7 @@ impl State<'_> {
     }
 }
 
-/// Whether a value may be a key.
+/// Check that a value is a valid key.
 fn keyed(key: &Val<'_>) -> Result<(), Fail> {
     if matches!(key, Val::Bool(_) | Val::Int(_) | Val::Uint(_) | Val::Str(_)) {
         return Ok(());
@@ -356,7 +356,7 @@ fn opt_select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
     }
 }
 
-/// The name of a value's type in cel-go's own code.
+/// Return the name of a value's type in cel-go's code.
 fn go_type(value: &Val<'_>) -> &'static str {
     match value {
         Val::Null => "types.Null",

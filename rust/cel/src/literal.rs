@@ -1,4 +1,4 @@
-//! What literals mean (cel-go `parser/unescape.go`).
+//! The values of literals (cel-go `parser/unescape.go`).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -6,7 +6,7 @@
 )]
 #![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
 
-/// The text of a string literal with its quotes, or why there is none.
+/// Return the text of a string literal with its quotes, or the error in it.
 pub(crate) fn string(text: &str) -> Result<String, &'static str> {
     let mut out = String::new();
     each(text, |unit| match unit {
@@ -16,7 +16,7 @@ pub(crate) fn string(text: &str) -> Result<String, &'static str> {
     Ok(out)
 }
 
-/// The bytes of a bytes literal with its quotes, or why there are none.
+/// Return the bytes of a bytes literal with its quotes, or the error in it.
 pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, &'static str> {
     let mut out = Vec::new();
     each(text, |unit| match unit {
@@ -28,7 +28,7 @@ pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, &'static str> {
 
 enum Unit {
     Char(char),
-    /// Of `\x` or an octal escape.
+    /// The byte of `\x` or an octal escape.
     Byte(u8),
 }
 
@@ -39,7 +39,7 @@ fn each(text: &str, mut take: impl FnMut(Unit)) -> Result<(), &'static str> {
     let triple = body.len() >= 6 && (body.starts_with("\"\"\"") || body.starts_with("'''"));
     let quote = if triple { 3 } else { 1 };
     let body = body.get(quote..body.len().saturating_sub(quote)).unwrap_or("");
-    // Lines end alike whoever wrote them.
+    // Line ends are normalized.
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
     let mut rest = body.chars();
     while let Some(c) = rest.next() {

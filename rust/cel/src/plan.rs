@@ -1,18 +1,17 @@
-//! A checked expression made ready to run: functions found, variables numbered, patterns compiled.
+//! Plans of checked expressions: functions resolved, variables numbered, patterns compiled.
 
 use regex::Regex;
 use smol_str::SmolStr;
 
 use crate::ast::{Call, Expr, Fold, Kind, Literal, Step};
 use crate::charge::Charge;
-use crate::library::{self, Native};
-use crate::text;
+use crate::library::{self, Native, text};
 
 /// A step of a program.
 #[derive(Debug)]
 pub(crate) enum Node {
     Literal(Literal),
-    /// The value of a name of a type.
+    /// The value of a type name.
     Type(SmolStr),
     This,
     Old,
@@ -23,19 +22,19 @@ pub(crate) enum Node {
     And(Box<[Node]>),
     Or(Box<[Node]>),
     If(Box<[Node; 3]>),
-    /// The first optional that has a value, or the other; with `true` the value itself.
+    /// The first optional if it has a value, else the other; with `true` the value itself.
     OrElse(Box<[Node; 2]>, bool),
     Call(Native, Charge, Box<[Node]>),
-    /// `matches` with a pattern known beforehand, and what running it costs.
+    /// `matches` with a constant pattern, and the cost of running it.
     Matches(Box<Node>, Regex, u64),
     List(Box<[(Node, bool)]>),
     Map(Box<[(Node, Node, bool)]>),
     Fold(Box<Loop>),
-    /// The operand, what becomes of its value, and whether that is an optional already.
+    /// The operand, the expression of its value, and whether that already is an optional.
     Opt(Box<[Node; 2]>, bool),
-    /// What upstream works out beforehand, so that running it costs nothing.
+    /// An operation that upstream evaluates in advance, at no cost to a run.
     Free(Box<Node>),
-    /// What cannot be run, and why.
+    /// An operation that always fails, with the error.
     Fail(String),
 }
 
@@ -54,7 +53,7 @@ fn free(known: bool, node: Node) -> Node {
 }
 
 impl Node {
-    /// Visits the nodes right below, until one refuses.
+    /// Visit the children until one returns an error.
     pub fn each_child<E>(&self, visit: &mut dyn FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
         match self {
             Self::Literal(_) | Self::Type(_) | Self::This | Self::Old | Self::Local(_) | Self::Fail(_) => Ok(()),
@@ -77,7 +76,7 @@ impl Node {
     }
 }
 
-/// Plans an expression whose variables are `self` and `oldSelf`.
+/// Plan an expression of the variables `self` and `oldSelf`.
 pub(crate) fn plan(expr: &Expr) -> Node {
     Planner { locals: Vec::new() }.node(expr)
 }
@@ -171,7 +170,7 @@ impl Planner {
             Some(native) => {
                 let mut args = self.all(parts);
                 if let (true, Some(key)) = (matches!(call.name.as_str(), "_[_]" | "_[?_]"), args.get_mut(1)) {
-                    // A variable that is a key is not charged.
+                    // A variable used as a key is not charged.
                     let own = std::mem::replace(key, Node::This);
                     *key = free(matches!(own, Node::Local(_)), own);
                 }
@@ -180,7 +179,7 @@ impl Planner {
                     "bool" | "bytes" | "double" | "duration" | "int" | "string" | "timestamp" | "uint"
                 );
                 let known = converts && args.iter().all(Node::is_constant);
-                // Upstream looks a value up in a list of constants at no cost.
+                // Upstream looks up values in a list of constants at no cost.
                 let looked_up = call.name == "@in" && args.get(1).is_some_and(Node::is_constant);
                 let charge = if looked_up { Charge::None } else { Charge::of(&call.name) };
                 free(known, Node::Call(native, charge, args))

@@ -1,4 +1,4 @@
-//! An expression from text to result.
+//! Compilation and runs of an expression.
 
 use std::sync::Arc;
 
@@ -15,42 +15,42 @@ use crate::source;
 use crate::types::Type;
 use crate::value::{Fail, Val};
 
-/// The most that one run may cost (`PerCallLimit`).
+/// The maximum cost of a run (`PerCallLimit`).
 const LIMIT: u64 = 1_000_000;
 
-/// A compiled expression about `self` and `oldSelf`.
+/// A compiled expression of `self` and `oldSelf`.
 #[derive(Debug)]
 pub struct Program {
     node: Node,
     /// Whether `oldSelf` is used.
     pub uses_old: bool,
-    /// What it may cost at most.
+    /// The maximum cost by the estimate.
     pub cost: u64,
     optional_old: bool,
 }
 
-/// What an expression gives.
+/// The required type of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A truth.
+    /// A boolean.
     Bool,
-    /// A text.
+    /// A string.
     Text,
 }
 
-/// Why an expression is refused.
+/// The reason why an expression is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It does not parse or check; what cel-go prints of it.
+    /// It does not parse or check; the issues as cel-go prints them.
     Issues(String),
-    /// It does not give what is asked for.
+    /// Its type is not the required one.
     Type,
-    /// A constant in it has no value.
+    /// A constant in it has an invalid value.
     Instance(String),
 }
 
 impl Refusal {
-    /// What is said of a rule (apiextensions-apiserver `pkg/apiserver/schema/cel/compilation.go`).
+    /// Return the message for a rule (apiextensions-apiserver `pkg/apiserver/schema/cel/compilation.go`).
     pub fn of_rule(self) -> String {
         match self {
             Self::Type => "cel expression must evaluate to a bool".to_owned(),
@@ -60,40 +60,40 @@ impl Refusal {
     }
 }
 
-/// The values that an expression is about.
+/// The values of the variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Variables<'a> {
     /// `self`.
     pub this: &'a Value,
     /// `oldSelf`.
     pub old: Option<&'a Value>,
-    /// How both are declared.
+    /// The declaration of both.
     pub decl: &'a Decl,
 }
 
-/// Why a run gave nothing.
+/// The reason why a run has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// An error of the expression.
     Error(String),
-    /// The run was stopped for its cost.
+    /// The run exceeded its cost limit.
     Limit,
 }
 
 impl Program {
-    /// Compiles an expression; with `optional_old`, `oldSelf` is an optional.
+    /// Compile an expression; with `optional_old`, `oldSelf` is an optional.
     ///
-    /// The error says at which step it is refused, and why.
+    /// The error reports the rejecting step and the reason.
     pub fn compile(text: &str, decl: &Arc<Decl>, optional_old: bool, kind: Kind) -> Result<Self, Refusal> {
-        let told = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
-        let (mut expr, nodes) = parser::parse(text, false).map_err(told)?;
+        let reported = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
+        let (mut expr, nodes) = parser::parse(text, false).map_err(reported)?;
         let this = Type::of(decl);
         let old = if optional_old { Type::optional(this.clone()) } else { this.clone() };
         let variables = [("self", this), ("oldSelf", old)];
         let checked: Checked = match checker::check(&mut expr, nodes, &variables, false) {
-            // Messages name the types as if nothing were around them.
+            // Messages print the types as if of a root schema.
             Err(_) if !decl.is_root() => return Self::compile(text, &decl.rooted(), optional_old, kind),
-            other => other.map_err(told)?,
+            other => other.map_err(reported)?,
         };
         let fits = match kind {
             Kind::Bool => matches!(checked.of(&expr), Type::Bool),
@@ -107,7 +107,7 @@ impl Program {
         Ok(Self { node, uses_old: names(&expr, "oldSelf"), cost: cost::estimate(&expr, &checked, decl), optional_old })
     }
 
-    /// Runs it on values; the second is what that has cost.
+    /// Run it on values; also return the cost.
     pub fn truth(&self, on: Variables<'_>) -> (Result<bool, Failure>, u64) {
         let (found, spent) = self.run(on, |value| match value {
             Val::Bool(b) => Ok(b),
@@ -116,7 +116,7 @@ impl Program {
         (found, spent)
     }
 
-    /// Runs it on values for a text; the second is what that has cost.
+    /// Run it on values for a string; also return the cost.
     pub fn text(&self, on: Variables<'_>) -> (Result<String, Failure>, u64) {
         self.run(on, |value| match value {
             Val::Str(text) => Ok(text.to_string()),
@@ -129,7 +129,7 @@ impl Program {
         on: Variables<'a>,
         take: impl FnOnce(Val<'a>) -> Result<T, Fail>,
     ) -> (Result<T, Failure>, u64) {
-        let told = |why: Fail| match why {
+        let reported = |why: Fail| match why {
             Fail::Error(why) => Failure::Error(why),
             Fail::Budget => Failure::Limit,
         };
@@ -142,21 +142,21 @@ impl Program {
             Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT })
         });
         match ready {
-            Err(why) => (Err(told(why)), 0),
+            Err(why) => (Err(reported(why)), 0),
             Ok(mut run) => {
-                let found = run.eval(&self.node).and_then(take).map_err(told);
+                let found = run.eval(&self.node).and_then(take).map_err(reported);
                 (found, run.spent)
             }
         }
     }
 }
 
-/// Works out what needs no values.
+/// Evaluate the operations that need no variables.
 pub(crate) fn constants(node: &Node) -> Result<(), Refusal> {
     if let Node::Free(inner) = node {
         let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT };
         return match run.eval(inner) {
-            // A key that is a variable is known only when it is run.
+            // A key that is a variable is known only at runtime.
             Err(Fail::Error(why)) if !matches!(**inner, Node::Local(_)) => Err(Refusal::Instance(why)),
             _ => Ok(()),
         };
@@ -164,7 +164,7 @@ pub(crate) fn constants(node: &Node) -> Result<(), Refusal> {
     node.each_child(&mut |child| constants(child))
 }
 
-/// Whether a name is referred to.
+/// Report whether an expression refers to a name.
 fn names(expr: &Expr, name: &str) -> bool {
     if matches!(&expr.kind, crate::ast::Kind::Ident(found) if found == name) {
         return true;

@@ -1,19 +1,19 @@
-//! Ranges of sizes and costs (cel-go `checker/cost.go`): sums and products that stop at the largest number.
+//! Ranges of sizes and costs (cel-go `checker/cost.go`): sums and products saturate at the largest number.
 
-/// From the least to the most.
+/// A range from a minimum to a maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub min: u64,
     pub max: u64,
 }
 
-/// What traversing a text costs for each of its characters.
+/// The cost of traversing a string, per character.
 pub(crate) const TEXT: f64 = 0.1;
-/// What a character of a pattern costs for each unit of text.
+/// The cost per character of a pattern and unit of text.
 pub(crate) const PATTERN: f64 = 0.25;
-/// Making a list.
+/// The cost of creating a list.
 pub(crate) const LIST: u64 = 10;
-/// Making a map.
+/// The cost of creating a map.
 pub(crate) const MAP: u64 = 30;
 
 impl Range {
@@ -41,7 +41,7 @@ impl Range {
     }
 }
 
-/// The product rounded up. A conversion of a float beyond the largest number gives that number.
+/// Return the product rounded up. A float beyond the largest number is converted to that number.
 pub(crate) fn scaled(n: u64, factor: f64) -> u64 {
     (n as f64 * factor).ceil() as u64
 }

@@ -1,4 +1,4 @@
-//! The text of an expression, and what is wrong with it as cel-go prints it (cel-go `common/error.go`).
+//! The text of an expression, and its issues as cel-go prints them (cel-go `common/error.go`).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -7,23 +7,23 @@
 
 use std::fmt::Write as _;
 
-/// One thing that is wrong, at a place in characters from the beginning.
+/// An issue at an offset in characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
-    /// The place.
+    /// The offset.
     pub at: usize,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 impl Issue {
-    /// An issue.
+    /// Return an issue.
     pub fn new(at: usize, message: impl Into<String>) -> Self {
         Self { at, message: message.into() }
     }
 }
 
-/// All issues with the lines they stand in, in the order of the source: `ERROR: <input>:1:6: ...`.
+/// Return all issues with their source lines, in the order of the source: `ERROR: <input>:1:6: ...`.
 pub fn render(source: &str, issues: &[Issue]) -> String {
     let mut sorted: Vec<&Issue> = issues.iter().collect();
     sorted.sort_by_key(|issue| issue.at);
@@ -32,10 +32,10 @@ pub fn render(source: &str, issues: &[Issue]) -> String {
 }
 
 fn one(source: &str, issue: &Issue) -> String {
-    // Lines longer than this are not shown.
+    // Longer lines are not shown.
     const LONGEST: usize = 16384;
     if source.is_empty() {
-        // Upstream knows no place in nothing.
+        // Upstream has no position in an empty source.
         return format!("ERROR: <input>:1:0: {}", issue.message);
     }
     let (mut line, mut column) = (1, 0);

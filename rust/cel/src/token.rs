@@ -1,4 +1,4 @@
-//! Words of an expression (cel-go `parser/gen/CEL.g4`, the lexer rules).
+//! Tokens of an expression (cel-go `parser/gen/CEL.g4`, the lexer rules).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -9,7 +9,7 @@
 
 use crate::source::Issue;
 
-/// What a word is.
+/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Ident,
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     End,
 }
 
-/// A word, where it begins in characters, and its text.
+/// A token, its offset in characters, and its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'s> {
     pub kind: Kind,
@@ -38,7 +38,7 @@ impl Token<'_> {
         self.kind == Kind::Sign && self.text == sign
     }
 
-    /// How messages name it.
+    /// Return its form in messages.
     pub fn shown(&self) -> String {
         if self.kind == Kind::End { "'<EOF>'".to_owned() } else { format!("'{}'", self.text) }
     }
@@ -49,7 +49,7 @@ const SIGNS: [&str; 25] = [
     "/", "%", "in",
 ];
 
-/// Splits a source; characters that begin no word are told and passed over.
+/// Split a source into tokens; characters that start none are reported and skipped.
 pub(crate) fn split<'s>(source: &'s str, issues: &mut Vec<Issue>) -> Vec<Token<'s>> {
     let mut out = Vec::new();
     let (mut rest, mut at) = (source, 0);
@@ -80,7 +80,7 @@ pub(crate) fn split<'s>(source: &'s str, issues: &mut Vec<Issue>) -> Vec<Token<'
     out
 }
 
-/// How much a text that is no word takes: what could have begun one, and the character that did not fit.
+/// Return the length of an invalid token: the valid start, and the character that does not fit.
 fn bad(rest: &str) -> usize {
     let through = |at: usize| rest[at..].chars().next().map_or(rest.len(), |c| at + c.len_utf8());
     let b = rest.as_bytes();
@@ -93,7 +93,7 @@ fn bad(rest: &str) -> usize {
     }
 }
 
-/// Where a quotation that has no end, or an escape that there is not, breaks off.
+/// Return the end of an unterminated literal, or of its first invalid escape.
 fn unclosed(rest: &str, from: usize, lines: bool) -> usize {
     let mut at = from;
     while let Some(c) = rest[at..].chars().next() {
@@ -113,7 +113,7 @@ fn unclosed(rest: &str, from: usize, lines: bool) -> usize {
     rest.len()
 }
 
-/// How much of an escape fits before it breaks off, without the backslash.
+/// Return the length of the valid start of an escape, without the backslash.
 fn digits(b: &[u8]) -> usize {
     let run = |most: usize, fits: fn(&u8) -> bool| 1 + b[1..].iter().take(most).take_while(|b| fits(b)).count();
     match b.first() {
@@ -125,7 +125,7 @@ fn digits(b: &[u8]) -> usize {
     }
 }
 
-/// What may stand between backticks.
+/// Report whether a byte is allowed between backticks.
 fn is_escapable(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-' | b'/' | b' ')
 }
@@ -178,7 +178,7 @@ fn number(b: &[u8]) -> (Kind, usize) {
     if kind == Kind::Int { unsigned(at) } else { (kind, at) }
 }
 
-/// The length of a quotation with its prefix.
+/// Return the length of a literal in quotes with its prefix.
 fn quoted(rest: &str) -> Option<usize> {
     let b = rest.as_bytes();
     let mut at = 0;
@@ -206,7 +206,7 @@ fn quoted(rest: &str) -> Option<usize> {
     }
 }
 
-/// The length of an escape that the grammar knows.
+/// Return the length of a valid escape.
 fn escape(b: &[u8]) -> Option<usize> {
     let hex = |n: usize| (b.len() > n + 1 && b[2..2 + n].iter().all(u8::is_ascii_hexdigit)).then_some(2 + n);
     match b.get(1)? {

@@ -1,4 +1,4 @@
-//! Types and when one may stand for another (cel-go `checker/types.go`, `common/types/types.go`).
+//! Types and their assignability (cel-go `checker/types.go`, `common/types/types.go`).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -10,6 +10,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+/// The declared name of a device attribute.
+pub(crate) const ATTRIBUTE: &str = "kubernetes.DRADevice.attribute";
+
 use smol_str::SmolStr;
 
 use crate::decl::Decl;
@@ -18,7 +21,7 @@ use crate::decl::Decl;
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
     Dyn,
-    /// Of what has no type, so that it brings no further errors.
+    /// The type of a faulty node, so that it causes no further errors.
     Error,
     Null,
     Bool,
@@ -32,7 +35,7 @@ pub(crate) enum Type {
     List(Rc<Type>),
     Map(Rc<Type>, Rc<Type>),
     Optional(Rc<Type>),
-    /// A type of Kubernetes' libraries: `net.IP`.
+    /// A type of Kubernetes' libraries, as `net.IP`.
     Library(&'static str),
     /// An object with declared fields.
     Object(Arc<Decl>),
@@ -40,7 +43,7 @@ pub(crate) enum Type {
     Record(Rc<Record>),
     /// The type of types.
     Kind(Option<Rc<Type>>),
-    /// A parameter, free until something is put in its place.
+    /// A type parameter, free until it is bound.
     Param(u32),
 }
 
@@ -51,19 +54,19 @@ pub(crate) struct Record {
     pub fields: Fields,
 }
 
-/// What fields there are.
+/// The declared fields of a record.
 #[derive(Clone, Debug)]
 pub(crate) enum Fields {
-    /// Every name is a field of any type.
+    /// Any name, each of type `dyn`.
     Any,
-    /// A few that the server knows.
+    /// A few fixed ones.
     Known(Vec<(SmolStr, Type)>),
-    /// Those that a client names, as many as it likes.
+    /// Those that a client declares, in any number.
     Given(HashMap<SmolStr, Type>),
 }
 
 impl Record {
-    /// The type of a field.
+    /// Return the type of a field.
     pub fn field(&self, name: &str) -> Option<Type> {
         match &self.fields {
             Fields::Any => Some(Type::Dyn),
@@ -72,7 +75,7 @@ impl Record {
         }
     }
 
-    /// A type of patches by its name (apiserver `pkg/cel/mutation/typeresolver.go`).
+    /// Return a patch type by its name (apiserver `pkg/cel/mutation/typeresolver.go`).
     pub fn of_patches(name: &str) -> Option<Self> {
         let fields = if name == "JSONPatch" {
             let text = |name: &str| (SmolStr::new(name), Type::String);
@@ -99,7 +102,7 @@ impl Type {
         Self::Optional(Rc::new(of))
     }
 
-    /// The type of a declaration.
+    /// Return the type of a declaration.
     pub fn of(decl: &Arc<Decl>) -> Self {
         use crate::decl::Shape;
         match &decl.shape {
@@ -125,7 +128,7 @@ impl Type {
         matches!(self, Self::Dyn | Self::Error)
     }
 
-    /// Whether values have one size only.
+    /// Report whether all values have the same size.
     pub fn is_scalar(&self) -> bool {
         match self {
             Self::Bool | Self::Double | Self::Duration | Self::Int | Self::Timestamp | Self::Uint => true,
@@ -171,7 +174,7 @@ impl Type {
         }
     }
 
-    /// The more general of two that fit.
+    /// Return the more general of two compatible types.
     pub fn general(&self, other: &Self) -> Self {
         if self.less_specific(other) { self.clone() } else { other.clone() }
     }
@@ -204,12 +207,12 @@ impl fmt::Display for Type {
     }
 }
 
-/// What stands for parameters so far.
+/// The bindings of type parameters so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bindings(Vec<Option<Type>>);
 
 impl Bindings {
-    /// A parameter that is free.
+    /// Return a free type parameter.
     pub fn fresh(&mut self) -> Type {
         self.0.push(None);
         Type::Param(self.0.len() as u32 - 1)
@@ -225,7 +228,7 @@ impl Bindings {
         }
     }
 
-    /// Whether each of `from` may stand for its place in `to`; binds what has to be, or nothing.
+    /// Report whether each of `from` is assignable to its counterpart in `to`; if so, bind parameters as needed.
     pub fn all_assignable(&mut self, from: &[Type], to: &[Type]) -> bool {
         let before = self.clone();
         let fits = from.len() == to.len() && from.iter().zip(to).all(|(a, b)| self.fits(a, b));
@@ -235,7 +238,7 @@ impl Bindings {
         fits
     }
 
-    /// Whether `a` may stand for `b`.
+    /// Report whether `a` is assignable to `b`.
     pub fn assignable(&mut self, a: &Type, b: &Type) -> bool {
         self.all_assignable(std::slice::from_ref(a), std::slice::from_ref(b))
     }
@@ -263,7 +266,7 @@ impl Bindings {
         }
     }
 
-    /// Whether a type may stand for a parameter, and whether something does already.
+    /// Report whether a type can be substituted for a parameter, and whether the parameter is already bound.
     fn substitutes(&mut self, a: &Type, param: u32) -> (bool, bool) {
         if matches!(a, Type::Param(own) if *own == param) {
             return (true, true);
@@ -288,7 +291,7 @@ impl Bindings {
         (false, false)
     }
 
-    /// Whether a parameter does not occur within a type.
+    /// Report whether a parameter does not occur in a type.
     fn absent(&self, param: u32, within: &Type) -> bool {
         match within {
             Type::Param(own) => *own != param && self.find(*own).is_none_or(|bound| self.absent(param, bound)),
@@ -298,7 +301,7 @@ impl Bindings {
         }
     }
 
-    /// The type with what is bound in place; what is free becomes `dyn` if asked.
+    /// Return the type with bound parameters replaced; free ones become `dyn` if requested.
     pub fn resolve(&self, t: &Type, free_is_dyn: bool) -> Type {
         match t {
             Type::Param(param) => match self.find(*param) {

@@ -1,4 +1,4 @@
-//! Expressions of admission and of device selectors (VAL-*): what may be written, and the words of refusals.
+//! Expressions of admission and of device selectors (VAL-*): which are valid, and the messages for others.
 
 use hydrofoil_cel::{Environment, Named, Refusal};
 

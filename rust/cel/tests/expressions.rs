@@ -1,7 +1,7 @@
-//! Expressions as apiserver 1.36 (cel-go 0.26) has them: messages, static cost, result and cost of the run (CRD-29).
+//! Expressions as in apiserver 1.36 (cel-go 0.26): messages, static cost, result and cost of the run (CRD-29).
 //!
-//! `expressions.jsonl` begins with a schema and an object of it; each further line is one rule with what upstream's
-//! `schema/cel.Compile` and its program say of it. Where the cost of a run is left out, ours differs.
+//! `expressions.jsonl` begins with a schema and an object of it; each further line is one rule with the results of
+//! upstream's `schema/cel.Compile` and its program. The cost of a run is omitted where this project's differs.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ fn lines() -> Vec<Value> {
     include_str!("expressions.jsonl").lines().map(parsed).collect()
 }
 
-/// What is wrong with our answer to a rule, if anything.
+/// Return the differences from upstream's results for a rule, if any.
 fn wrong(case: &Value, this: &Value, decl: &Arc<Decl>) -> Option<String> {
     let differs = |what: &str, want: &str, got: &str| (want != got).then(|| format!("{what}: want {want}, got {got}"));
     let program = match Program::compile(case.str_at(&["rule"]), decl, false, Kind::Bool) {
@@ -58,7 +58,7 @@ fn expressions_are_as_upstream_has_them() {
 
 #[test]
 fn no_text_panics_and_depth_is_bounded() {
-    // Frames of a debug build are large; the thread that serves has as much.
+    // Frames of a debug build are large; the server's thread has the same stack size.
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(texts).expect("a thread starts");
     thread.join().expect("no text panics");
 }
@@ -119,7 +119,7 @@ fn runs_are_stopped_before_they_take_all_memory() {
     }
 }
 
-/// Prints how long a typical rule takes: `cargo test --release -p hydrofoil-cel -- --ignored --nocapture`.
+/// Print the time of a typical rule: `cargo test --release -p hydrofoil-cel -- --ignored --nocapture`.
 #[allow(clippy::disallowed_methods, reason = "it measures work")]
 #[test]
 #[ignore = "prints figures, which mean something in a release build only"]

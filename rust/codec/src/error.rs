@@ -1,10 +1,10 @@
-//! What a decoder answers.
+//! The results of a decoder.
 
 use std::fmt;
 
 use hydrofoil_types::Value;
 
-/// A body in loose form, and what a strict reader would object to.
+/// A body in loose form, and the errors of strict field validation.
 #[derive(Debug)]
 pub struct Decoded {
     /// The object.
@@ -13,10 +13,10 @@ pub struct Decoded {
     pub strict: Vec<String>,
 }
 
-/// A body that is no object of the type.
+/// The error of a body that is not an object of the type.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// The text is not of the format; the message is that of upstream's parser.
+    /// The body is malformed; the message is that of upstream's parser.
     Syntax(String),
     /// A value has the wrong type; the message is that of upstream's decoder.
     Type(String),

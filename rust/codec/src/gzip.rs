@@ -1,6 +1,6 @@
-//! Gzip streams put together from blocks that were deflated apart, so that a block can be kept and used again.
+//! Gzip streams joined from blocks that were deflated separately, so that a block can be kept and reused.
 //!
-//! Each block ends on a byte boundary and refers to nothing before it; blocks in a row are one deflate stream.
+//! Each block ends on a byte boundary and refers to nothing before it; consecutive blocks are one deflate stream.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
@@ -11,17 +11,17 @@ use flate2::{Compress, Compression, FlushCompress};
 /// The head of a gzip stream: no name, no time.
 pub const HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255];
 
-/// The level of upstream is 1; the first level of this library packs metadata 1.4 times as large as zlib's.
+/// Upstream's level is 1; level 1 of this library compresses metadata to 1.4 times the size of zlib's.
 const LEVEL: Compression = Compression::new(2);
 
-/// The deflated form of a text: a run of blocks of which none is the last.
+/// Return a deflated text: a sequence of blocks of which none is the last.
 pub fn deflate(text: &[u8]) -> Vec<u8> {
     let mut compress = Compress::new(LEVEL, false);
     let mut out = Vec::with_capacity(text.len() / 4 + 64);
     loop {
         let from = compress.total_in() as usize;
         out.reserve(text.len() / 8 + 64);
-        // It fails on a wrong use of the stream only, which there is none of here.
+        // It fails only on misuse of the stream.
         let _ = compress.compress_vec(&text[from..], &mut out, FlushCompress::Sync);
         if compress.total_in() as usize == text.len() && out.len() < out.capacity() {
             return out;
@@ -29,7 +29,7 @@ pub fn deflate(text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A short text as a block that is not compressed: at most 65,535 bytes.
+/// Return a short text as an uncompressed block: at most 65,535 bytes.
 pub fn stored(text: &[u8]) -> Vec<u8> {
     let len = u16::try_from(text.len()).unwrap_or(u16::MAX);
     let mut out = vec![0];
@@ -39,7 +39,7 @@ pub fn stored(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The check sum of a text, which can be put together from those of its parts.
+/// The check sum of a text, which can be combined from those of its parts.
 #[derive(Clone, Debug, Default)]
 pub struct Sum {
     hasher: Hasher,
@@ -47,20 +47,20 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// The sum of a text.
+    /// Return the check sum of a text.
     pub fn of(text: &[u8]) -> Self {
         let mut hasher = Hasher::new();
         hasher.update(text);
         Self { hasher, len: text.len() as u64 }
     }
 
-    /// Adds the sum of the text that follows.
+    /// Add the check sum of the text that follows.
     pub fn add(&mut self, next: &Self) {
         self.hasher.combine(&next.hasher);
         self.len += next.len;
     }
 
-    /// What stands at the end of a stream: an empty last block, the sum, the length.
+    /// Return the end of a stream: an empty last block, the check sum, the length.
     pub fn tail(self) -> Vec<u8> {
         let mut out = vec![1, 0, 0, 255, 255];
         out.extend_from_slice(&self.hasher.finalize().to_le_bytes());

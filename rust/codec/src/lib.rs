@@ -1,6 +1,6 @@
 //! Decoding and encoding of API objects.
 
-// What comes from outside must not make the server panic: each place that could has been looked at.
+// Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 pub mod cbor;

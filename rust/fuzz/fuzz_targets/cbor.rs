@@ -1,4 +1,4 @@
-//! Any bytes as CBOR, of no type and of a type with bytes: read to JSON that parses, or refused.
+//! Any bytes as CBOR, of no type and of a type with bytes: decoded to valid JSON, or rejected.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! A rule of a custom resource: compiled against a schema, priced, and run on an object of it.
+//! A rule of a custom resource: compiled against a schema, estimated, and run on an object of it.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

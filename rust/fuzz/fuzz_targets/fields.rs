@@ -1,5 +1,5 @@
-//! Two sets of fields as managed fields have them, a line each: read, written and read again they are the same, and
-//! sums and differences of them fit together.
+//! Two field sets as in managed fields, a line each: a round trip does not change them, and their unions and
+//! differences are consistent.
 #![no_main]
 
 use hydrofoil_merge::FieldSet;

@@ -1,4 +1,4 @@
-//! JSON by the schema of a pod: what is read is written canonically, once and for all.
+//! JSON by the schema of a pod: each decoded value has one canonical encoding.
 #![no_main]
 
 use std::sync::LazyLock;

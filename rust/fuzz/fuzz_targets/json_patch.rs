@@ -1,4 +1,4 @@
-//! A document and a JSON patch, a line each: patched, or refused.
+//! A document and a JSON patch, a line each: applied, or rejected.
 #![no_main]
 
 use hydrofoil_codec::json;
@@ -10,7 +10,7 @@ fuzz_target!(|data: &[u8]| {
     let (Some(Ok(doc)), Some(Ok(patch))) = (lines.next(), lines.next()) else { return };
     let mut patched = doc.clone();
     if json_patch(&mut patched, &patch).is_ok() {
-        // What is deeper than a decoder lets through is refused where it is read.
+        // Values deeper than the limit of a decoder are rejected when parsed.
         let _ = json::parse(&json::encode_any(&patched));
     }
     json_patch_unknown(&patch);

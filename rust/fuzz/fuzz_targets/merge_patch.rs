@@ -1,4 +1,4 @@
-//! A document and a merge patch, a line each: merged twice, the patch changes no more.
+//! A document and a merge patch, a line each: applied a second time, the patch changes nothing.
 #![no_main]
 
 use hydrofoil_codec::json;
@@ -6,7 +6,7 @@ use hydrofoil_merge::json_merge;
 use hydrofoil_types::Value;
 use libfuzzer_sys::fuzz_target;
 
-/// Whether a value holds a list: what lists lose depends on what they replace.
+/// Report whether a value contains a list: the null members that lists lose depend on the replaced values.
 fn listed(value: &Value) -> bool {
     match value {
         Value::Array(_) => true,

@@ -1,4 +1,4 @@
-//! Protobuf by the schema of a pod: no bytes make a reader panic, and what is read can be written.
+//! Protobuf by the schema of a pod: no bytes make a decoder panic, and each decoded value can be encoded.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Selectors: no text makes a parser panic.
+//! Selectors: no string makes a parser panic.
 #![no_main]
 
 use hydrofoil_store::{FieldSelector, FieldTarget, LabelSelector};

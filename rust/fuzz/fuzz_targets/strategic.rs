@@ -1,4 +1,4 @@
-//! A pod and a strategic merge patch, a line each: merged, or refused.
+//! A pod and a strategic merge patch, a line each: applied, or rejected.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! Times, time zones and durations of expressions: rules about a text that an object has.
+//! Times, time zones and durations of expressions: rules on a string of an object.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

@@ -1,4 +1,4 @@
-//! Continue tokens: whatever is read can be written again, and stays below its prefix.
+//! Continue tokens: each decoded token can be encoded again, and stays within its prefix.
 #![no_main]
 
 use hydrofoil_store::ContinueToken;

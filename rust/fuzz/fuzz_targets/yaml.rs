@@ -1,4 +1,4 @@
-//! YAML: what is read can be written and reads back the same.
+//! YAML: each decoded value can be encoded, and a round trip does not change it.
 #![no_main]
 
 use hydrofoil_codec::yaml;

@@ -1,12 +1,12 @@
-//! Objects as Go holds them: with the zero values that its JSON never leaves out.
+//! Objects as Go represents them: with the zero values that its JSON never omits.
 
 use hydrofoil_types::{Arena, Map, Nature, Shape, Special, TypeDef, Value, Zero};
 
-/// The members of a struct, as the JSON encoder would write them.
+/// Return the members of a struct, as the JSON encoder would write them.
 pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
     let mut out = Vec::with_capacity(members.len());
     if def.nature != Nature::Struct {
-        // Custom resources are kept as they came; only their metadata is a struct.
+        // Custom resources are kept as given; only their metadata is a struct.
         out.extend(members.iter().map(|(key, value)| {
             let value = def.field(key, 0).map_or_else(|| value.clone(), |(_, f)| shaped(arena, &f.shape, value));
             (key.clone(), value)
@@ -15,7 +15,7 @@ pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
     }
     for field in &def.fields {
         let value = members.get(&field.name).filter(|v| **v != Value::Null);
-        // Go's omitempty leaves structs in; only omitzero drops them.
+        // Go's omitempty keeps structs; only omitzero omits them.
         let is_struct = matches!(field.shape, Shape::Type(_));
         let drops = field.omitempty && !field.ptr && !is_struct;
         let value = match value {

@@ -1,4 +1,4 @@
-//! What changed between two objects, as sets of paths.
+//! The changes between two objects, as sets of paths.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 
@@ -10,21 +10,21 @@ use crate::equal::equal;
 use crate::fieldset::{FieldSet, PathElement};
 use crate::place::{Atom, Place};
 
-/// Three sets that share no path (structured-merge-diff `typed/compare.go`).
+/// Three disjoint sets (structured-merge-diff `typed/compare.go`).
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     /// Paths of the old object only.
     pub removed: FieldSet,
-    /// Paths of both with different values.
+    /// Paths in both with different values.
     pub modified: FieldSet,
     /// Paths of the new object only.
     pub added: FieldSet,
-    /// Whether an item of the new object has no step, so that nobody can be said to own it.
+    /// Whether an item of the new object has no path element, so that ownership cannot be tracked.
     pub broken: bool,
 }
 
 impl Comparison {
-    /// The difference of two objects; paths at or below `ignored` do not count.
+    /// Return the difference of two objects; paths at or below `ignored` are left out.
     pub fn of(place: Place<'_>, old: &Value, new: &Value, ignored: &FieldSet) -> Self {
         let (mut out, _) = both(place, Some(old), Some(new), 0);
         for set in [&mut out.removed, &mut out.modified, &mut out.added] {
@@ -33,13 +33,13 @@ impl Comparison {
         out
     }
 
-    /// The paths that have another value than before, and those that are gone.
+    /// Return the written paths (added or modified) and the removed ones.
     pub fn split(self) -> (FieldSet, FieldSet) {
         let written = if self.modified.is_empty() { self.added } else { self.modified.union(&self.added) };
         (written, self.removed)
     }
 
-    /// Takes over what was found at a step.
+    /// Add the changes found at a path element.
     fn take(&mut self, element: &PathElement, (below, own): Found) {
         self.broken |= below.broken;
         let is = |change| own == Some(change);
@@ -55,7 +55,7 @@ impl Comparison {
         }
     }
 
-    /// Marks a step as a whole, besides what was found below it.
+    /// Add the change of a path element as a whole, besides the changes below it.
     fn mark(&mut self, element: &PathElement, change: Change) {
         let set = match change {
             Change::Removed => &mut self.removed,
@@ -66,7 +66,7 @@ impl Comparison {
     }
 }
 
-/// What happened to a value as a whole.
+/// The change of a value as a whole.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Change {
     Removed,
@@ -74,16 +74,16 @@ enum Change {
     Added,
 }
 
-/// How many levels deep equal parts are looked for, so that an object of a thousand levels is not compared a thousand
+/// The depth to which equal parts are detected, so that an object of a thousand levels is not compared a thousand
 /// times.
 const LOOKS: usize = 12;
 
-/// What changed below a place, and what happened to it as a whole.
+/// The changes below a place, and the change of the place as a whole.
 type Found = (Comparison, Option<Change>);
 
 fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, depth: usize) -> Found {
     let mut out = Comparison::default();
-    // Most of an object is as it was. Deep down a look costs more than it saves.
+    // Most of an object is unchanged. Deep down, the check costs more than it saves.
     if let (Some(old), Some(new)) = (old, new)
         && depth < LOOKS
         && equal(old, new)
@@ -95,7 +95,7 @@ fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, depth: usize
         Atom::Struct(_) | Atom::Map(_) => maps(place, old, new, &mut out, depth),
         Atom::List(..) => lists(place, old, new, &mut out, depth),
         Atom::Free if as_map(old) || as_map(new) => {
-            // A map that became something else is gone key by key, too.
+            // The keys of a map that became another type are removed one by one, too.
             let whole = maps(place, old, new, &mut out, depth);
             whole || [old, new].into_iter().flatten().any(|v| !matches!(v, Value::Object(_) | Value::Null))
         }
@@ -109,7 +109,7 @@ fn both(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, depth: usize
     (out, own)
 }
 
-/// Whether two values are equal; texts that are kept as they were given when they say the same.
+/// Report whether two values are equal; values kept as text are compared by meaning.
 fn same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Raw(old), Value::Raw(new)) if old != new => match (notation::parse(old), notation::parse(new)) {
@@ -120,7 +120,7 @@ fn same(old: &Value, new: &Value) -> bool {
     }
 }
 
-/// Compares members; true when both sides are empty, for then null and empty differ as a whole.
+/// Compare members; return true if both sides are empty, as null and empty differ as a whole.
 fn maps(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison, depth: usize) -> bool {
     let members = |v: Option<&Value>| v.and_then(Value::as_object).is_some_and(|m| !m.is_empty());
     if !members(old) && !members(new) {
@@ -147,7 +147,7 @@ fn maps(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Co
     }
 }
 
-/// Compares items by their steps; true when both sides are empty.
+/// Compare items by their path elements; return true if both sides are empty.
 fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut Comparison, depth: usize) -> bool {
     let items = |v: Option<&'_ Value>| v.and_then(Value::as_array).is_some_and(|a| !a.is_empty());
     if !items(old) && !items(new) {
@@ -171,7 +171,7 @@ fn lists(place: Place<'_>, old: Option<&Value>, new: Option<&Value>, out: &mut C
             (true, true) => {
                 out.take(&element, both(place.item(), old.first().copied(), new.first().copied(), depth + 1));
             }
-            // Items of the same key count as one atomic value.
+            // Items of the same key are compared as one atomic value.
             (false, false) if old.len() == new.len() && old.iter().zip(&new).all(|(x, y)| equal(x, y)) => {}
             (false, false) => out.mark(&element, Change::Modified),
             (false, true) => {
@@ -207,7 +207,7 @@ mod tests {
         text(&change.split().0.difference(never_owned()).to_value())
     }
 
-    /// What the golden of the scenario `managed_fields` has for `pod` and `pod-status`.
+    /// The golden entries of the scenario `managed_fields` for `pod` and `pod-status`.
     #[test]
     fn a_defaulted_pod_and_its_status() {
         let pod = r#"{"metadata":{"name":"p","labels":{"a":"b"}},"spec":{"nodeName":"n","containers":[{"name":"c","image":"i","args":["x","y"],"env":[{"name":"A","value":"1"}],"ports":[{"containerPort":80,"name":"web","protocol":"TCP"},{"containerPort":53,"protocol":"UDP"}],"resources":{"limits":{"cpu":"1"},"requests":{"cpu":"1"}},"volumeMounts":[{"name":"v","mountPath":"/v"}],"imagePullPolicy":"Always","terminationMessagePath":"/t","terminationMessagePolicy":"File"}],"volumes":[{"name":"v","emptyDir":{}}],"tolerations":[{"key":"k","operator":"Exists"}],"imagePullSecrets":[{"name":"s"}],"nodeSelector":{"x":"y"},"hostAliases":[{"ip":"1.2.3.4","hostnames":["h"]}],"topologySpreadConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"DoNotSchedule"}],"dnsPolicy":"ClusterFirst","enableServiceLinks":true,"restartPolicy":"Always","schedulerName":"s","securityContext":{},"terminationGracePeriodSeconds":30}}"#;

@@ -1,10 +1,10 @@
-//! Equality of values in linear time, however deep they are.
+//! Equality of values in linear time, at any depth.
 
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
 
 use hydrofoil_types::{Map, Value};
 
-/// Whether two values are equal, whatever the order of members.
+/// Report whether two values are equal, in any order of members.
 ///
 /// `==` of maps compares unequal members twice, which doubles with every level.
 pub(crate) fn equal(a: &Value, b: &Value) -> bool {

@@ -1,18 +1,17 @@
-//! Why a patch was refused.
+//! The errors of a patch.
 
 use std::fmt;
 
-/// A patch that cannot be applied, by the status it is answered with
-/// (apiserver `pkg/endpoints/handlers/patch.go`).
+/// A patch that cannot be applied, by the status of the answer (apiserver `pkg/endpoints/handlers/patch.go`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatchError {
-    /// The patch document itself is wrong: 400.
+    /// The patch document itself is invalid: 400.
     Malformed(String),
-    /// The patch does not fit the object, or a `test` did not hold: 422.
+    /// The patch does not match the object, or a `test` failed: 422.
     Failed(String),
-    /// The patch has this many operations, more than are allowed: 413.
+    /// The patch has this many operations, more than the limit: 413.
     TooMany(usize),
-    /// What upstream answers with 500: an element without its merge key, an unknown directive.
+    /// An error that upstream answers with 500: an element without its merge key, an unknown directive.
     Internal(String),
 }
 

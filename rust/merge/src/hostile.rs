@@ -1,4 +1,4 @@
-//! Every function against values of every wrong form: an error or an answer, never a panic.
+//! Every function with values of every wrong form: it returns an error or a result and never panics.
 
 use hydrofoil_types::{Map, Value};
 
@@ -81,7 +81,7 @@ fn nothing_panics() {
     }
 }
 
-/// The decoder lets nothing nest deeper. Unoptimized frames need more than the 2 MiB of a test thread.
+/// The decoder rejects deeper nesting. Unoptimized frames need more than the 2 MiB of a test thread.
 #[test]
 fn a_thousand_levels_fit_the_stack() {
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(thousand_levels);

@@ -1,12 +1,12 @@
-//! JSON merge patch (RFC 7386) with the readings of evanphx/json-patch v4.
+//! JSON merge patch (RFC 7386) as evanphx/json-patch v4 interprets it.
 
 use hydrofoil_types::{Map, Value};
 
 use crate::members::Members;
 
-/// Lays a merge patch over a target: null takes out, objects merge, anything else replaces.
+/// Apply a merge patch to a target: null removes, objects merge, anything else replaces.
 ///
-/// Unlike the RFC, a list loses the null members of its objects, unless it takes the place of an object (`merge.go`).
+/// Unlike the RFC, a list loses the null members of its objects, unless it replaces an object (`merge.go`).
 pub fn json_merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         let whole = target.as_object().is_some();
@@ -28,7 +28,7 @@ pub fn json_merge(target: &mut Value, patch: Value) {
     *map = members.into_map();
 }
 
-/// A value without members that are null; items that are null stay.
+/// Return a value without null members; null items stay.
 fn pruned(value: Value) -> Value {
     match value {
         Value::Array(list) => Value::Array(list.into_iter().map(pruned).collect()),

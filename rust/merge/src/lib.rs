@@ -1,6 +1,6 @@
-//! Patches of API objects, and who owns their fields.
+//! Patches of API objects, and the ownership of fields.
 
-// What comes from outside must not make the server panic: each place that could has been looked at.
+// Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod apply;
@@ -33,6 +33,6 @@ pub use json_patch::{json_patch, json_patch_unknown};
 pub use owned::set_of;
 pub use shown::order_outcome;
 pub use strategic::strategic;
-pub use track::{ManagedRequest, track_update};
+pub use track::track_update;
 pub use typed::object_name;
-pub use versions::{OneVersion, Versions};
+pub use versions::{ManagedRequest, OneVersion, Versions};

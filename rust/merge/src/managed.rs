@@ -7,13 +7,13 @@ use hydrofoil_types::{Map, SmolStr, Value};
 
 use crate::fieldset::{FieldSet, PathElement, first_fields};
 
-/// How many Update entries an object keeps (`DefaultMaxUpdateManagers`).
+/// The maximum number of Update entries of an object (`DefaultMaxUpdateManagers`).
 const MAX_UPDATES: usize = 10;
 
-/// Who holds what the oldest Update entries held.
+/// The manager of the merged oldest Update entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// One entry (apimachinery `pkg/util/managedfields/internal/managedfields.go`).
+/// An entry (apimachinery `pkg/util/managedfields/internal/managedfields.go`).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
     pub manager: SmolStr,
@@ -21,15 +21,15 @@ pub(crate) struct Entry {
     pub applied: bool,
     pub api_version: SmolStr,
     pub subresource: SmolStr,
-    /// RFC 3339 in whole seconds, which sorts as text; empty when unknown.
+    /// RFC 3339 in whole seconds, which sorts as text; empty if unknown.
     pub time: SmolStr,
     pub set: FieldSet,
-    /// The entry as it stands in the object, while nobody has looked at its set.
+    /// The entry as in the object, until its set is parsed.
     raw: Option<Value>,
 }
 
 impl Entry {
-    /// Whether both are the same manager: the version counts for updates only.
+    /// Report whether both are of the same manager: the version is compared for updates only.
     pub fn is_same(&self, other: &Self) -> bool {
         let version = self.applied || self.api_version == other.api_version;
         self.applied == other.applied
@@ -38,7 +38,7 @@ impl Entry {
             && self.subresource == other.subresource
     }
 
-    /// An entry without any path.
+    /// Return an entry without paths.
     pub fn new(manager: SmolStr, applied: bool, api_version: SmolStr, subresource: SmolStr, time: SmolStr) -> Self {
         Self { manager, applied, api_version, subresource, time, set: FieldSet::new(), raw: None }
     }
@@ -49,7 +49,7 @@ impl Entry {
         Some(entry)
     }
 
-    /// An entry whose set is not read yet.
+    /// Return an entry whose set is not parsed yet.
     fn head(value: &Value) -> Option<Self> {
         let text = |key: &str| SmolStr::new(value.str_at(&[key]));
         let applied = match value.str_at(&["operation"]) {
@@ -63,7 +63,7 @@ impl Entry {
         Some(Self::new(text("manager"), applied, text("apiVersion"), text("subresource"), text("time")))
     }
 
-    /// Whether its set may share a path with `changed`: none does without a common first step.
+    /// Report whether its set may share a path with `changed`: not without a common first path element.
     pub fn may_share(&self, changed: &FieldSet) -> bool {
         let Some(Value::Raw(text)) = self.raw.as_ref().and_then(|raw| raw.get("fieldsV1")) else { return true };
         let Some(fields) = first_fields(text) else { return true };
@@ -73,12 +73,12 @@ impl Entry {
         })
     }
 
-    /// Whether nobody has looked at its set.
+    /// Report whether its set is not parsed yet.
     pub fn is_unread(&self) -> bool {
         self.raw.is_some()
     }
 
-    /// Reads its set, if that was not done.
+    /// Parse its set if necessary.
     pub fn open(&mut self) {
         if let Some(raw) = self.raw.take() {
             self.set = raw.get("fieldsV1").and_then(FieldSet::from_value).unwrap_or_default();
@@ -111,7 +111,7 @@ impl Entry {
 pub(crate) struct Managed(pub Vec<Entry>);
 
 impl Managed {
-    /// The entries of an object; `None` when one of them is malformed.
+    /// Return the entries of an object; `None` if one of them is malformed.
     pub fn of(object: &Value) -> Option<Self> {
         let mut out = Self::default();
         for value in object.list_at(&["metadata", "managedFields"]) {
@@ -120,7 +120,7 @@ impl Managed {
         Some(out)
     }
 
-    /// Adds an entry, or puts it in the place of the one that is the same.
+    /// Add an entry, or replace the one of the same manager.
     fn put(&mut self, entry: Entry) {
         match self.0.iter_mut().find(|e| e.is_same(&entry)) {
             Some(same) => *same = entry,
@@ -128,9 +128,8 @@ impl Managed {
         }
     }
 
-    /// The entries of an object whose own they are, as the store has them: well-formed, and each manager once but for
-    /// what a write by way of a Scale leaves behind, of which the last counts. They are taken out, and read when
-    /// somebody asks for their sets.
+    /// Remove the stored entries from an object and return them, with their sets parsed on demand. They are
+    /// well-formed, and each manager has one, except after writes through a Scale, where the last one counts.
     pub fn taken(object: &mut Value) -> Self {
         let list = object.get_mut("metadata").and_then(Value::as_object_mut).and_then(|m| m.remove("managedFields"));
         let Some(Value::Array(list)) = list else { return Self::default() };
@@ -143,9 +142,9 @@ impl Managed {
         out
     }
 
-    /// Whether an object asks for its entries to be dropped: by exactly one empty entry.
+    /// Report whether an object requests the removal of its entries: by exactly one empty entry.
     ///
-    /// Upstream takes an empty list for that as well; this project does not.
+    /// Upstream also accepts an empty list; this project does not.
     pub fn is_reset(object: &Value) -> bool {
         match object.list_at(&["metadata", "managedFields"]) {
             [Value::Object(entry)] => entry.iter().all(|(_, value)| value.is_zero()),
@@ -154,7 +153,7 @@ impl Managed {
         }
     }
 
-    /// Writes the entries into an object, in the order of the wire.
+    /// Write the entries into an object, in the order of the wire.
     pub fn write(mut self, object: &mut Value) {
         let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
         if self.0.is_empty() {
@@ -170,7 +169,7 @@ impl Managed {
         metadata.set("managedFields", self.0.into_iter().map(Entry::encode).collect::<Vec<_>>());
     }
 
-    /// Folds the oldest Update entries together until few enough are left (`internal/capmanagers.go`).
+    /// Merge the oldest Update entries until their number is within the limit (`internal/capmanagers.go`).
     pub fn cap(&mut self) {
         let mut updates: Vec<usize> = (0..self.0.len()).filter(|i| !self.0[*i].applied).collect();
         let mut left = updates.len();
@@ -204,7 +203,7 @@ impl Managed {
             entry.manager = SmolStr::new_static(ANCIENT);
             entry.subresource = SmolStr::default();
             entry.set = std::mem::take(&mut entry.set).union(&merged.set);
-            // The younger of the two times.
+            // The later of the two times.
             entry.time = merged.time;
             gone[at] = true;
             left -= 1;

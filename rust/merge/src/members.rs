@@ -1,4 +1,4 @@
-//! The members of an object while a patch is laid over them.
+//! The members of an object while a patch is applied to it.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -7,18 +7,17 @@ use std::collections::HashMap;
 
 use hydrofoil_types::{Map, SmolStr, Value};
 
-/// From how many members on, of the object and of the patch, an index is cheaper than looking.
+/// The number of members, of the object and of the patch, from which an index is cheaper than a scan.
 const MANY: usize = 32;
 
-/// Members that are looked up as often as a patch has members: with an index where both are many, since a map looks
-/// through all it has.
+/// Members that are looked up for each member of a patch: with an index if both are many, since a map is scanned.
 pub(crate) enum Members {
     Few(Map),
     Many { slots: Vec<Option<(SmolStr, Value)>>, places: HashMap<SmolStr, usize> },
 }
 
 impl Members {
-    /// The members of a map that a patch with so many members is about.
+    /// Return the members of a map for a patch with the given number of members.
     pub fn of(map: Map, patch: usize) -> Self {
         if patch < MANY || map.len().max(patch) < 2 * MANY {
             return Self::Few(map);
@@ -28,7 +27,7 @@ impl Members {
         Self::Many { slots, places }
     }
 
-    /// The value of `key`.
+    /// Return the value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::Few(map) => map.get(key),
@@ -36,7 +35,7 @@ impl Members {
         }
     }
 
-    /// The value of `key` for change, made as null at the end where it is absent.
+    /// Return the value of `key` for change; append null if absent.
     pub fn entry(&mut self, key: SmolStr) -> &mut Value {
         match self {
             Self::Few(map) => map.entry(&key),
@@ -50,7 +49,7 @@ impl Members {
         }
     }
 
-    /// Takes `key` out.
+    /// Remove `key` and return its value.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         match self {
             Self::Few(map) => map.remove(key),
@@ -58,7 +57,7 @@ impl Members {
         }
     }
 
-    /// What is there in the end, in its order.
+    /// Return the resulting members in order.
     pub fn into_map(self) -> Map {
         match self {
             Self::Few(map) => map,
@@ -72,7 +71,7 @@ mod tests {
     use super::{MANY, Members};
     use hydrofoil_types::{Map, SmolStr, Value};
 
-    /// A map of many members and one of few are changed alike.
+    /// Few and many members are changed alike.
     #[test]
     fn many_members_are_changed_as_few_are() {
         let changed = |patch: usize| {

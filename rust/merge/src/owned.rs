@@ -10,13 +10,13 @@ use hydrofoil_types::{Schema, Value};
 use crate::fieldset::{FieldSet, PathElement};
 use crate::place::{Atom, Place};
 
-/// The paths that a configuration sets and can own (`ToFieldSet` of structured-merge-diff
-/// `typed/tofieldset.go`), without those that nobody owns.
+/// Return the paths that a configuration sets and can own (`ToFieldSet` of structured-merge-diff
+/// `typed/tofieldset.go`), without those that are never owned.
 pub fn set_of(schema: &Schema, value: &Value) -> FieldSet {
     all(Place::root(schema), value).difference(never_owned())
 }
 
-/// The paths that a value sets.
+/// Return the paths that a value sets.
 pub(crate) fn all(place: Place<'_>, value: &Value) -> FieldSet {
     match (place.atom, value) {
         (Atom::Struct(_) | Atom::Map(_) | Atom::Free, Value::Object(map)) => {
@@ -30,13 +30,13 @@ pub(crate) fn all(place: Place<'_>, value: &Value) -> FieldSet {
         (Atom::List(..), Value::Array(items)) => {
             let mut seen: BTreeMap<PathElement, Vec<&Value>> = BTreeMap::new();
             for item in items {
-                // Items without a step are reported where the object is checked.
+                // Items without a path element are reported by validation.
                 if let Ok(element) = place.element(item) {
                     seen.entry(element).or_default().push(item);
                 }
             }
             FieldSet::of_nodes(seen.into_iter().map(|(element, items)| {
-                // What is below items of the same key belongs to nobody in particular.
+                // Fields below items with the same key have no owner.
                 let below = if items.len() == 1 { all(place.item(), items[0]) } else { FieldSet::new() };
                 (element, true, below)
             }))
@@ -45,7 +45,7 @@ pub(crate) fn all(place: Place<'_>, value: &Value) -> FieldSet {
     }
 }
 
-/// Whether a value is owned as a whole.
+/// Report whether a value is owned as a whole.
 fn is_leaf(place: Place<'_>, value: &Value) -> bool {
     match place.atom {
         Atom::Leaf => true,
@@ -54,7 +54,7 @@ fn is_leaf(place: Place<'_>, value: &Value) -> bool {
     }
 }
 
-/// What no manager owns (apimachinery `pkg/util/managedfields/internal/stripmeta.go`).
+/// Return the paths that no manager owns (apimachinery `pkg/util/managedfields/internal/stripmeta.go`).
 pub(crate) fn never_owned() -> &'static FieldSet {
     &NEVER
 }

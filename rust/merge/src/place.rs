@@ -1,21 +1,21 @@
-//! What a schema says of a place in an object.
+//! The schema of a place in an object.
 
 use hydrofoil_types::{Arena, Field, ListType, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
 use crate::equal::equal;
 use crate::fieldset::PathElement;
 
-/// A place in an object and how it is owned (kube-openapi `pkg/schemaconv`).
+/// A place in an object and its unit of ownership (kube-openapi `pkg/schemaconv`).
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     arena: &'a Arena,
     pub atom: Atom<'a>,
 }
 
-/// How the value of a place is owned.
+/// The unit of ownership of a value.
 #[derive(Clone, Copy)]
 pub(crate) enum Atom<'a> {
-    /// As a whole: scalars, and whatever is atomic.
+    /// As a whole: scalars, and all atomic values.
     Leaf,
     /// Field by field.
     Struct(&'a TypeDef),
@@ -23,12 +23,12 @@ pub(crate) enum Atom<'a> {
     Map(&'a Shape),
     /// Item by item; without keys the items are scalars.
     List(&'a Shape, &'a [SmolStr]),
-    /// By what the value turns out to be: maps key by key, all else as a whole.
+    /// Depending on the value: maps key by key, all else as a whole.
     Free,
 }
 
 impl<'a> Place<'a> {
-    /// The whole object.
+    /// Return the whole object.
     pub fn root(schema: &'a Schema) -> Self {
         Self { arena: &schema.arena, atom: Atom::Struct(schema.root()) }
     }
@@ -55,7 +55,7 @@ impl<'a> Place<'a> {
         Self { arena: self.arena, atom }
     }
 
-    /// The place of a member; `None` when the schema knows no such field.
+    /// Return the place of a member; `None` if the schema has no such field.
     pub fn member(self, key: &str) -> Option<Self> {
         match self.atom {
             Atom::Struct(def) => match def.field(key, 0) {
@@ -68,22 +68,22 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The types.
+    /// Return the types.
     pub fn arena(self) -> &'a Arena {
         self.arena
     }
 
-    /// The place of a field, whatever this place is.
+    /// Return the place of a field.
     pub fn field(self, field: &'a Field) -> Self {
         self.of(&field.shape, Some(field))
     }
 
-    /// The place of an item of a list that is owned as a whole.
+    /// Return the place of an item of an atomic list.
     pub fn item_of(self, shape: &'a Shape) -> Self {
         self.of(shape, None)
     }
 
-    /// The place of the items of a list.
+    /// Return the place of the items of a list.
     pub fn item(self) -> Self {
         match self.atom {
             Atom::List(item, _) => self.of(item, None),
@@ -91,7 +91,7 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// The place below a step.
+    /// Return the place below a path element.
     pub fn below(self, element: &PathElement) -> Option<Self> {
         match (element, self.atom) {
             (PathElement::Field(name), _) => self.member(name),
@@ -100,12 +100,12 @@ impl<'a> Place<'a> {
         }
     }
 
-    /// Whether a member is a field of a struct, and so no member of sets by its mere presence.
+    /// Report whether a member is a struct field, whose mere presence does not make it a member of sets.
     pub fn is_named(self, key: &str) -> bool {
         matches!(self.atom, Atom::Struct(def) if def.field(key, 0).is_some())
     }
 
-    /// The step to an item (`typed/helpers.go listItemToPathElement`), or why it has none.
+    /// Return the path element of an item (`typed/helpers.go listItemToPathElement`), or the error if it has none.
     pub fn element(self, item: &Value) -> Result<PathElement, String> {
         let Atom::List(_, keys) = self.atom else {
             return Err("invalid indexing of non-associative list".to_owned());
@@ -126,7 +126,7 @@ impl<'a> Place<'a> {
         };
         let default = |key: &str| match self.item().atom {
             Atom::Struct(def) => def.field(key, 0).and_then(|(_, field)| key_default(field)),
-            // Items that are atomic still have keys with defaults.
+            // Items of atomic lists still have keys with defaults.
             _ => match self.atom {
                 Atom::List(Shape::Type(id), _) => self.arena.get(*id).field(key, 0).and_then(|(_, f)| key_default(f)),
                 _ => None,
@@ -145,13 +145,13 @@ impl<'a> Place<'a> {
         Ok(PathElement::Key(found))
     }
 
-    /// Whether it is an object of a built-in kind.
+    /// Report whether it is an object of a built-in kind.
     pub fn is_struct(self) -> bool {
         matches!(self.atom, Atom::Struct(def) if def.nature == Nature::Struct)
     }
 
-    /// Two whole objects as Go would hold them, without the members in which they are equal, and without the entries
-    /// of managed fields, which nobody owns.
+    /// Return two whole objects as Go represents them, without equal members and without the entries of managed fields,
+    /// which are never owned.
     pub fn differing(self, old: &Value, new: &Value) -> (Value, Value) {
         let none = Map::new();
         let [before, after] = [old, new].map(|object| object.as_object().unwrap_or(&none));
@@ -169,7 +169,7 @@ impl<'a> Place<'a> {
         (self.canonical(&kept(before, after)), self.canonical(&kept(after, before)))
     }
 
-    /// The value as Go would hold it: zero values of fields that JSON never leaves out are filled in.
+    /// Return the value as Go represents it: with the zero values of fields that JSON never omits.
     pub fn canonical(self, value: &Value) -> Value {
         match (self.atom, value) {
             (Atom::Struct(def), Value::Object(map)) => crate::canonical::fields(self.arena, def, map),
@@ -178,7 +178,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The keys of an associative list, none for a set; patch markers count where list markers are missing.
+/// Return the keys of an associative list, empty for a set; the patch strategy replaces a missing list type.
 fn keys(field: &Field) -> Option<&[SmolStr]> {
     match &field.list_type {
         Some(ListType::Set) => Some(&[]),
@@ -190,8 +190,8 @@ fn keys(field: &Field) -> Option<&[SmolStr]> {
     }
 }
 
-/// What a key is in an item that leaves it out: the default of its schema, which for a scalar that Go always writes is
-/// its zero value (kube-openapi `pkg/generators/openapi.go`, `mustEnforceDefault`).
+/// Return the value of a key absent from an item: the default of its schema, which for a scalar that Go always writes
+/// is its zero value (kube-openapi `pkg/generators/openapi.go`, `mustEnforceDefault`).
 fn key_default(field: &Field) -> Option<Value> {
     if field.default.is_some() || field.omitempty || field.ptr {
         return field.default.clone();

@@ -1,9 +1,9 @@
-//! What a refused patch shows of its outcome.
+//! The result of a rejected patch as messages show it.
 
 use hydrofoil_types::Value;
 
-/// Orders the outcome of a merge patch or JSON patch as upstream's library writes it: what was looked into is a map by
-/// then, whose members come by name; all else stands as it stood.
+/// Order the result of a merge patch or JSON patch as upstream's library writes it: objects that the patch visits are
+/// Go maps, whose members are sorted by name; all else keeps its order.
 pub fn order_outcome(value: &mut Value, before: &Value, patch: &Value) {
     match patch.as_array() {
         Some(operations) => {
@@ -39,7 +39,7 @@ fn merged(value: &mut Value, before: &Value, patch: &Value) {
                 }
             }
         }
-        // What the patch brings is looked into for nulls.
+        // The library visits all values of the patch to remove nulls.
         (value, ..) => value.sort_members(),
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Helpers of the tests of this crate.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -11,17 +11,17 @@ pub(crate) static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
 });
 
-/// The schema of a built-in type, as `core.v1.Pod`.
+/// Return the schema of a built-in type, as `core.v1.Pod`.
 pub(crate) fn schema(name: &str) -> Schema {
     CATALOG.schema(&format!("io.k8s.api.{name}")).expect("the type is built in")
 }
 
-/// The value that a JSON text holds.
+/// Parse a JSON text.
 pub(crate) fn json(text: &str) -> Value {
     hydrofoil_types::notation::parse(text).unwrap_or_else(|| panic!("no JSON: {text}"))
 }
 
-/// A value as JSON text.
+/// Return a value as JSON text.
 pub(crate) fn text(value: &Value) -> String {
     let mut out = String::new();
     hydrofoil_types::notation::write(&mut out, value);

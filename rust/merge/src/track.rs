@@ -1,46 +1,23 @@
-//! Who owns what after an update.
+//! Ownership after an update.
 
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
 
-use hydrofoil_types::{Schema, SmolStr, Value};
+use hydrofoil_types::{Schema, Value};
 
 use crate::compare::Comparison;
 use crate::equal::equal;
 use crate::fieldset::FieldSet;
-use crate::managed::{Entry, Managed};
+use crate::managed::Managed;
 use crate::owned::never_owned;
 use crate::place::{Atom, Place};
 use crate::typed;
-use crate::versions::{Changes, Versions};
+use crate::versions::{Changes, ManagedRequest};
 
-/// Who writes an object, through what, and when.
-#[derive(Clone, Copy, Debug)]
-pub struct ManagedRequest<'a> {
-    /// The field manager; empty is `unknown`.
-    pub manager: &'a str,
-    /// Group and version of the request, as `apps/v1`.
-    pub api_version: &'a str,
-    /// The subresource, or empty.
-    pub subresource: &'a str,
-    /// The time, RFC 3339 in whole seconds.
-    pub now: &'a str,
-    /// The other versions of the kind, which entries may be of.
-    pub versions: &'a dyn Versions,
-}
-
-impl ManagedRequest<'_> {
-    /// An entry of this requester without any path.
-    pub(crate) fn entry(&self, applied: bool) -> Entry {
-        let manager = SmolStr::new(if self.manager.is_empty() { "unknown" } else { self.manager });
-        Entry::new(manager, applied, self.api_version.into(), self.subresource.into(), self.now.into())
-    }
-}
-
-/// Writes `metadata.managedFields` of `new` as every operation but Apply does
-/// (`FieldManager.UpdateNoErrors` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`).
+/// Write `metadata.managedFields` of `new` as every operation but Apply does (`FieldManager.UpdateNoErrors` of
+/// apimachinery `pkg/util/managedfields/internal/fieldmanager.go`).
 ///
-/// `old` is the live object, none on create; both are in loose form. What the request cannot set, the
-/// paths of `reset`, nobody comes to own. It never fails: what cannot be read is kept as it was.
+/// `old` is the live object, null on create; both are in loose form. Paths of `reset`, which the request cannot set,
+/// get no owner. It never fails: malformed entries are kept as they were.
 pub fn track_update(
     schema: &Schema,
     old: Option<&Value>,
@@ -58,7 +35,7 @@ pub fn track_update(
     let mut managed = if as_stored(new) {
         Managed::taken(new)
     } else if !req.subresource.is_empty() {
-        // A subresource may not edit the entries.
+        // A subresource cannot edit the entries.
         live()
     } else if Managed::is_reset(new) {
         Managed::default()
@@ -67,7 +44,7 @@ pub fn track_update(
         Managed::of(new).filter(|m| !m.0.is_empty()).unwrap_or_else(live)
     };
     if managed.0.is_empty() && !old.str_at(&["metadata", "uid"]).is_empty() {
-        // An object that is not tracked stays so until somebody applies it.
+        // An untracked object stays so until it is applied.
         managed.write(new);
         return;
     }
@@ -76,7 +53,7 @@ pub fn track_update(
     managed.write(new);
 }
 
-/// Moves what changed to the requester (`Updater.Update` of structured-merge-diff `merge/update.go`).
+/// Transfer the changed fields to the requester (`Updater.Update` of structured-merge-diff `merge/update.go`).
 pub(crate) fn update(
     place: Place<'_>,
     old: &Value,
@@ -88,10 +65,10 @@ pub(crate) fn update(
     managed.settle(req);
     let (before, after) = place.differing(old, new);
     let own = Comparison::of(place, &before, &after, ignored);
-    // What a built-in kind has always fits; definitions change under their objects.
+    // Built-in kinds always match their schema; definitions may change after their objects.
     let fits = || place.is_struct() || (typed::fits(place, old) && typed::fits(place, new));
     if own.broken || !fits() {
-        // Upstream drops what it cannot keep up to date.
+        // Upstream drops entries that it cannot update.
         managed.0.clear();
         return;
     }
@@ -107,7 +84,7 @@ pub(crate) fn update(
             }
             None => &changed,
         };
-        // The schema of a built-in kind is the one that its sets were made by.
+        // The sets of a built-in kind match its current schema.
         if place.is_struct() && !entry.may_share(changed) {
             continue;
         }
@@ -131,7 +108,7 @@ pub(crate) fn update(
     }
 }
 
-/// Fits a set to the schema of today: who owns part of what is atomic now owns it all
+/// Update a set to the current schema: an owner of a part of a value that is now atomic owns all of it
 /// (`typed/reconcile_schema.go`).
 pub(crate) fn reconcile(place: Place<'_>, set: &mut FieldSet) {
     set.change_below(|element, member, below| match place.below(element) {
@@ -180,7 +157,7 @@ mod tests {
         out
     }
 
-    /// The story of the scenario `managed_fields`, with the sets of its golden.
+    /// The steps of the scenario `managed_fields`, with its golden sets.
     #[test]
     fn a_config_map_through_its_writers() {
         let kind = schema("core.v1.ConfigMap");
@@ -203,7 +180,7 @@ mod tests {
         let own = r#"{"f:data":{".":{},"f:k":{},"f:new":{}},"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{".":{},"f:l":{}}}}"#;
         assert_eq!(entries(&a), [format!("named Update 2Z {own}")]);
 
-        // Another manager takes one label; the map itself stays with the first.
+        // Another manager takes one label; the first one keeps the map itself.
         let old = a.clone();
         a.object_at_mut(&["metadata", "labels"]).set("l", "2");
         track_update(&kind, Some(&old), &mut a, &by("other", T1), &[]);
@@ -211,7 +188,7 @@ mod tests {
         let other = r#"other Update 1Z {"f:metadata":{"f:labels":{"f:l":{}}}}"#;
         assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
 
-        // Nothing changed: times stay, whoever asks. Removal leaves the path to nobody.
+        // Without changes all times stay, for any manager. A removed path has no owner.
         let old = a.clone();
         track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]);
         assert_eq!(a, old);
@@ -266,7 +243,7 @@ mod tests {
         let through_status = ManagedRequest { subresource: "status", ..by("two", T2) };
         assert_eq!(tracked(edit, &through_status), kept);
 
-        // An object that nobody tracks stays so.
+        // An untracked object stays so.
         let old = body("");
         let mut new = json(r#"{"metadata":{"name":"a","uid":"u"},"data":{"k":"w"}}"#);
         track_update(&kind, Some(&old), &mut new, &by("two", T2), &[]);

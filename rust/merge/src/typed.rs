@@ -1,4 +1,4 @@
-//! Whether a value fits its schema (structured-merge-diff `typed/validate.go`).
+//! Validation of a value by its schema (structured-merge-diff `typed/validate.go`).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,17 +7,17 @@ use hydrofoil_types::{Map, Nature, Schema, Shape, Special, TypeDef, Value, go};
 
 use crate::place::{Atom, Place};
 
-/// Why a configuration does not fit, with the name of the object; it may not have the same item twice.
+/// Return the error of a configuration, with the name of the object; duplicate items are errors.
 pub(crate) fn config_problem(schema: &Schema, config: &Value) -> Option<String> {
     named(schema, config, Duplicates::Told)
 }
 
-/// Why an object does not fit, with its name; sets and maps of what is there may have the same item twice.
+/// Return the error of an object, with its name; sets and maps of live objects may have duplicates.
 pub(crate) fn object_problem(schema: &Schema, object: &Value) -> Option<String> {
     named(schema, object, Duplicates::Allowed)
 }
 
-/// Whether an object fits a place.
+/// Report whether an object matches the schema of a place.
 pub(crate) fn fits(place: Place<'_>, object: &Value) -> bool {
     let Atom::Struct(def) = place.atom else { return true };
     let mut walk = Walk { path: String::new(), found: Vec::new(), duplicates: Duplicates::Allowed };
@@ -25,7 +25,7 @@ pub(crate) fn fits(place: Place<'_>, object: &Value) -> bool {
     walk.found.is_empty()
 }
 
-/// The name of an object and its problem.
+/// Return the error of an object, with its name.
 fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
     let mut walk = Walk { path: String::new(), found: Vec::new(), duplicates };
     walk.value(Place::root(schema), &Shape::Type(schema.root), object);
@@ -37,20 +37,20 @@ fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<Stri
     Some(format!("{}: {text}", object_name(object)))
 }
 
-/// `(namespace/name; GroupVersionKind)`, as `objectGVKNN` names an object; a name that is no text is none.
+/// Return `(namespace/name; GroupVersionKind)`, as `objectGVKNN` does; a name that is not a string is empty.
 pub fn object_name(object: &Value) -> String {
     let (namespace, name) = (object.str_at(&["metadata", "namespace"]), object.str_at(&["metadata", "name"]));
     format!("({namespace}/{name}; {})", type_name(object))
 }
 
-/// The type of an object as Go writes a `GroupVersionKind`: the core group prints with its empty name.
+/// Return the type of an object as Go prints a `GroupVersionKind`: the core group as its empty name.
 fn type_name(object: &Value) -> String {
     let (version, kind) = (object.str_at(&["apiVersion"]), object.str_at(&["kind"]));
     let slash = if version.contains('/') { "" } else { "/" };
     format!("{slash}{version}, Kind={kind}")
 }
 
-/// What is made of items that are the same by their keys.
+/// The treatment of items with the same keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Duplicates {
     Allowed,
@@ -124,7 +124,7 @@ impl Walk {
                 continue;
             }
             match place.element(item) {
-                // Without its step nothing can be said of what is below, nor of what follows.
+                // Without a path element neither this item nor the following ones can be reported.
                 Err(text) => return self.fail(&format!("element {at}: {text}")),
                 Ok(element) => {
                     let step = element.to_string();
@@ -150,7 +150,7 @@ impl Walk {
         }
     }
 
-    /// Upstream prints its wrapper of the value, each time by another verb.
+    /// Report a value of the wrong type; upstream prints its wrapper of the value, with a different verb for each type.
     fn wrong(&mut self, expected: &str, value: &Value) {
         let got = match expected {
             NUMERIC => go::kind(value).to_owned(),

@@ -1,20 +1,19 @@
-//! Ownership across the versions of one kind: an entry is compared in the version that it was made in (`Updater.update`
-//! of structured-merge-diff `merge/update.go`, apimachinery `pkg/util/managedfields/internal/versionconverter.go`).
+//! Ownership across the versions of one kind: an entry is compared in its own version (`Updater.update` of
+//! structured-merge-diff `merge/update.go`, apimachinery `pkg/util/managedfields/internal/versionconverter.go`).
 
 use hydrofoil_types::{Schema, SmolStr, Value};
 
 use crate::compare::Comparison;
 use crate::fieldset::FieldSet;
-use crate::managed::Managed;
+use crate::managed::{Entry, Managed};
 use crate::place::Place;
-use crate::track::ManagedRequest;
 
 /// The versions of a kind besides the one of a request.
 pub trait Versions: std::fmt::Debug {
-    /// The schema of a version; `None` when the kind has no such version, or none that it can be converted to.
+    /// Return the schema of a version; `None` if the kind has no such version or cannot be converted to it.
     fn schema(&self, api_version: &str) -> Option<&Schema>;
 
-    /// An object of the request's version in another, which has a schema.
+    /// Convert an object from the request's version to another, which has a schema.
     fn convert(&self, api_version: &str, object: &Value) -> Value;
 }
 
@@ -32,8 +31,31 @@ impl Versions for OneVersion {
     }
 }
 
+/// The manager, endpoint and time of a write.
+#[derive(Clone, Copy, Debug)]
+pub struct ManagedRequest<'a> {
+    /// The field manager; empty means `unknown`.
+    pub manager: &'a str,
+    /// The group version of the request, as `apps/v1`.
+    pub api_version: &'a str,
+    /// The subresource, or empty.
+    pub subresource: &'a str,
+    /// The time, RFC 3339 in whole seconds.
+    pub now: &'a str,
+    /// The other versions of the kind, to which entries may belong.
+    pub versions: &'a dyn Versions,
+}
+
+impl ManagedRequest<'_> {
+    /// Return an entry of this manager without paths.
+    pub(crate) fn entry(&self, applied: bool) -> Entry {
+        let manager = SmolStr::new(if self.manager.is_empty() { "unknown" } else { self.manager });
+        Entry::new(manager, applied, self.api_version.into(), self.subresource.into(), self.now.into())
+    }
+}
+
 impl<'a> ManagedRequest<'a> {
-    /// The place of the whole object in the version of an entry; `own` is the place in the request's.
+    /// Return the place of the whole object in the version of an entry; `own` is that in the request's version.
     pub(crate) fn place(&self, own: Place<'a>, api_version: &str) -> Place<'a> {
         if api_version == self.api_version {
             return own;
@@ -43,24 +65,24 @@ impl<'a> ManagedRequest<'a> {
 }
 
 impl Managed {
-    /// Drops the entries of versions that the kind does not have.
+    /// Drop the entries of versions that the kind does not have.
     pub(crate) fn settle(&mut self, req: &ManagedRequest<'_>) {
         self.0.retain(|e| e.api_version == req.api_version || req.versions.schema(&e.api_version).is_some());
     }
 }
 
-/// What was written and what was removed.
+/// The written and the removed paths.
 pub(crate) type Change = (FieldSet, FieldSet);
 
-/// What a request changes, in every version of which there are entries.
+/// The changes of a request, in every version with entries.
 pub(crate) struct Changes {
     own: Change,
     others: Vec<(SmolStr, Change)>,
 }
 
 impl Changes {
-    /// What `own` is in the version of the request, and the same change of an object in every other version; what is
-    /// `ignored` does not count.
+    /// Return the changes: `own` in the version of the request, and the same change converted to every other version,
+    /// without the `ignored` paths.
     pub fn between(
         own: Change,
         old: &Value,
@@ -85,17 +107,17 @@ impl Changes {
         Self { own, others }
     }
 
-    /// What was written and what was removed in the version of the request.
+    /// Return the written and the removed paths in the version of the request.
     pub fn own(&self) -> (&FieldSet, &FieldSet) {
         (&self.own.0, &self.own.1)
     }
 
-    /// The same in another version.
+    /// Return the same in another version.
     pub fn of(&self, api_version: &str) -> Option<(&FieldSet, &FieldSet)> {
         self.others.iter().find(|(version, _)| version == api_version).map(|(_, (written, removed))| (written, removed))
     }
 
-    /// What was written in the version of an entry.
+    /// Return the written paths in the version of an entry.
     pub fn written(&self, api_version: &str) -> &FieldSet {
         self.of(api_version).unwrap_or_else(|| self.own()).0
     }

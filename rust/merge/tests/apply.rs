@@ -1,4 +1,4 @@
-//! Server-side apply and the ownership that updates leave, in turns (`cases/apply.yaml`).
+//! Server-side apply and the ownership after updates, in turns (`cases/apply.yaml`).
 
 mod common;
 
@@ -9,7 +9,7 @@ use hydrofoil_codec::json;
 use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, OneVersion, apply, track_update};
 use hydrofoil_types::{Map, Schema, Value};
 
-/// A pod; one without a spec when there is nothing in it, since who sets an empty object owns it.
+/// Return a pod; without a spec if it is empty, since a manager that sets an empty object owns it.
 fn pod(spec: Value) -> Value {
     let mut metadata = Map::new();
     metadata.push("name", "n");
@@ -23,12 +23,12 @@ fn pod(spec: Value) -> Value {
     Value::Object(out)
 }
 
-/// The object as it is stored.
+/// Return the object as it is stored.
 fn decoded(pod: &Schema, value: &Value) -> Value {
     json::decode(pod, &json::encode_any(value)).expect("the object is a pod").value
 }
 
-/// The paths that each manager owns.
+/// Return the paths that each manager owns.
 fn owners(object: &Value) -> BTreeMap<String, Vec<String>> {
     let mut out = BTreeMap::new();
     let entries = object.list_at(&["metadata", "managedFields"]);
@@ -50,7 +50,7 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().unwrap_or(&[]).iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// What a turn makes of the live object; none when it is refused, as it says.
+/// Return the live object after a turn; `None` if the turn is rejected as expected.
 fn step(schema: &Schema, live: Option<&Value>, turn: &Value, name: &Value) -> Option<Value> {
     let (applier, updater) = (turn.str_at(&["apply"]), turn.str_at(&["update"]));
     let manager = if applier.is_empty() { updater } else { applier };

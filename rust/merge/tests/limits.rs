@@ -1,4 +1,4 @@
-//! What is large stays within time: much managed data, long patches and patches of many members.
+//! Large input takes bounded time: much managed data, long patches and patches of many members.
 
 mod common;
 
@@ -10,7 +10,7 @@ use hydrofoil_codec::json;
 use hydrofoil_merge::{FieldSet, ManagedRequest, OneVersion, apply, json_merge, json_patch, strategic, track_update};
 use hydrofoil_types::Value;
 
-/// What is quadratic in any of these sizes takes longer; without optimization all is slower.
+/// The time limit, which quadratic work in any of these sizes exceeds; unoptimized builds are slower.
 const BOUND: Duration = Duration::from_secs(if cfg!(debug_assertions) { 10 } else { 1 });
 
 #[allow(clippy::disallowed_methods, reason = "it measures work")]
@@ -40,7 +40,7 @@ fn entry(manager: &str, operation: &str, fields: &str) -> String {
     )
 }
 
-/// A configuration of one key and an update of another.
+/// Return a configuration of one key and an update of another.
 fn written(what: &str, live: &Value) -> Value {
     let schema = schema("core.v1.ConfigMap");
     let config = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n"},"data":{"new":"1"}}"#;
@@ -60,7 +60,7 @@ fn a_thousand_managers() {
     let entries: Vec<_> = (0..1000).map(|i| entry(&format!("m{i}"), "Apply", &format!(r#""f:k{i}":{{}}"#))).collect();
     let data: Vec<_> = (0..1000).map(|i| format!(r#""k{i}":"v""#)).collect();
     let new = written("a thousand entries", &map(&entries, &data.join(",")));
-    // The first lost its key, two came.
+    // The first lost its key, two were added.
     assert_eq!(new.list_at(&["metadata", "managedFields"]).len(), 1001);
 }
 

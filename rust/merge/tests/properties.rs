@@ -1,5 +1,5 @@
-//! What holds of any patch and of any turns of appliers (issue 6): a patch made of two documents leads from one to the
-//! other, and ownership is what was set and not taken.
+//! Properties of any patch and of any turns of appliers: a patch made from two documents converts one to the other, and
+//! a manager owns the fields that it set and no other one took.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn object(members: impl IntoIterator<Item = (String, Value)>) -> Value {
     Value::Object(out)
 }
 
-/// Documents without null, which a merge patch cannot set.
+/// Generate documents without null, which a merge patch cannot set.
 fn document() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         any::<bool>().prop_map(Value::Bool),
@@ -65,7 +65,7 @@ fn json_diff(path: &str, a: &Map, b: &Map, out: &mut Vec<Value>) {
     }
 }
 
-/// A config map with these keys and values of data, and labels of the same.
+/// Return a config map with these keys and values as data and as labels.
 fn map(data: &[(String, u8)]) -> Value {
     let texts = object(data.iter().map(|(key, value)| (key.clone(), Value::from(value.to_string().as_str()))));
     let mut metadata = object([("name".to_owned(), Value::from("n"))]);
@@ -90,7 +90,7 @@ fn without_owners(object: &Value) -> String {
     shown(&object)
 }
 
-/// The keys of data that a manager owns.
+/// Return the keys of data that a manager owns.
 fn owned(object: &Value, manager: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for entry in object.list_at(&["metadata", "managedFields"]).iter().filter(|e| e.str_at(&["manager"]) == manager) {
@@ -135,7 +135,7 @@ proptest! {
         prop_assert_eq!(shown(&patched), shown(&b));
     }
 
-    /// Volumes by name: those that go are deleted, the others set, in the order that is wanted.
+    /// Volumes by name: the missing ones are deleted, the others set, in the requested order.
     #[test]
     fn a_strategic_patch_leads_there(a in data("[a-f]"), b in data("[a-f]")) {
         let once = |list: &[(String, u8)]| {
@@ -181,7 +181,8 @@ proptest! {
         }
     }
 
-    /// After any turns each owns what it set last and nobody took; what nobody owns is gone.
+    /// After any turns each manager owns the fields that it set last and no other took; fields without an owner are
+    /// removed.
     #[test]
     fn owners_own_what_they_set(turns in vec((0usize..3, data("[a-d]"), any::<bool>()), 1..8)) {
         let names = ["one", "two", "three"];
@@ -207,7 +208,7 @@ proptest! {
         }
     }
 
-    /// What was taken by force and given up again can be set by who had it, who then has all again.
+    /// The previous owner can set fields again that were taken by force and given up, and then owns them all.
     #[test]
     fn what_is_given_up_can_be_had_again(a in data("[a-c]"), b in data("[a-c]")) {
         let first = applied(None, &map(&a), "one", false).expect("there is nobody else");
@@ -218,7 +219,7 @@ proptest! {
         prop_assert_eq!(owned(&back, "one"), owned(&first, "one"));
     }
 
-    /// `kubectl apply` on the client's side and on the server's agree where nobody else writes the same fields.
+    /// `kubectl apply` on the client and on the server agree if no other client writes the same fields.
     #[test]
     fn both_sides_agree(a in data("[a-c]"), b in data("[a-c]"), other in data("[x-z]")) {
         let live = applied(None, &map(&a), "one", false).expect("there is nobody else");

@@ -1,10 +1,11 @@
-//! The one map from the engine's errors to Python's.
+//! The one conversion of the engine's errors to Python's.
 
+use hydrofoil_engine::Error;
 use hydrofoil_merge::ApplyError;
 use hydrofoil_store::StoreError;
-use pyo3::PyErr;
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
 
 create_exception!(_native, DecodeError, PyException, "A body is no object of its type: kind of error, message.");
 create_exception!(_native, ApplyConflictError, PyException, "Others own what is applied: text, causes.");
@@ -13,55 +14,41 @@ create_exception!(_native, MissingError, PyException, "No object of that key exi
 create_exception!(_native, ConflictError, PyException, "The object stands at another revision: the current one.");
 create_exception!(_native, ExpiredError, PyException, "The history no longer reaches back so far: asked, oldest.");
 create_exception!(_native, FutureError, PyException, "The revision has not been reached: asked, current.");
+create_exception!(_native, ConversionError, PyException, "An object is not known in a version: kind of error, why.");
 
-create_exception!(
-    _native,
-    ConversionError,
-    PyException,
-    "An object is not known in a version: `webhook` and the version when one has yet to convert it, `invalid` and why."
-);
+/// The result of a method that may raise.
+pub(crate) type Fallible<T> = Result<T, Raised>;
 
-/// An object that cannot be shown in a version, or not yet.
-pub(crate) fn conversion_error(kind: &'static str, text: &str) -> PyErr {
-    ConversionError::new_err((kind, text.to_owned()))
-}
+/// An error of the engine on its way to Python.
+#[derive(Debug)]
+pub(crate) struct Raised(Error);
 
-pub(crate) fn store_error(error: StoreError) -> PyErr {
-    match error {
-        StoreError::Exists => ExistsError::new_err(()),
-        StoreError::NotFound => MissingError::new_err(()),
-        StoreError::Conflict { current } => ConflictError::new_err(current),
-        StoreError::Expired { asked, oldest } => ExpiredError::new_err((asked, oldest)),
-        StoreError::Future { asked, current } => FutureError::new_err((asked, current)),
+impl<E: Into<Error>> From<E> for Raised {
+    fn from(error: E) -> Self {
+        Self(error.into())
     }
 }
 
-pub(crate) fn decode_error(error: &hydrofoil_codec::DecodeError) -> PyErr {
-    let kind = match error {
-        hydrofoil_codec::DecodeError::Syntax(_) => "syntax",
-        hydrofoil_codec::DecodeError::Type(_) => "type",
-    };
-    DecodeError::new_err((kind, error.to_string()))
-}
-
-pub(crate) fn patch_error(error: &hydrofoil_merge::PatchError) -> PyErr {
-    let kind = match error {
-        hydrofoil_merge::PatchError::Malformed(_) => "syntax",
-        hydrofoil_merge::PatchError::Failed(_) => "failed",
-        hydrofoil_merge::PatchError::TooMany(_) => "too many",
-        hydrofoil_merge::PatchError::Internal(_) => "internal",
-    };
-    DecodeError::new_err((kind, error.to_string()))
-}
-
-pub(crate) fn apply_error(error: &ApplyError) -> PyErr {
-    match error {
-        ApplyError::BadRequest(text) => DecodeError::new_err(("bad request", text.clone())),
-        ApplyError::Internal(text) => DecodeError::new_err(("internal", text.clone())),
-        ApplyError::Conflict(conflicts) => {
-            let causes: Vec<(String, String)> =
-                conflicts.causes().into_iter().map(|c| (c.message(), c.path.clone())).collect();
-            ApplyConflictError::new_err((conflicts.to_string(), causes))
+impl From<Raised> for PyErr {
+    fn from(Raised(error): Raised) -> Self {
+        let (reason, text) = (error.reason(), error.to_string());
+        match error {
+            Error::Apply(ApplyError::Conflict(conflicts)) => {
+                let causes: Vec<_> = conflicts.causes().into_iter().map(|c| (c.message(), c.path.clone())).collect();
+                ApplyConflictError::new_err((text, causes))
+            }
+            Error::Decode(_) | Error::Patch(_) | Error::Apply(_) => DecodeError::new_err((reason, text)),
+            Error::Patched { message, outcome } => DecodeError::new_err((reason, message, outcome)),
+            Error::TypeMeta { api_version: v, kind, outcome } => DecodeError::new_err((reason, v, kind, outcome)),
+            Error::Unconverted(_) | Error::Unconvertible(_) => ConversionError::new_err((reason, text)),
+            Error::Store(StoreError::Exists) => ExistsError::new_err(()),
+            Error::Store(StoreError::NotFound) => MissingError::new_err(()),
+            Error::Store(StoreError::Conflict { current }) => ConflictError::new_err(current),
+            Error::Store(StoreError::Expired { asked, oldest }) => ExpiredError::new_err((asked, oldest)),
+            Error::Store(StoreError::Future { asked, current }) => FutureError::new_err((asked, current)),
+            Error::Committed => PyRuntimeError::new_err(text),
+            Error::Unknown(_) => PyKeyError::new_err(text),
+            Error::Invalid(_) => PyValueError::new_err(text),
         }
     }
 }

@@ -1,30 +1,23 @@
-//! The Python binding: it converts and calls, nothing else.
+//! The Python binding: it only converts and calls. Methods are documented at those of the engine that they call.
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
-mod admit;
-mod apart;
-mod block;
 mod catalog;
 mod change;
 mod clock;
-mod custom;
 mod draft;
 mod error;
+mod frame;
+mod functions;
+mod handles;
 mod list;
-mod patch;
-mod render;
-mod selector;
 mod shard;
 mod stored;
-mod text;
-mod typed;
-mod versions;
 mod view;
 mod watch;
 
-/// Writes are made of small pieces that live as long as the request: this allocator hands them out twice as fast as the
-/// C library's.
+/// Writes allocate small pieces that live as long as the request: this allocator is twice as fast for them as the C
+/// library's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -32,37 +25,15 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pyo3::pymodule(gil_used = false)]
 mod _native {
     #[pymodule_export]
-    use crate::admit::{limit_fill, limit_refusal, quota_charge, storage_grows};
-    #[pymodule_export]
-    use crate::catalog::{Catalog, ResourceType};
-    #[pymodule_export]
-    use crate::change::Change;
-    #[pymodule_export]
-    use crate::clock::Clock;
-    #[pymodule_export]
-    use crate::draft::Draft;
-    #[pymodule_export]
-    use crate::error::{
-        ApplyConflictError, ConflictError, ConversionError, DecodeError, ExistsError, ExpiredError, FutureError,
-        MissingError,
+    use crate::{
+        error::{ApplyConflictError, ConflictError, ConversionError, DecodeError},
+        error::{ExistsError, ExpiredError, FutureError, MissingError},
+        functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
+        functions::{limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
+        functions::{quota_charge, storage_grows, yaml_to_json},
+        handles::{Catalog, Change, Clock, Draft, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed},
+        handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
     };
-    #[pymodule_export]
-    use crate::list::ListCursor;
-    #[pymodule_export]
-    use crate::selector::Selector;
-    #[pymodule_export]
-    use crate::shard::{Reindexed, Shard};
-    #[pymodule_export]
-    use crate::stored::Stored;
-    #[pymodule_export]
-    use crate::text::{
-        cbor_event, cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml,
-        openapi_protobuf, pretty, protobuf_event, yaml_to_json,
-    };
-    #[pymodule_export]
-    use crate::view::{Local, View};
-    #[pymodule_export]
-    use crate::watch::Watcher;
 
     use pyo3::prelude::*;
 
@@ -70,6 +41,7 @@ mod _native {
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
         m.add("ENVELOPE_TAIL", hydrofoil_codec::proto::ENVELOPE_TAIL.as_slice())?;
         m.add("PanicException", m.py().get_type::<pyo3::panic::PanicException>())?;
+        m.add("version", env!("CARGO_PKG_VERSION"))?;
         m.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })
     }
 }

@@ -4,7 +4,7 @@
 //! [`hydrofoil_types::Value`]) and follows the strategy of its kind in
 //! kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
 
-// What comes from outside must not make the server panic: each place that could has been looked at.
+// Input must not make the server panic: each place that could has been looked at.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 pub mod admit;
@@ -13,8 +13,10 @@ pub mod custom;
 pub mod default;
 mod internal;
 mod kind;
+mod kinds;
 pub mod prepare;
 mod read;
+mod rules;
 pub mod selectable;
 mod strategy;
 pub mod table;

@@ -5,44 +5,44 @@ use smol_str::SmolStr;
 
 static NULL: Value = Value::Null;
 
-/// Fields of a struct value, absent ones as Go's zero value.
+/// Access to the fields of a struct value, absent ones as Go's zero value.
 pub(crate) trait Read {
-    /// A text field.
-    fn s(&self, key: &str) -> &str;
-    /// An integer field.
-    fn i(&self, key: &str) -> i64;
-    /// A pointer to an integer.
-    fn oi(&self, key: &str) -> Option<i64>;
-    /// A boolean field, or whether a pointer to a boolean points at true.
-    fn b(&self, key: &str) -> bool;
-    /// A list field.
+    /// Return a string field.
+    fn text(&self, key: &str) -> &str;
+    /// Return an integer field.
+    fn int(&self, key: &str) -> i64;
+    /// Return a pointer to an integer.
+    fn opt_int(&self, key: &str) -> Option<i64>;
+    /// Return a boolean field, or whether a pointer to a boolean points at true.
+    fn flag(&self, key: &str) -> bool;
+    /// Return a list field.
     fn list(&self, key: &str) -> &[Value];
-    /// A struct field; null when absent.
-    fn sub(&self, key: &str) -> &Value;
-    /// Whether a pointer field is set.
+    /// Return a struct field; null when absent.
+    fn field(&self, key: &str) -> &Value;
+    /// Report whether a pointer field is set.
     fn has(&self, key: &str) -> bool;
-    /// A pointer field, when set.
+    /// Return a pointer field, when set.
     fn opt(&self, key: &str) -> Option<&Value>;
-    /// The entries of a map field.
+    /// Iterate over the entries of a map field.
     fn entries(&self, key: &str) -> std::slice::Iter<'_, (SmolStr, Value)>;
-    /// Whether a field is absent or zero.
+    /// Report whether a field is absent or zero.
     fn zero(&self, key: &str) -> bool;
 }
 
 impl Read for Value {
-    fn s(&self, key: &str) -> &str {
+    fn text(&self, key: &str) -> &str {
         self.get(key).and_then(Value::as_str).unwrap_or("")
     }
 
-    fn i(&self, key: &str) -> i64 {
-        self.oi(key).unwrap_or(0)
+    fn int(&self, key: &str) -> i64 {
+        self.opt_int(key).unwrap_or(0)
     }
 
-    fn oi(&self, key: &str) -> Option<i64> {
+    fn opt_int(&self, key: &str) -> Option<i64> {
         self.get(key).and_then(Value::as_int)
     }
 
-    fn b(&self, key: &str) -> bool {
+    fn flag(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
@@ -50,7 +50,7 @@ impl Read for Value {
         self.get(key).and_then(Value::as_array).unwrap_or(&[])
     }
 
-    fn sub(&self, key: &str) -> &Value {
+    fn field(&self, key: &str) -> &Value {
         self.get(key).unwrap_or(&NULL)
     }
 
@@ -72,23 +72,23 @@ impl Read for Value {
     }
 }
 
-/// Writing of struct fields; a value that is no object is left alone.
+/// Writing of struct fields; a value that is not an object is left alone.
 pub(crate) trait Write {
-    /// Sets a field.
+    /// Set a field.
     fn put(&mut self, key: &str, value: impl Into<Value>);
-    /// Sets a pointer field that is unset.
+    /// Set a pointer field that is unset.
     fn unset(&mut self, key: &str, value: impl Into<Value>);
-    /// Sets a plain field that is zero.
+    /// Set a plain field that is zero.
     fn fill(&mut self, key: &str, value: impl Into<Value>);
-    /// Takes a field out.
+    /// Remove a field.
     fn drop(&mut self, key: &str);
-    /// Calls `f` for each item of a list field.
+    /// Call `f` for each item of a list field.
     fn each(&mut self, key: &str, f: impl FnMut(&mut Value));
-    /// Calls `f` with a struct field that is set.
+    /// Call `f` with a struct field that is set.
     fn within(&mut self, key: &str, f: impl FnOnce(&mut Value));
-    /// A struct field, made where it is absent.
+    /// Return a struct field, which is created where it is absent.
     fn make(&mut self, key: &str) -> &mut Value;
-    /// Makes a field what it is in `old`, absent too.
+    /// Copy a field from `old`, and remove it if it is absent there.
     fn copy_from(&mut self, old: &Value, key: &str);
 }
 
@@ -153,10 +153,10 @@ impl Write for Value {
     }
 }
 
-/// Whether two loose values are Go-equal: a zero field equals an absent one.
+/// Report whether two loose values are Go-equal: a zero field equals an absent one.
 ///
 /// `apiequality.Semantic.DeepEqual` also takes empty and nil lists and maps as
-/// equal. Pointers to zero are told apart from nil only by explicit callers.
+/// equal. Only explicit callers distinguish pointers to zero from nil.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Object(x), Value::Object(y)) => {
@@ -169,7 +169,7 @@ pub(crate) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Zero all the way down: what an unset struct decodes to.
+/// Report whether a value is zero all the way down, as an unset struct is decoded.
 fn blank(value: &Value) -> bool {
     match value {
         Value::Object(m) => m.iter().all(|(_, v)| blank(v)),
@@ -179,13 +179,13 @@ fn blank(value: &Value) -> bool {
     }
 }
 
-/// Whether a field that is a map has the same keys with the same values in both.
+/// Report whether a field that is a map has the same keys with the same values in both.
 pub(crate) fn same_map(a: &Value, b: &Value, key: &str) -> bool {
-    let (a, b) = (a.sub(key), b.sub(key));
+    let (a, b) = (a.field(key), b.field(key));
     a == b || (a.is_zero() && b.is_zero())
 }
 
-/// Whether a field is the same in both values.
+/// Report whether a field is the same in both values.
 pub(crate) fn same_field(a: &Value, b: &Value, key: &str) -> bool {
-    same(a.sub(key), b.sub(key))
+    same(a.field(key), b.field(key))
 }

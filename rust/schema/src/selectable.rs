@@ -2,25 +2,14 @@
 
 use hydrofoil_types::{SmolStr, Value};
 
-/// The value of a field label of a kind, as upstream's `GetAttrs` and `ToSelectableFields` give it.
-pub fn value(kind: &str, label: &str, object: &Value) -> SmolStr {
-    let path: Vec<&str> = match (kind, label) {
-        ("Pod", "spec.host") => vec!["spec", "nodeName"],
-        ("Pod", "status.podIPs") => return SmolStr::default(),
-        ("Job", "status.successful") => vec!["status", "succeeded"],
-        // An event reported by a component names it in either of two fields.
-        ("Event", "source") => {
-            let old = object.str_at(&["source", "component"]);
-            let new = object.str_at(&["reportingComponent"]);
-            return SmolStr::new(if old.is_empty() { new } else { old });
-        }
-        ("Event", "reportingController") => vec!["reportingComponent"],
-        ("Event", label) => match label.strip_prefix("regarding.") {
-            Some(rest) => vec!["involvedObject", rest],
-            None => label.split('.').collect(),
-        },
-        _ => label.split('.').collect(),
-    };
+use crate::Kind;
+
+/// Return the value of a field label of a kind, as upstream's `GetAttrs` and `ToSelectableFields` give it.
+pub fn value(kind: &Kind, label: &str, object: &Value) -> SmolStr {
+    if let Some(value) = (kind.strategy.field_value)(label, object) {
+        return value;
+    }
+    let path: Vec<&str> = label.split('.').collect();
     match object.at(&path) {
         Some(Value::Str(s)) => s.clone(),
         Some(Value::Int(n)) => SmolStr::from(n.to_string()),
@@ -32,22 +21,21 @@ pub fn value(kind: &str, label: &str, object: &Value) -> SmolStr {
 fn zero(label: &str) -> SmolStr {
     SmolStr::new(match label {
         "spec.unschedulable" | "spec.hostNetwork" => "false",
-        "status.successful" | "status.replicas" => "0",
+        "status.replicas" => "0",
         _ => "",
     })
 }
 
-/// The text of most kinds with labels of their own.
+/// Return the text that refuses an unknown label for most kinds with labels of their own.
 pub fn unsupported(label: &str) -> String {
     format!("field label not supported: {label}")
 }
 
-/// The text of an unknown field label, which differs by kind.
-pub fn unknown(group: &str, version: &str, kind: &str, has_own: bool, label: &str) -> String {
-    match kind {
-        "Job" => format!("field label {label:?} not supported for Job"),
-        "ResourceSlice" => format!("field label not supported for {group}/{version}, Kind={kind}: {label}"),
-        _ if has_own => unsupported(label),
-        _ => format!("{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""),
+/// Return the text that refuses an unknown field label, which differs by kind.
+pub fn unknown(kind: &Kind, has_own: bool, label: &str) -> String {
+    match (kind.strategy.unknown_field)(&kind.version, label) {
+        Some(text) => text,
+        None if has_own => unsupported(label),
+        None => format!("{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""),
     }
 }

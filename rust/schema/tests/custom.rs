@@ -11,7 +11,7 @@ fn parse(text: &str) -> Value {
     json::parse(text.as_bytes()).expect("json").value
 }
 
-/// A definition whose objects have a `spec` of these properties.
+/// Return a definition whose objects have a `spec` of these properties.
 fn definition(properties: &str, more: &str) -> Definition {
     Definition::compile(&parse(&format!(
         r#"{{"spec":{{"group":"e.com","scope":"Namespaced","names":{{"plural":"things","kind":"Thing"}},
@@ -33,7 +33,7 @@ fn decoded(of: &Definition, spec: &str) -> (Value, Vec<String>) {
     (object, strict)
 }
 
-fn told(causes: &Causes) -> Vec<String> {
+fn reported(causes: &Causes) -> Vec<String> {
     let mut out: Vec<_> =
         causes.as_slice().iter().map(|c| format!("{} {}: {}", c.reason.wire(), c.field, c.message)).collect();
     out.sort();
@@ -43,13 +43,13 @@ fn told(causes: &Causes) -> Vec<String> {
 fn created(of: &Definition, spec: &str) -> Vec<String> {
     let mut causes = Causes::new();
     custom::create(of, &of.versions[0], &thing(spec), &mut causes);
-    told(&causes)
+    reported(&causes)
 }
 
 fn updated(of: &Definition, old: &str, new: &str) -> Vec<String> {
     let mut causes = Causes::new();
     custom::update(of, &of.versions[0], "", &thing(new), &thing(old), &mut causes);
-    told(&causes)
+    reported(&causes)
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_status_of_its_own() {
     let mut causes = Causes::new();
     custom::update(&of, version, "status", &status, &object, &mut causes);
     assert_eq!(
-        told(&causes),
+        reported(&causes),
         ["FieldValueTypeInvalid status.n: Invalid value: \"string\": n in body must be of type integer: \"string\""]
     );
 
@@ -301,7 +301,7 @@ fn fingerprints_tell_schemas_apart() {
     assert_ne!(one.versions[0].fingerprint, other.versions[0].fingerprint);
 }
 
-/// Values of any form.
+/// Return a strategy for values of any form.
 fn values() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(serde_json::Value::Null),
@@ -318,7 +318,7 @@ fn values() -> impl Strategy<Value = serde_json::Value> {
     })
 }
 
-/// Schemas over the same names.
+/// Return a strategy for schemas over the same names.
 fn schemas() -> impl Strategy<Value = serde_json::Value> {
     let leaf = prop_oneof![
         Just(serde_json::json!({"type": "string", "default": "d"})),
@@ -337,7 +337,7 @@ fn schemas() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
-    /// Pruning and defaulting a second time changes nothing, and no input makes validation fail otherwise than by causes.
+    /// Pruning and defaulting twice changes no more than once, and validation fails by causes only, whatever the input.
     #[test]
     fn coercion_is_idempotent(schema in schemas(), value in values()) {
         let of = definition(&format!(r#""a":{schema}"#), "");
@@ -351,24 +351,24 @@ proptest! {
     }
 }
 
-/// `validateExpressions`: a rule that was broken before, by a part that has not changed, is warned of.
+/// `validateExpressions`: a rule that an unchanged part broke before causes a warning.
 #[test]
 fn rules_that_were_broken_before_are_warned_of() {
     let of = definition(
         r#""a":{"type":"string","x-kubernetes-validations":[{"rule":"self == 'x'","message":"must be x"}]},"b":{"type":"integer"}"#,
         "",
     );
-    let told = |old: &str, new: &str| {
+    let reported = |old: &str, new: &str| {
         let mut causes = Causes::new();
         custom::update(&of, &of.versions[0], "", &thing(new), &thing(old), &mut causes);
         (causes.len(), causes.take_warnings())
     };
     let warned = vec![r#"spec.a: Invalid value: "y": must be x"#.to_owned()];
-    assert_eq!(told(r#"{"a":"y","b":1}"#, r#"{"a":"y","b":2}"#), (0, warned));
-    assert_eq!(told(r#"{"a":"y","b":1}"#, r#"{"a":"z","b":1}"#), (1, vec![]));
+    assert_eq!(reported(r#"{"a":"y","b":1}"#, r#"{"a":"y","b":2}"#), (0, warned));
+    assert_eq!(reported(r#"{"a":"y","b":1}"#, r#"{"a":"z","b":1}"#), (1, vec![]));
 }
 
-/// `PruneDefaults`: in embedded resources a default of metadata says what metadata has, whatever the schema names.
+/// `PruneDefaults`: in embedded resources a default of metadata keeps its fields, whatever the schema names.
 #[test]
 fn defaults_of_embedded_metadata_are_kept() {
     let of = definition(
@@ -385,7 +385,7 @@ fn defaults_of_embedded_metadata_are_kept() {
     );
 }
 
-/// `MapList.Get` of apiserver `pkg/cel/common`: an item of a map by keys that is no object was nothing before.
+/// `MapList.Get` of apiserver `pkg/cel/common`: items of a map by keys that are not objects have no old value.
 #[test]
 fn items_that_are_no_objects_were_nothing_before() {
     let of = definition(

@@ -1,5 +1,5 @@
-//! Pruning and defaulting of custom resources, for any schema and any object: done twice they change no more, and what
-//! is accepted is accepted again.
+//! Pruning and defaulting of custom resources, for any schema and any object: done twice they change no more, and
+//! accepted objects are accepted again.
 
 use hydrofoil_schema::custom::{self, Definition};
 use hydrofoil_types::{Causes, Map, Value};
@@ -31,7 +31,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A scalar schema, perhaps with a default that fits it.
+/// Return a strategy for scalar schemas, perhaps with a default that fits.
 fn scalar() -> impl Strategy<Value = Value> {
     let kinds = prop_oneof![
         Just(("string", Value::from("x"))),
@@ -88,7 +88,7 @@ fn definition(spec: Value) -> Definition {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
-    /// CRD-08, CRD-10: a second pass finds nothing to take out and nothing to fill in.
+    /// CRD-08, CRD-10: a second pass finds nothing to remove and nothing to fill in.
     #[test]
     fn decoding_twice_changes_no_more(schema in schema(), spec in value()) {
         let of = definition(schema);
@@ -108,7 +108,7 @@ proptest! {
         let mut causes = Causes::new();
         custom::create(&of, &of.versions[0], &once, &mut causes);
         if causes.is_empty() {
-            // What is accepted may be written again as it is.
+            // An accepted object may be written again as it is.
             once.object_at_mut(&["metadata"]).set("resourceVersion", "1");
             custom::update(&of, &of.versions[0], "", &once, &once, &mut causes);
             prop_assert!(causes.is_empty(), "{:?}", causes);

@@ -1,29 +1,29 @@
-//! What a store answers when it cannot do what was asked.
+//! The errors of a store.
 
 use std::fmt;
 
-/// A broken precondition or a version out of reach.
+/// A failed precondition or an unavailable revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// An object of that key exists.
+    /// An object with that key exists.
     Exists,
-    /// No object of that key exists.
+    /// No object with that key exists.
     NotFound,
-    /// The object stands at another revision than expected.
+    /// The object is at another revision than expected.
     Conflict {
-        /// The revision it stands at.
+        /// The revision of the object.
         current: u64,
     },
-    /// The history no longer reaches back to that revision.
+    /// The history no longer includes that revision.
     Expired {
-        /// The revision asked for.
+        /// The requested revision.
         asked: u64,
-        /// The oldest revision that can be asked for.
+        /// The oldest available revision.
         oldest: u64,
     },
-    /// The revision has not been reached yet.
+    /// The revision is not reached yet.
     Future {
-        /// The revision asked for.
+        /// The requested revision.
         asked: u64,
         /// The latest revision.
         current: u64,

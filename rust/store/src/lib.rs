@@ -1,11 +1,12 @@
-//! The object store: what is kept, and who says what is kept.
+//! The object store: a view of objects and the log that orders their changes.
 //!
-//! A [`View`] answers every read: one copy-on-write tree and one ring of events a resource, each [`Shard`] behind one
-//! lock, so that the visible state and the history never disagree. Readers take a [`Snapshot`] and leave the lock at
-//! once; watchers are cursors into the ring. Where the truth is elsewhere its feed applies events to the view, at the
-//! revisions that they have there; [`Local`] is a truth of its own, which judges and gives revisions inside that lock.
+//! A [`View`] serves every read: one copy-on-write tree and one ring of events a resource, each [`Shard`] behind one
+//! lock, so that the visible state and the history are always consistent. Readers take a [`Snapshot`] and release the
+//! lock at once; watchers are cursors into the ring. With an external source, its feed applies events to the view at
+//! their revisions there; [`Local`] is a log of its own, which checks preconditions and assigns revisions inside that
+//! lock.
 
-// What comes from outside must not make the server panic: each place that could has been looked at.
+// Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod error;

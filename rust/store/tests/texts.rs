@@ -1,4 +1,4 @@
-//! Whatever text comes as a selector or a token, it is read or refused.
+//! Any string as a selector or a token is parsed or rejected.
 
 use hydrofoil_store::{ContinueToken, FieldSelector, FieldTarget, LabelSelector};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ const GOOD: [&str; 8] = [
     "\\",
 ];
 
-/// Any text, and good ones with others put into them or cut out.
+/// Generate any string, and valid ones with others inserted or parts removed.
 fn text() -> impl Strategy<Value = String> {
     let changed =
         (0..GOOD.len(), any::<prop::sample::Index>(), 0..4usize, ".{0,3}").prop_map(|(which, at, cut, more)| {
@@ -42,7 +42,7 @@ proptest! {
         let _ = ContinueToken::decode(&ContinueToken::after(revision, &text).encode());
     }
 
-    /// Many values are looked up as few are.
+    /// Many values are looked up like few.
     #[test]
     fn a_label_is_among_the_values_or_not(values in prop::collection::vec("[a-c]{1,2}", 1..40), label in "[a-c]{1,2}") {
         let set = values.join(",");

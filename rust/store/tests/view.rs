@@ -1,4 +1,4 @@
-//! A view whose truth is elsewhere, and one that is its own.
+//! A view with a feed, and one with a local log.
 
 use std::sync::Arc;
 use std::thread;
@@ -9,7 +9,7 @@ use hydrofoil_store::{Change, Draft, Drained, EventType, Filter, Limits, Local, 
 fn draft(text: &str) -> Draft {
     let json = format!(r#"{{"kind":"K","text":"{text}","metadata":{{"resourceVersion":""}}}}"#).into_bytes();
     let rv_at = json.len() - 3;
-    Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 }
+    Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), fingerprint: 0 }
 }
 
 fn view() -> View {
@@ -24,7 +24,7 @@ fn put(shard: &Shard, revision: u64, key: &str) -> bool {
     shard.apply(revision, key, Change::Put(draft(key))).is_some()
 }
 
-/// What waits for a watcher of everything from after a revision: kinds, keys, revisions.
+/// Return the events for a watcher of everything after a revision: kinds, keys, revisions.
 fn events(shard: &Shard, after: u64) -> Result<Vec<(EventType, String, u64)>, StoreError> {
     let id = shard.watch(Arc::new(Filter::default()), WatchStart::After(after), 1)?;
     let mut found = Vec::new();
@@ -47,8 +47,8 @@ fn events_are_applied_once_in_order_with_gaps() {
     assert!(shard.apply(30, "c", Change::Delete).is_none(), "nothing was there");
     let gone = shard.apply(40, "b", Change::Delete).expect("it was there");
     assert_eq!((gone.revision(), shard.revision()), (40, 40));
-    let told = [(Modified, "a".to_owned(), 15), (Added, "b".to_owned(), 20), (Deleted, "b".to_owned(), 40)];
-    assert_eq!(events(&shard, 10).expect("within reach"), told);
+    let reported = [(Modified, "a".to_owned(), 15), (Added, "b".to_owned(), 20), (Deleted, "b".to_owned(), 40)];
+    assert_eq!(events(&shard, 10).expect("within reach"), reported);
     assert_eq!(shard.snapshot_at(17).expect("within reach").tree.len(), 1);
     assert_eq!(events(&shard, 9), Err(StoreError::Expired { asked: 9, oldest: 10 }));
 }
@@ -64,7 +64,7 @@ fn progress_promises_that_nothing_below_follows() {
     assert!(!put(&shard, 12, "late") && put(&shard, 13, "new"));
 }
 
-/// Each event that somebody may have seen alone stands before the end of history, but the last.
+/// A watch cannot resume after any event of a replacement but the last.
 #[test]
 fn what_a_replacement_tells_cannot_be_resumed_in_its_middle() {
     let shard = view().shard("x");
@@ -81,8 +81,8 @@ fn what_a_replacement_tells_cannot_be_resumed_in_its_middle() {
         true
     });
     found[..2].sort_by(|a, b| a.1.cmp(&b.1));
-    let told = [(Deleted, "a", 10), (Deleted, "d", 10), (Added, "d", 16), (Modified, "c", 17), (Added, "e", 18)];
-    assert_eq!(found, told.map(|(kind, key, at)| (kind, key.to_owned(), at)));
+    let reported = [(Deleted, "a", 10), (Deleted, "d", 10), (Added, "d", 16), (Modified, "c", 17), (Added, "e", 18)];
+    assert_eq!(found, reported.map(|(kind, key, at)| (kind, key.to_owned(), at)));
     for seen in [10, 16, 17] {
         assert_eq!(events(&shard, seen), Err(StoreError::Expired { asked: seen, oldest: 18 }));
     }
@@ -106,7 +106,7 @@ fn a_local_log_judges_and_counts_for_all_shards() {
     assert_eq!((x.size(), y.size().0), ((0, 0), 1));
 }
 
-/// Of writers who decide on what they read, each decides on what the one before has written.
+/// Concurrent decisions each see the writes of the previous one.
 #[test]
 fn a_decision_under_the_lock_is_alone() {
     let view = view();

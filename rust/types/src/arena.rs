@@ -13,7 +13,7 @@ use crate::{Schema, Value};
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 impl Field {
-    /// A member of a JSON object.
+    /// Return a member of a JSON object.
     pub fn member(name: impl Into<SmolStr>, shape: Shape) -> Self {
         Self {
             name: name.into(),
@@ -33,7 +33,7 @@ impl Field {
         }
     }
 
-    /// The same with a default, a list type and whether it is replaced as a whole.
+    /// Return the same with a default, a list type and whether it is replaced as a whole.
     #[must_use]
     pub fn owned(mut self, default: Option<Value>, list_type: Option<ListType>, atomic: bool) -> Self {
         self.default = default;
@@ -44,7 +44,7 @@ impl Field {
 }
 
 impl TypeDef {
-    /// A type of JSON objects.
+    /// Return a type of JSON objects.
     pub fn members(name: impl Into<SmolStr>, nature: Nature, atomic: bool, fields: Vec<Field>) -> Self {
         let index = index(&fields);
         Self { name: name.into(), fields, special: None, atomic, nature, gvk: None, proto: Vec::new(), index }
@@ -58,17 +58,17 @@ fn index(fields: &[Field]) -> Index {
 }
 
 impl Arena {
-    /// Adds a type.
+    /// Add a type.
     pub fn push(&mut self, def: TypeDef) -> TypeId {
         self.types.push(def);
         TypeId(self.types.len() as u32 - 1)
     }
 
-    /// An arena of the metadata that objects of every kind have, and its place. `sorted`: its members stand in
-    /// the order of their names, as a map writes them.
+    /// Return an arena of the metadata that objects of every kind have, and its place. `sorted`: members are in the
+    /// order of their names, as a map writes them.
     ///
     /// # Panics
-    /// When this arena has no metadata, as only an empty one.
+    /// If this arena has no metadata, as only an empty one.
     pub fn with_metadata(&self, sorted: bool) -> (Self, TypeId) {
         let mut out = Self::default();
         let root = self.find(OBJECT_META).expect("the catalog has ObjectMeta");
@@ -77,7 +77,7 @@ impl Arena {
         (out, id)
     }
 
-    /// The schema of the metadata alone.
+    /// Return the schema of the metadata alone.
     ///
     /// # Panics
     /// As `with_metadata`.
@@ -85,9 +85,10 @@ impl Arena {
         Schema { arena: std::sync::Arc::clone(self), root: self.find(OBJECT_META).expect("the catalog has ObjectMeta") }
     }
 
-    /// The schema of objects of which only the type and the metadata are known: the others members may be anything.
+    /// Return the schema of objects of which only type and metadata are known; other members may be anything.
     ///
     /// # Panics
+    /// As `with_metadata`.
     /// As `with_metadata`.
     pub fn custom(&self) -> Schema {
         let (mut arena, metadata) = self.with_metadata(true);

@@ -1,4 +1,4 @@
-//! The catalog of built-in types, read from the package's data.
+//! The catalog of built-in types, read from the data of the package.
 
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
@@ -14,7 +14,7 @@ use crate::schema::{
     Arena, Field, Index, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId,
 };
 
-/// A catalog that cannot be used: which part, and why.
+/// The error of an unusable catalog: the part and the reason.
 #[derive(Debug)]
 pub struct CatalogError(String);
 
@@ -26,10 +26,10 @@ impl fmt::Display for CatalogError {
 
 impl std::error::Error for CatalogError {}
 
-/// One table column.
+/// A table column.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Column {
-    /// The heading.
+    /// The name in the header.
     pub name: SmolStr,
     /// The JSON type of its cells.
     #[serde(rename = "type")]
@@ -37,21 +37,21 @@ pub struct Column {
     /// The format, often empty.
     #[serde(default)]
     pub format: SmolStr,
-    /// 0 is always shown, 1 with `-o wide`.
+    /// The priority: 0 is always shown, 1 only with `-o wide`.
     #[serde(default)]
     pub priority: i64,
-    /// What it tells.
+    /// The description.
     #[serde(default)]
     pub description: SmolStr,
 }
 
-/// When a type came and when it goes.
+/// The lifecycle of a type: when it is introduced, deprecated and removed.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Lifecycle {
-    /// The release that brought it.
+    /// The release that introduces it.
     pub introduced: SmolStr,
-    /// The release that deprecated it.
+    /// The release that deprecates it.
     pub deprecated: SmolStr,
     /// The release that removes it.
     pub removed: SmolStr,
@@ -59,7 +59,7 @@ pub struct Lifecycle {
     pub replacement: Vec<SmolStr>,
 }
 
-/// One resource of one group and version.
+/// One resource of a group version.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
@@ -68,23 +68,23 @@ pub struct Resource {
     pub group: SmolStr,
     /// The version.
     pub version: SmolStr,
-    /// The name in URLs.
+    /// The resource name in URLs.
     pub plural: SmolStr,
     /// The kind.
     pub kind: SmolStr,
-    /// The name of its type.
+    /// The name of the type of its objects.
     #[serde(rename = "type")]
     pub type_name: SmolStr,
     /// The kind of its lists.
     #[serde(default)]
     pub list_kind: SmolStr,
-    /// Whether its objects live in namespaces.
+    /// Whether its objects are namespaced.
     #[serde(default)]
     pub namespaced: bool,
     /// The columns of its tables.
     #[serde(default)]
     pub columns: Vec<Column>,
-    /// Its field selectors beyond name and namespace.
+    /// The field selectors it supports besides name and namespace.
     #[serde(default)]
     pub field_selectors: Vec<SmolStr>,
 }
@@ -148,14 +148,14 @@ struct RawProto {
 }
 
 impl Catalog {
-    /// Reads the package data `catalog.json`.
+    /// Parse `catalog.json` of the package.
     pub fn parse(data: &[u8]) -> Result<Self, CatalogError> {
         let mut raw: RawCatalog<'_> = serde_json::from_slice(data).map_err(|e| CatalogError(e.to_string()))?;
         let granular = loosened(&mut raw.types);
         raw.types.extend(granular.iter().map(|(name, raw)| (name.as_str(), raw.clone())));
         let mut names: Vec<_> = raw.types.keys().copied().collect();
         names.sort_unstable();
-        // A named list of texts (ExtraValue, Verbs) is just a list in JSON, but a message in protobuf.
+        // A named list of strings (ExtraValue, Verbs) is a plain list in JSON, but a message in protobuf.
         let lists: FxHashSet<&str> =
             raw.types.iter().filter(|(_, t)| t.sp.as_deref() == Some("wrapped-list")).map(|(n, _)| *n).collect();
         let by_name: FxHashMap<SmolStr, TypeId> =
@@ -174,24 +174,24 @@ impl Catalog {
         Ok(Self { arena: Arc::new(Arena { types: defs, by_name }), resources })
     }
 
-    /// The types.
+    /// Return the types.
     pub fn arena(&self) -> &Arc<Arena> {
         &self.arena
     }
 
-    /// The schema of a type name.
+    /// Return the schema of a type name.
     pub fn schema(&self, type_name: &str) -> Option<Schema> {
         Some(Schema { arena: Arc::clone(&self.arena), root: self.arena.find(type_name)? })
     }
 
-    /// The resource of a group, version and plural.
+    /// Return the resource of a group, version and plural.
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<&Arc<Resource>> {
         self.resources.get(&(SmolStr::new(group), SmolStr::new(version), SmolStr::new(plural)))
     }
 }
 
-/// Fields that are granular although their type is atomic get a twin of the type that is not: the type's name with
-/// `granular` before its last part.
+/// Replace atomic types of granular fields by granular twins, named with `granular` before the last part; return the
+/// twins.
 fn loosened(types: &mut FxHashMap<&str, RawType>) -> Vec<(String, RawType)> {
     let atomic: FxHashMap<String, RawType> = types
         .iter()
@@ -209,7 +209,7 @@ fn loosened(types: &mut FxHashMap<&str, RawType>) -> Vec<(String, RawType)> {
     out.into_iter().collect()
 }
 
-/// What a reference in a shape may mean.
+/// The types that a reference in a shape may name.
 struct Names<'a> {
     by_name: &'a FxHashMap<SmolStr, TypeId>,
     lists: &'a FxHashSet<&'a str>,
@@ -251,7 +251,7 @@ fn type_def(name: &str, raw: RawType, names: &Names<'_>) -> Result<TypeDef, Cata
     })
 }
 
-/// The entries of the message that lies under the given numbers.
+/// Return the entries of the message below the given numbers.
 fn entries(fields: &[Field], under: &[u32]) -> Vec<ProtoEntry> {
     let mut out: Vec<(u32, ProtoEntry)> = Vec::new();
     for (i, field) in fields.iter().enumerate().filter(|(_, f)| f.proto.number > 0 && f.proto.via.starts_with(under)) {

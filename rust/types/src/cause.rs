@@ -1,23 +1,24 @@
-//! Causes of an Invalid answer, with upstream's texts (apimachinery `pkg/util/validation/field`).
+//! Causes of an Invalid answer, with upstream's messages (apimachinery `pkg/util/validation/field`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "causes are counted")]
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use smol_str::{SmolStr, ToSmolStr};
 
+use crate::quote::quoted;
 use crate::{Value, notation};
 
-/// The reason of one cause, as the wire names it.
+/// The reason of a cause, by its name on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseReason {
-    /// A value that must be given is missing.
+    /// A required value is missing.
     Required,
-    /// A value is wrong.
+    /// A value is invalid.
     Invalid,
     /// A value is not one of an enumeration.
     NotSupported,
-    /// A value stands twice where it may stand once.
+    /// A value that must be unique is repeated.
     Duplicate,
     /// A value may not be set here.
     Forbidden,
@@ -27,14 +28,14 @@ pub enum CauseReason {
     TooMany,
     /// A value is of the wrong type.
     TypeInvalid,
-    /// A value names something that is not there.
+    /// A value refers to an object that does not exist.
     NotFound,
-    /// The server failed.
+    /// An internal error of the server.
     Internal,
 }
 
 impl CauseReason {
-    /// The `reason` of a cause on the wire.
+    /// Return the `reason` of a cause on the wire.
     pub const fn wire(self) -> &'static str {
         match self {
             Self::Required => "FieldValueRequired",
@@ -51,7 +52,7 @@ impl CauseReason {
     }
 }
 
-/// One cause: where, why, and the message after the field.
+/// One cause: field, reason and message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cause {
     /// The dotted path of the field.
@@ -62,7 +63,7 @@ pub struct Cause {
     pub message: SmolStr,
 }
 
-/// A path of fields while a value is walked: cheap to extend, written out only for a cause.
+/// A path of fields while a value is visited: cheap to extend, formatted only for a cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     parent: Option<&'a Path<'a>>,
@@ -77,29 +78,29 @@ enum Part<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// A path of one field.
+    /// Return the path of a field at the root.
     pub const fn new(field: &'a str) -> Self {
         Self { parent: None, part: Part::Field(field) }
     }
 
-    /// The path of no field at all: causes show `[]`-free empty text, children start bare.
+    /// Return the path of the whole value: causes show an empty field, children have no prefix.
     pub const fn root() -> Self {
         Self { parent: None, part: Part::Field("") }
     }
 
-    /// The member `name` of this.
+    /// Return the path of the member `name`.
     #[must_use]
     pub const fn child(&'a self, name: &'a str) -> Path<'a> {
         Path { parent: Some(self), part: Part::Field(name) }
     }
 
-    /// The item `index` of this: `list[0]`.
+    /// Return the path of the item `index`: `list[0]`.
     #[must_use]
     pub const fn index(&'a self, index: usize) -> Path<'a> {
         Path { parent: Some(self), part: Part::Index(index) }
     }
 
-    /// The value of `key` of this: `map[key]`.
+    /// Return the path of the value of `key`: `map[key]`.
     #[must_use]
     pub const fn key(&'a self, key: &'a str) -> Path<'a> {
         Path { parent: Some(self), part: Part::Key(key) }
@@ -122,66 +123,66 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// How many bytes of causes are told at most. Some show a whole list for each item of it: as long an answer as upstream
-/// gives would take more memory than there is.
+/// The limit on the bytes of the reported causes. Some show a whole list for each of its items: an answer as long as
+/// upstream's would take more memory than there is.
 const MOST_BYTES: usize = 16 << 20;
 
 /// The causes found so far, in the order of the checks.
 #[derive(Clone, Debug, Default)]
 pub struct Causes {
     list: Vec<Cause>,
-    /// The bytes of their texts.
+    /// The bytes of their messages.
     bytes: usize,
-    /// How many there are beyond the bound.
+    /// The number of causes beyond the limit.
     beyond: usize,
-    /// What is let pass, since it was so before.
+    /// The warnings of ratcheting validation: the old object has the same fault.
     warnings: Vec<String>,
 }
 
 impl Causes {
-    /// No causes.
+    /// Return an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether there is none.
+    /// Report whether there are no causes.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Return the number of causes, those beyond the limit included.
     pub fn len(&self) -> usize {
         self.list.len() + self.beyond
     }
 
-    /// Whether no more are told: what is found still counts.
+    /// Report whether the limit is reached: further causes are counted only.
     pub fn is_full(&self) -> bool {
         self.bytes > MOST_BYTES
     }
 
-    /// Whether one more is told; it counts in any case.
+    /// Report whether another cause fits; if not, count it.
     fn has_room(&mut self) -> bool {
         let full = self.is_full();
         self.beyond += usize::from(full);
         !full
     }
 
-    /// The causes.
+    /// Return the causes.
     pub fn as_slice(&self) -> &[Cause] {
         &self.list
     }
 
-    /// Has causes told as warnings: the object is not refused for them.
+    /// Add causes as warnings: they do not reject the object.
     pub fn warn(&mut self, passed: &Self) {
         self.warnings.extend(passed.list.iter().map(|c| format!("{}: {}", c.field, c.message)));
     }
 
-    /// The warnings so far, which are taken out.
+    /// Return the warnings so far and remove them.
     pub fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
     }
 
-    /// Adds a cause with a finished message.
+    /// Add a cause with a complete message.
     pub fn push(&mut self, field: &Path<'_>, reason: CauseReason, message: impl Into<SmolStr>) {
         if self.has_room() {
             let cause = Cause { field: field.to_smolstr(), reason, message: message.into() };
@@ -190,29 +191,29 @@ impl Causes {
         }
     }
 
-    /// `Required value: detail`.
+    /// Add `Required value: detail`.
     pub fn required(&mut self, field: &Path<'_>, detail: &str) {
         self.push(field, CauseReason::Required, join("Required value", None, detail));
     }
 
-    /// `Invalid value: value: detail`.
+    /// Add `Invalid value: value: detail`.
     pub fn invalid(&mut self, field: &Path<'_>, value: &Value, detail: &str) {
         self.show(field, CauseReason::Invalid, "Invalid value", value, detail);
     }
 
-    /// `Invalid value: "value": detail`.
+    /// Add `Invalid value: "value": detail`.
     pub fn invalid_str(&mut self, field: &Path<'_>, value: &str, detail: &str) {
         self.push(field, CauseReason::Invalid, join("Invalid value", Some(&quoted(value)), detail));
     }
 
-    /// `Unsupported value: "value": supported values: "a", "b"`, the values sorted as upstream does.
+    /// Add `Unsupported value: "value": supported values: "a", "b"`, the values sorted as upstream does.
     pub fn not_supported(&mut self, field: &Path<'_>, value: &Value, supported: &[&str]) {
         let mut sorted = supported.to_vec();
         sorted.sort_by_key(|s| quoted(s));
         self.not_supported_in_order(field, value, &sorted);
     }
 
-    /// The same, the values in their order (`field.NotSupported`).
+    /// Add the same with the values in the given order (`field.NotSupported`).
     pub fn not_supported_in_order(&mut self, field: &Path<'_>, value: &Value, supported: &[&str]) {
         let shown_values: Vec<_> = supported.iter().map(|s| quoted(s)).collect();
         let detail =
@@ -220,12 +221,12 @@ impl Causes {
         self.push(field, CauseReason::NotSupported, join("Unsupported value", Some(&shown(value)), &detail));
     }
 
-    /// `Duplicate value: value`.
+    /// Add `Duplicate value: value`.
     pub fn duplicate(&mut self, field: &Path<'_>, value: &Value) {
         self.show(field, CauseReason::Duplicate, "Duplicate value", value, "");
     }
 
-    /// Adds a cause that shows a value, which may be large.
+    /// Add a cause that shows a value, which may be large.
     fn show(&mut self, field: &Path<'_>, reason: CauseReason, head: &str, value: &Value, detail: &str) {
         if self.is_full() {
             self.beyond += 1;
@@ -234,28 +235,28 @@ impl Causes {
         }
     }
 
-    /// `Forbidden: detail`.
+    /// Add `Forbidden: detail`.
     pub fn forbidden(&mut self, field: &Path<'_>, detail: &str) {
         self.push(field, CauseReason::Forbidden, join("Forbidden", None, detail));
     }
 
-    /// `Too long: may not be more than N bytes`.
+    /// Add `Too long: may not be more than N bytes`.
     pub fn too_long(&mut self, field: &Path<'_>, max: usize) {
         self.push(field, CauseReason::TooLong, format!("Too long: may not be more than {max} bytes"));
     }
 
-    /// `Too many: N: must have at most MAX items`.
+    /// Add `Too many: N: must have at most MAX items`.
     pub fn too_many(&mut self, field: &Path<'_>, actual: usize, max: usize) {
         let noun = if max == 1 { "item" } else { "items" };
         self.push(field, CauseReason::TooMany, format!("Too many: {actual}: must have at most {max} {noun}"));
     }
 
-    /// `Not found: value`.
+    /// Add `Not found: value`.
     pub fn not_found(&mut self, field: &Path<'_>, value: &Value) {
         self.show(field, CauseReason::NotFound, "Not found", value, "");
     }
 
-    /// Appends the causes of another check.
+    /// Append the causes and warnings of another check.
     pub fn extend(&mut self, other: Causes) {
         self.list.extend(other.list);
         self.bytes += other.bytes;
@@ -272,85 +273,7 @@ fn join(head: &str, value: Option<&str>, detail: &str) -> SmolStr {
     out.into()
 }
 
-/// A text as Go's `%q` writes it.
-pub fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{7}' => out.push_str("\\a"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\u{b}' => out.push_str("\\v"),
-            c if (c as u32) < 0x20 || c as u32 == 0x7f => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c if !printable(c) => {
-                let _ = if c as u32 > 0xffff {
-                    write!(out, "\\U{:08x}", c as u32)
-                } else {
-                    write!(out, "\\u{:04x}", c as u32)
-                };
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// Whether Go's `unicode.IsPrint` holds, for what is assigned: no controls, spaces other than ASCII's or formats.
-fn printable(c: char) -> bool {
-    !matches!(
-        c as u32,
-        0x80..=0xa0
-            | 0xad
-            | 0x600..=0x605
-            | 0x61c
-            | 0x6dd
-            | 0x70f
-            | 0x1680
-            | 0x180e
-            | 0x2000..=0x200f
-            | 0x2028..=0x202f
-            | 0x205f..=0x206f
-            | 0x3000
-            | 0xe000..=0xf8ff
-            | 0xfeff
-            | 0xfff9..=0xfffb
-            | 0xfffe..=0xffff
-            | 0xe0000..=0xe0fff
-            | 0xf0000..
-    )
-}
-
-/// Appends a text as Go's `json.Marshal` writes it: with HTML's characters escaped.
-pub fn go_json_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' | '\0'..='\u{1f}' => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-/// A value as a cause shows it: texts quoted, numbers and booleans plain, others as JSON.
+/// Format a value for a cause: strings quoted, numbers and booleans plain, others as JSON.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Str(s) => quoted(s),

@@ -1,10 +1,10 @@
-//! The time of one server.
+//! The clock of a server.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::Timestamp;
 
-/// Tells the time. Each server has one of its own; nothing else reads the time of the machine.
+/// The source of the time. Each server has its own; nothing else reads the time of the machine.
 #[derive(Debug)]
 pub struct Clock {
     start: Instant,
@@ -18,7 +18,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The present moment.
+    /// Return the present moment.
     #[must_use]
     #[allow(clippy::disallowed_methods, clippy::cast_possible_wrap, reason = "the one clock; seconds fit for ages")]
     pub fn now(&self) -> Timestamp {
@@ -26,7 +26,7 @@ impl Clock {
         Timestamp { seconds: since.as_secs() as i64, nanos: since.subsec_nanos() }
     }
 
-    /// How long ago the clock was made; it never goes back.
+    /// Return the time since the clock was made; it never decreases.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()

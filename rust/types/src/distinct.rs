@@ -1,4 +1,4 @@
-//! Telling the items of a list apart in a time that does not grow faster than the list.
+//! Distinct items of a list, found in time linear in its length.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and counts are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -9,20 +9,20 @@ use std::sync::LazyLock;
 
 use crate::Value;
 
-/// From how many items on an index is cheaper than looking.
+/// The number of items from which an index is cheaper than a scan.
 const MANY: usize = 16;
 
-/// Which items of a list have the key of an item before them.
+/// The items of a list that repeat the key of an earlier item.
 #[derive(Debug)]
 pub struct Again<'a, F> {
     list: &'a [Value],
     key: F,
-    /// Known beforehand of a long list; a short one is looked through.
+    /// Computed in advance for a long list; a short one is scanned.
     known: Vec<bool>,
 }
 
 impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Again<'a, F> {
-    /// Of a list whose items are told apart by `key`.
+    /// Compare the items of a list by `key`.
     #[inline]
     pub fn of(list: &'a [Value], key: F) -> Self {
         let mut known = Vec::new();
@@ -33,7 +33,7 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Again<'a, F> {
         Self { list, key, known }
     }
 
-    /// Whether the item at a place has the key of one before it; false beyond the list.
+    /// Report whether the item at a place repeats the key of an earlier one; false beyond the end.
     #[inline]
     pub fn at(&self, place: usize) -> bool {
         if self.list.len() > MANY {
@@ -49,12 +49,12 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Again<'a, F> {
 pub struct Lookup<'a, K, F> {
     items: Vec<&'a Value>,
     key: F,
-    /// The first and the last place of each key, of many items.
+    /// The first and last place of each key, for many items.
     places: Option<HashMap<K, (usize, usize)>>,
 }
 
 impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Lookup<'a, K, F> {
-    /// Of items that `key` tells apart.
+    /// Index items by `key`.
     #[inline]
     pub fn of(items: impl IntoIterator<Item = &'a Value>, key: F) -> Self {
         let items: Vec<_> = items.into_iter().collect();
@@ -68,7 +68,7 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Lookup<'a, K, F> {
         Self { items, key, places }
     }
 
-    /// The first item of a key.
+    /// Return the first item of a key.
     #[inline]
     pub fn first(&self, key: &K) -> Option<&'a Value> {
         if let Some(places) = &self.places {
@@ -77,7 +77,7 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Lookup<'a, K, F> {
         self.items.iter().copied().find(|item| (self.key)(item) == *key)
     }
 
-    /// The last item of a key.
+    /// Return the last item of a key.
     #[inline]
     pub fn last(&self, key: &K) -> Option<&'a Value> {
         if let Some(places) = &self.places {
@@ -86,14 +86,14 @@ impl<'a, K: Eq + Hash, F: Fn(&'a Value) -> K> Lookup<'a, K, F> {
         self.items.iter().rev().copied().find(|item| (self.key)(item) == *key)
     }
 
-    /// Whether there is an item of a key.
+    /// Report whether an item has a key.
     #[inline]
     pub fn has(&self, key: &K) -> bool {
         self.first(key).is_some()
     }
 }
 
-/// Keys that were met.
+/// Keys seen so far.
 #[derive(Debug)]
 pub struct Seen<K> {
     few: Vec<K>,
@@ -108,13 +108,13 @@ impl<K> Default for Seen<K> {
 }
 
 impl<K: Eq + Hash> Seen<K> {
-    /// Whether a key was met.
+    /// Report whether a key was seen.
     #[inline]
     pub fn contains(&self, key: &K) -> bool {
         self.many.as_ref().map_or_else(|| self.few.contains(key), |many| many.contains(key))
     }
 
-    /// Notes a key; whether it is new.
+    /// Add a key and report whether it is new.
     #[inline]
     pub fn insert(&mut self, key: K) -> bool {
         if let Some(many) = &mut self.many {
@@ -130,12 +130,12 @@ impl<K: Eq + Hash> Seen<K> {
         true
     }
 
-    /// How many keys were met.
+    /// Return the number of keys seen.
     pub fn len(&self) -> usize {
         self.many.as_ref().map_or(self.few.len(), HashSet::len)
     }
 
-    /// Whether none was.
+    /// Report whether no key was seen.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -151,16 +151,16 @@ impl<K: Eq + Hash> FromIterator<K> for Seen<K> {
     }
 }
 
-/// A whole value as a key: equal to what it equals, whatever the order of members.
+/// A whole value as a key: its hash is equal for equal values, whatever the order of members.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Whole<'a>(pub &'a Value);
 
-/// No number of JSON differs from itself.
+/// No number of JSON is unequal to itself.
 impl Eq for Whole<'_> {}
 
 impl Hash for Whole<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // One secret for all: what members amount to must not depend on their order.
+        // One secret for all: the hash of members must not depend on their order.
         #[allow(
             clippy::disallowed_methods,
             reason = "a secret of the process, which decides about nothing that is shown"
@@ -197,7 +197,7 @@ mod tests {
         names.iter().map(item).collect()
     }
 
-    /// Short lists and long ones are told apart alike.
+    /// Short and long lists give the same results.
     #[test]
     fn what_comes_again_is_told_of_lists_of_any_length() {
         for length in [3, MANY, MANY + 1, 100] {
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Members count in any order.
+    /// The order of members does not matter.
     #[test]
     fn a_value_is_the_key_of_what_equals_it() {
         let of = |pairs: [(&str, i64); 2]| {

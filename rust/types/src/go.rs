@@ -1,11 +1,11 @@
-//! Values as the verbs of Go's `fmt` print what JSON decodes to without a type.
+//! Values as the verbs of Go's `fmt` print untyped JSON.
 
 use std::fmt::Write as _;
 
-use crate::cause::quoted;
+use crate::quote::quoted;
 use crate::{Map, Value};
 
-/// A number as `%v` prints it: with an exponent from a million on, and from a ten thousandth down.
+/// Format a number as `%v` does: with an exponent from a million up and below a ten thousandth.
 pub fn float(f: f64) -> String {
     let size = f.abs();
     if size == 0.0 || (1e-4..1e6).contains(&size) {
@@ -17,7 +17,7 @@ pub fn float(f: f64) -> String {
     format!("{mantissa}e{sign}{digits:0>2}")
 }
 
-/// The type as `%T` names it.
+/// Return the type as `%T` names it.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -30,28 +30,28 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value as `%v` prints it: maps by name.
+/// Format a value as `%v` does: maps sorted by key.
 pub fn plain(value: &Value) -> String {
     let mut out = String::new();
     PLAIN.value(&mut out, value);
     out
 }
 
-/// A list as `%v` prints it.
+/// Format a list as `%v` does.
 pub fn plain_list(items: &[Value]) -> String {
     let mut out = String::new();
     PLAIN.list(&mut out, items);
     out
 }
 
-/// A map as `%v` prints it.
+/// Format a map as `%v` does.
 pub fn plain_map(map: &Map) -> String {
     let mut out = String::new();
     PLAIN.map(&mut out, map);
     out
 }
 
-/// A value as `%#v` prints it: the Go that makes it.
+/// Format a value as `%#v` does: as a Go expression.
 pub fn syntax(value: &Value) -> String {
     let mut out = String::new();
     let write = Writer {
@@ -67,11 +67,11 @@ pub fn syntax(value: &Value) -> String {
 const PLAIN: Writer =
     Writer { nil: "<nil>", text: |out, text| out.push_str(text), list: ("[", " ", "]"), map: ("map[", " ", "]") };
 
-/// What the two verbs write differently.
+/// The differences between the two verbs.
 struct Writer {
     nil: &'static str,
     text: fn(&mut String, &str),
-    /// What stands before, between and after.
+    /// The texts before, between and after the items.
     list: (&'static str, &'static str, &'static str),
     map: (&'static str, &'static str, &'static str),
 }

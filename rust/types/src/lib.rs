@@ -1,30 +1,34 @@
 //! Values, types and schemas of the Kubernetes API, without any encoding.
 
-// What comes from outside must not make the server panic: each place that could has been looked at.
+// Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod arena;
+pub mod calendar;
 mod catalog;
 mod cause;
 mod clock;
 mod distinct;
+pub mod duration;
 pub mod go;
 mod map;
 mod meta;
 pub mod notation;
 mod quantity;
+mod quote;
 mod raw;
 mod schema;
 mod time;
 mod value;
 
 pub use catalog::{Catalog, CatalogError, Column, Lifecycle, Resource};
-pub use cause::{Cause, CauseReason, Causes, Path, go_json_string, quoted};
+pub use cause::{Cause, CauseReason, Causes, Path};
 pub use clock::Clock;
 pub use distinct::{Again, Lookup, Seen, Whole};
 pub use map::Map;
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
+pub use quote::{go_json_string, quoted};
 pub use raw::compact;
 pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
 pub use smol_str::SmolStr;

@@ -10,16 +10,15 @@ use smol_str::SmolStr;
 
 use crate::Value;
 
-/// From how many members on a look-up goes by an index: fields of known types stay below.
+/// The number of members from which look-up uses an index: known types have fewer fields.
 const MANY: usize = 64;
 
 type Member = (SmolStr, Value);
 
-/// The members of an object, in order, each key once.
+/// The members of an object, in order, with unique keys.
 ///
-/// Objects of known types hold few members, so look-up is a scan; maps with
-/// user-chosen keys are kept sorted by the decoder and are iterated. A large
-/// object gets an index when a member of it is first looked up.
+/// Objects of known types have few members, so look-up is a scan; maps with user-chosen keys are kept sorted by the
+/// decoder and are iterated. A large object gets an index at its first look-up.
 #[derive(Clone, Debug)]
 pub struct Map(Members);
 
@@ -29,7 +28,7 @@ enum Members {
     Many(Box<Many>),
 }
 
-/// Members with an index. Keys are chosen by clients: the index is hashed with a secret.
+/// Members with an index. Clients choose the keys: their hash has a secret.
 #[derive(Debug, Default)]
 struct Many {
     members: Vec<Member>,
@@ -84,12 +83,12 @@ impl Default for Map {
 }
 
 impl PartialEq for Map {
-    /// Equal when the same keys hold equal values, whatever their order.
+    /// Report whether the same keys have equal values, in any order.
     fn eq(&self, other: &Self) -> bool {
         if self.len() != other.len() {
             return false;
         }
-        // Keys first: each pair of values must be compared once only, or deep objects take for ever.
+        // Keys first: each pair of values is compared only once, or deep objects take exponential time.
         if self.keys().eq(other.keys()) {
             return self.iter().zip(other).all(|(a, b)| a.1 == b.1);
         }
@@ -102,13 +101,13 @@ impl PartialEq for Map {
 }
 
 impl Map {
-    /// An empty object.
+    /// Return an empty object.
     #[inline]
     pub const fn new() -> Self {
         Self(Members::Few(Vec::new()))
     }
 
-    /// An object of members whose keys the caller knows to be distinct.
+    /// Return an object of members whose keys the caller knows to be distinct.
     #[inline]
     pub fn from_unique(members: Vec<(SmolStr, Value)>) -> Self {
         if members.len() > MANY {
@@ -125,7 +124,7 @@ impl Map {
         }
     }
 
-    /// The members for a change that leaves each key at its place.
+    /// Return the members for changes that keep each key in its place.
     #[inline]
     fn values_mut(&mut self) -> &mut Vec<Member> {
         match &mut self.0 {
@@ -134,7 +133,7 @@ impl Map {
         }
     }
 
-    /// The members for a change of their places.
+    /// Return the members for changes of their places.
     fn members_mut(&mut self) -> &mut Vec<Member> {
         match &mut self.0 {
             Members::Few(members) => members,
@@ -153,19 +152,19 @@ impl Map {
         }
     }
 
-    /// How many members it has.
+    /// Return the number of members.
     #[inline]
     pub fn len(&self) -> usize {
         self.members().len()
     }
 
-    /// Whether it has none.
+    /// Report whether there are no members.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.members().is_empty()
     }
 
-    /// The value of `key`.
+    /// Return the value of `key`.
     #[inline]
     pub fn get(&self, key: &str) -> Option<&Value> {
         match &self.0 {
@@ -174,7 +173,7 @@ impl Map {
         }
     }
 
-    /// The value of `key` for change.
+    /// Return the value of `key` for change.
     #[inline]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         match &mut self.0 {
@@ -183,19 +182,19 @@ impl Map {
         }
     }
 
-    /// Whether `key` is there.
+    /// Report whether `key` is present.
     #[inline]
     pub fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
     }
 
-    /// The text of `key`; `""` when absent.
+    /// Return the string at `key`; `""` if absent.
     #[inline]
     pub fn str(&self, key: &str) -> &str {
         self.get(key).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The value of `key` for change, made as null where it is absent.
+    /// Return the value of `key` for change; insert null if absent.
     pub fn entry(&mut self, key: &str) -> &mut Value {
         let at = self.place(key).unwrap_or_else(|| {
             self.append((SmolStr::new(key), Value::Null));
@@ -204,7 +203,7 @@ impl Map {
         &mut self.values_mut()[at].1
     }
 
-    /// The object of `key` for change, made where it is absent or no object.
+    /// Return the object at `key` for change; insert one if it is absent or not an object.
     pub fn object_entry(&mut self, key: &str) -> &mut Map {
         let slot = self.entry(key);
         if slot.as_object().is_none() {
@@ -216,7 +215,7 @@ impl Map {
         }
     }
 
-    /// Sets `key`, at its place or at the end.
+    /// Set `key`, in its place or at the end.
     pub fn set(&mut self, key: impl AsRef<str> + Into<SmolStr>, value: impl Into<Value>) {
         match self.get_mut(key.as_ref()) {
             Some(slot) => *slot = value.into(),
@@ -224,7 +223,7 @@ impl Map {
         }
     }
 
-    /// Appends a member whose key is known to be absent.
+    /// Append a member whose key is known to be absent.
     #[inline]
     pub fn push(&mut self, key: impl Into<SmolStr>, value: impl Into<Value>) {
         self.append((key.into(), value.into()));
@@ -250,36 +249,36 @@ impl Map {
         }
     }
 
-    /// Takes `key` out. What follows moves up: of many keys to take out, `retain` is the way.
+    /// Remove `key` and return its value. Later members move up: to remove many keys, use `retain`.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         let at = self.place(key)?;
         Some(self.members_mut().remove(at).1)
     }
 
-    /// The members in order.
+    /// Return the members in order.
     #[inline]
     pub fn iter(&self) -> std::slice::Iter<'_, (SmolStr, Value)> {
         self.members().iter()
     }
 
-    /// The members for change, in order.
+    /// Return the members for change, in order.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (&SmolStr, &mut Value)> {
         self.values_mut().iter_mut().map(|(k, v)| (&*k, v))
     }
 
-    /// The keys in order.
+    /// Return the keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &SmolStr> {
         self.iter().map(|(k, _)| k)
     }
 
-    /// Sorts the members by key, as Go writes maps.
+    /// Sort the members by key, as Go writes maps.
     pub fn sort_keys(&mut self) {
         if !self.members().is_sorted_by(|a, b| a.0 <= b.0) {
             self.members_mut().sort_by(|a, b| a.0.cmp(&b.0));
         }
     }
 
-    /// Keeps the members for which `keep` holds.
+    /// Keep the members for which `keep` returns true.
     pub fn retain(&mut self, mut keep: impl FnMut(&str, &mut Value) -> bool) {
         self.members_mut().retain_mut(|(k, v)| keep(k, v));
     }
@@ -317,7 +316,7 @@ mod tests {
         assert_eq!(size_of::<Map>(), size_of::<Vec<u8>>());
     }
 
-    /// A large object does what a small one does, whichever way it became large.
+    /// A large object behaves like a small one, however it became large.
     #[test]
     fn many_members_are_found_as_few_are() {
         let mut map = Map::new();
@@ -340,7 +339,7 @@ mod tests {
         assert_eq!(map.len(), 3 * MANY - 1);
     }
 
-    /// Members that are looked up, changed and added in turn are each found in the same time.
+    /// Members that are looked up, changed and added in turn are each found in constant time.
     #[test]
     fn look_up_does_not_grow_with_the_object() {
         let mut map = Map::new();

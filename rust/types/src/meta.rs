@@ -1,15 +1,15 @@
-//! Reading of `metadata` without knowing the kind.
+//! Access to `metadata` of any kind.
 
 use smol_str::SmolStr;
 
 use crate::{Map, Value};
 
-/// The `metadata` of an object, for reading.
+/// The `metadata` of an object, read-only.
 #[derive(Clone, Copy, Debug)]
 pub struct MetaView<'a>(Option<&'a Map>);
 
 impl<'a> MetaView<'a> {
-    /// The metadata of an object; all empty when it has none.
+    /// Return the metadata of an object; empty if it has none.
     pub fn of(object: &'a Value) -> Self {
         Self(object.get("metadata").and_then(Value::as_object))
     }
@@ -18,52 +18,52 @@ impl<'a> MetaView<'a> {
         self.0.map_or("", |m| m.str(key))
     }
 
-    /// The name.
+    /// Return the name.
     pub fn name(self) -> &'a str {
         self.str("name")
     }
 
-    /// The prefix of a name to be made.
+    /// Return the prefix of a generated name.
     pub fn generate_name(self) -> &'a str {
         self.str("generateName")
     }
 
-    /// The namespace.
+    /// Return the namespace.
     pub fn namespace(self) -> &'a str {
         self.str("namespace")
     }
 
-    /// The uid.
+    /// Return the uid.
     pub fn uid(self) -> &'a str {
         self.str("uid")
     }
 
-    /// The resource version.
+    /// Return the resource version.
     pub fn resource_version(self) -> &'a str {
         self.str("resourceVersion")
     }
 
-    /// The generation, 0 when unset.
+    /// Return the generation, 0 if unset.
     pub fn generation(self) -> i64 {
         self.get("generation").and_then(Value::as_int).unwrap_or(0)
     }
 
-    /// When it was deleted; empty while it was not.
+    /// Return the deletion timestamp; empty if unset.
     pub fn deletion_timestamp(self) -> &'a str {
         self.str("deletionTimestamp")
     }
 
-    /// Any member.
+    /// Return a member.
     pub fn get(self, key: &str) -> Option<&'a Value> {
         self.0.and_then(|m| m.get(key))
     }
 
-    /// The labels.
+    /// Return the labels.
     pub fn labels(self) -> impl Iterator<Item = (&'a SmolStr, &'a str)> {
         self.map("labels")
     }
 
-    /// The annotations.
+    /// Return the annotations.
     pub fn annotations(self) -> impl Iterator<Item = (&'a SmolStr, &'a str)> {
         self.map("annotations")
     }
@@ -75,12 +75,12 @@ impl<'a> MetaView<'a> {
             .flat_map(|m| m.iter().map(|(k, v)| (k, v.as_str().unwrap_or(""))))
     }
 
-    /// The finalizers.
+    /// Return the finalizers.
     pub fn finalizers(self) -> impl Iterator<Item = &'a str> {
         self.items("finalizers").iter().filter_map(Value::as_str)
     }
 
-    /// The owner references.
+    /// Return the owner references.
     pub fn owners(self) -> &'a [Value] {
         self.items("ownerReferences")
     }

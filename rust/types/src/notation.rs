@@ -1,4 +1,4 @@
-//! JSON inside texts: of managed fields, as `k:{"name":"a"}`, and of annotations.
+//! JSON inside strings: of managed fields, as `k:{"name":"a"}`, and of annotations.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and counts are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -8,17 +8,17 @@ use std::borrow::Cow;
 
 use crate::{Map, Value, compact, go_json_string};
 
-/// How deep a value inside a text may nest: what stands there is flat, so this is generous.
+/// The limit on the nesting of a value inside a string: real ones are flat, so this is generous.
 const MAX_DEPTH: usize = 32;
 
-/// Reads a text that is one JSON value.
+/// Parse a string that is one JSON value.
 pub fn parse(text: &str) -> Option<Value> {
     let mut reader = Reader::new(text);
     let value = reader.value(0)?;
     reader.is_done().then_some(value)
 }
 
-/// Writes a value as Go's encoder does, members in their order.
+/// Append a value as Go's encoder writes it, members in their order.
 pub fn write(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
@@ -52,7 +52,7 @@ pub fn write(out: &mut String, value: &Value) {
     }
 }
 
-/// Writes a text as Go's encoder does.
+/// Append a string as Go's encoder writes it.
 pub fn write_str(out: &mut String, text: &str) {
     let plain = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
     if text.as_bytes().iter().all(plain) {
@@ -64,19 +64,19 @@ pub fn write_str(out: &mut String, text: &str) {
     go_json_string(text, out);
 }
 
-/// A cursor over JSON.
+/// A parser of JSON.
 pub struct Reader<'a> {
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// At the begin of a text.
+    /// Return a parser at the beginning of a text.
     pub fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
-    /// Whether nothing but spaces is left.
+    /// Report whether only spaces are left.
     pub fn is_done(&mut self) -> bool {
         self.skip();
         self.at == self.text.len()
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes a text that must come next, after spaces.
+    /// Consume the given text after spaces and report whether it was there.
     pub fn take(&mut self, text: &str) -> bool {
         self.skip();
         let comes = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
@@ -96,7 +96,7 @@ impl<'a> Reader<'a> {
         comes
     }
 
-    /// A value at a depth.
+    /// Parse a value at a depth.
     pub fn value(&mut self, depth: usize) -> Option<Value> {
         if depth > MAX_DEPTH {
             return None;
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
         digits.parse().ok().filter(|f: &f64| f.is_finite()).map(Value::Float)
     }
 
-    /// A text, after spaces.
+    /// Parse a string, after spaces.
     pub fn string(&mut self) -> Option<Cow<'a, str>> {
         self.skip();
         let whole = self.text;
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
                         for _ in 0..4 {
                             code = code * 16 + chars.next()?.1.to_digit(16)?;
                         }
-                        // Halves of pairs become the replacement character: no key of ours has them.
+                        // Lone surrogates become the replacement character: no key of the server has them.
                         out.push(char::from_u32(code).unwrap_or('\u{fffd}'));
                     }
                     c => out.push(c),

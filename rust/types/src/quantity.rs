@@ -7,12 +7,12 @@
 use std::fmt;
 
 const NANO: i128 = 1_000_000_000;
-/// Binary amounts are capped at what 64 bits hold.
+/// Binary quantities are capped at the maximum of 64 bits.
 const MAX: i128 = i64::MAX as i128 * NANO;
-/// Decimal ones have no bound upstream; here they end where 128 bits do.
+/// Decimal ones are unbounded upstream; here they end at the maximum of 128 bits.
 const HUGE: i128 = 10i128.pow(37);
 
-/// How a quantity was written, which decides how it is written again.
+/// The format of a quantity, kept when it is written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantityFormat {
     /// `Ki`, `Mi`, ...
@@ -31,18 +31,18 @@ pub struct Quantity {
 }
 
 impl PartialEq for Quantity {
-    /// Equal in value, however written.
+    /// Report whether the values are equal, in any format.
     fn eq(&self, other: &Self) -> bool {
         self.nano == other.nano
     }
 }
 
 impl Quantity {
-    /// What upstream says of a text that is no quantity.
+    /// Upstream's message for an invalid quantity.
     pub const FORM: &str =
         "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-    /// Parses a quantity. The error is upstream's text.
+    /// Parse a quantity. The error is upstream's message.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         const SUFFIX: &str = "unable to parse quantity's suffix";
         let (negative, rest) = match text.as_bytes().first() {
@@ -62,7 +62,7 @@ impl Quantity {
         }
         let (digits, suffix) = rest.split_at(end);
         let (whole, fraction) = point.map_or((digits, ""), |at| (&digits[..at], &digits[at + 1..]));
-        // Upstream's parser takes a suffix, a sign or a point for zero; only nothing at all is refused.
+        // Upstream's parser takes a suffix, a sign or a point for zero; only the empty string is rejected.
         if text.is_empty() {
             return Err(Self::FORM);
         }
@@ -99,22 +99,22 @@ impl Quantity {
         Ok(Self { nano: if negative { -nano } else { nano }, format })
     }
 
-    /// The value in billionths.
+    /// Return the value in billionths.
     pub fn nano(self) -> i128 {
         self.nano
     }
 
-    /// The value in thousandths, rounded up, as Go's `MilliValue`.
+    /// Return the value in thousandths, rounded up, as Go's `MilliValue`.
     pub fn milli(self) -> i128 {
         div_up(self.nano, 1_000_000)
     }
 
-    /// The value, rounded up, as Go's `Value`.
+    /// Return the value, rounded up, as Go's `Value`.
     pub fn value(self) -> i128 {
         div_up(self.nano, NANO)
     }
 
-    /// The same format with another value in billionths.
+    /// Return a quantity of the same format with another value in billionths.
     #[must_use]
     pub fn with_nano(self, nano: i128) -> Self {
         Self { nano, format: self.format }
@@ -126,10 +126,10 @@ fn div_up(n: i128, by: i128) -> i128 {
     if n % by == 0 { q } else { q + n.signum() }
 }
 
-/// How many digits make a number of 64 bits.
+/// The number of digits that always fit into 64 bits.
 const FEW_DIGITS: usize = 18;
 
-/// Digits times `base^exponent` in billionths, rounded up (away from zero) and capped.
+/// Return the digits times `base^exponent` in billionths, rounded up (away from zero) and capped.
 fn scaled(whole: &str, fraction: &str, base: i32, exponent: i32) -> i128 {
     let most = if base == 2 { MAX } else { HUGE };
     let mut mantissa: i128 = 0;

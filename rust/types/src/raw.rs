@@ -1,12 +1,12 @@
-//! JSON that is kept as it was given: members of the type `runtime.RawExtension`.
+//! JSON that is kept as given: members of the type `runtime.RawExtension`.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and counts are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
 
 use std::borrow::Cow;
 
-/// The text as Go's encoder passes on what a type wrote itself: without white space, HTML characters and line
-/// separators escaped (`appendCompact` of `encoding/json`). The text must be JSON.
+/// Return the text as Go's encoder passes on the output of a type's own encoder: without white space, HTML characters
+/// and line separators escaped (`appendCompact` of `encoding/json`). The text must be JSON.
 pub fn compact(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut out = Vec::new();
@@ -46,7 +46,7 @@ pub fn compact(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     out.extend_from_slice(&bytes[start..]);
-    // Whole characters were taken out and put in.
+    // Only whole characters were removed and inserted.
     String::from_utf8(out).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 

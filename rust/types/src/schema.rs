@@ -1,4 +1,4 @@
-//! Compiled types: what a decoder, an encoder, a patch and a rule need to know of a field.
+//! Compiled types: the properties of fields that decoders, encoders, patches and validation need.
 
 #![allow(clippy::indexing_slicing, reason = "types and fields are found by the places that they were given")]
 
@@ -16,7 +16,7 @@ pub struct TypeId(pub u32);
 /// The form of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// A text.
+    /// A string.
     Str,
     /// A 32-bit integer.
     Int32,
@@ -28,20 +28,20 @@ pub enum Shape {
     Double,
     /// Bytes, base64 in JSON.
     Bytes,
-    /// A list of one shape.
+    /// A list of items of one shape.
     List(Box<Shape>),
-    /// A map from texts to one shape.
+    /// A map from strings to one shape.
     Map(Box<Shape>),
     /// A type of the arena.
     Type(TypeId),
-    /// Any JSON, kept as it came.
+    /// Any JSON, kept as given.
     Any,
 }
 
-/// Types whose wire form is not that of a struct.
+/// Types whose wire form differs from a struct's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
-    /// `resource.Quantity`: a text or number, canonical text inside.
+    /// `resource.Quantity`: a string or number, in memory a canonical string.
     Quantity,
     /// `metav1.Time`: RFC 3339 with whole seconds.
     Time,
@@ -51,9 +51,9 @@ pub enum Special {
     Duration,
     /// `intstr.IntOrString`.
     IntOrString,
-    /// `runtime.RawExtension`: any JSON, kept as it was given.
+    /// `runtime.RawExtension`: any JSON, kept as given.
     Raw,
-    /// `metav1.FieldsV1`: any JSON, kept as text.
+    /// `metav1.FieldsV1`: any JSON, kept as a string.
     Fields,
     /// `JSONSchemaPropsOrArray`.
     SchemaOrArray,
@@ -65,18 +65,18 @@ pub enum Special {
     Json,
 }
 
-/// How items of a list belong together (`x-kubernetes-list-type`).
+/// The list type (`x-kubernetes-list-type`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListType {
     /// Replaced as a whole.
     Atomic,
     /// Distinct scalars.
     Set,
-    /// Items told apart by keys.
+    /// Items identified by keys.
     Map(Vec<SmolStr>),
 }
 
-/// One field of a struct type, in Go's order.
+/// A field of a struct type, in Go's order.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a tag of its own of the Go field")]
 pub struct Field {
@@ -84,19 +84,19 @@ pub struct Field {
     pub name: SmolStr,
     /// The form of its value.
     pub shape: Shape,
-    /// Whether Go holds a pointer: an explicit zero is then kept.
+    /// Whether it is a pointer in Go: an explicit zero is kept.
     pub ptr: bool,
-    /// Whether a zero value is left out of JSON.
+    /// Whether JSON omits a zero value.
     pub omitempty: bool,
-    /// Whether a zero struct is left out of JSON too.
+    /// Whether JSON also omits a zero struct.
     pub omitzero: bool,
     /// Whether the `OpenAPI` schema requires it.
     pub required: bool,
-    /// The values it may take, when enumerated.
+    /// The values of its enum, if any.
     pub enums: Vec<SmolStr>,
-    /// The default of the schema.
+    /// The default value in the schema.
     pub default: Option<Value>,
-    /// How its items belong together, when it is a list.
+    /// The list type, if it is a list.
     pub list_type: Option<ListType>,
     /// Whether its map or struct is replaced as a whole.
     pub atomic: bool,
@@ -106,22 +106,22 @@ pub struct Field {
     pub patch_merge_key: Option<SmolStr>,
     /// Whether it is `kind` or `apiVersion` of an object.
     pub type_meta: bool,
-    /// Its number in protobuf and the numbers of the messages it is wrapped in; 0 when it has none.
+    /// Its number in protobuf and the numbers of the messages around it; 0 if it has none.
     pub proto: Proto,
 }
 
-/// Where a field stands in protobuf.
+/// The location of a field in protobuf.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proto {
     /// The field number; 0 for fields without one.
     pub number: u32,
-    /// Numbers of the messages of inlined structs around it, outermost first.
+    /// The numbers of the messages of enclosing inlined structs, outermost first.
     pub via: Vec<u32>,
-    /// Whether each value is a message of its own around a list of texts.
+    /// Whether each value is a message of its own around a list of strings.
     pub wrapped: bool,
 }
 
-/// What a protobuf message holds, in the order of its numbers.
+/// An entry of a protobuf message, in the order of numbers.
 #[derive(Clone, Debug)]
 pub enum ProtoEntry {
     /// The field at an index.
@@ -130,26 +130,26 @@ pub enum ProtoEntry {
     Group(u32, Vec<ProtoEntry>),
 }
 
-/// What an object of a type is in Go, and so what becomes of members that are zero or unknown.
+/// The Go type behind an object of a type, which decides how zero and unknown members are treated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Nature {
-    /// A struct: fields in Go's order, zero values left out or written as each field says.
+    /// A struct: fields in Go's order, zero values omitted or written as each field specifies.
     #[default]
     Struct,
-    /// A map whose members are known: they are kept as they came and written sorted by name.
+    /// A map with known members: they are kept as given and written sorted by name.
     Closed,
-    /// The same with members of any name beside them.
+    /// The same, with members of any other name allowed.
     Open,
-    /// No object at all: its one field says how a list or map that stands inside of another is owned.
+    /// Not an object: its one field describes the ownership of a list or map nested in another.
     Wrapped,
 }
 
-/// Where the fields of a type stand, by name.
+/// The index of the fields of a type by name.
 #[derive(Clone, Debug)]
 pub(crate) enum Index {
-    /// Of a type of the catalog.
+    /// For a type of the catalog.
     Known(FxHashMap<SmolStr, u16>),
-    /// Of a type whose names a client chose: places in the order of the names, of which no choice makes a slow table.
+    /// For a type with names chosen by a client: places sorted by name, so that no choice of names makes look-up slow.
     Given(Box<[u32]>),
 }
 
@@ -162,9 +162,9 @@ pub struct TypeDef {
     pub fields: Vec<Field>,
     /// Its special form, if any.
     pub special: Option<Special>,
-    /// Whether it is replaced as a whole wherever it stands.
+    /// Whether it is replaced as a whole wherever it is used.
     pub atomic: bool,
-    /// Whether it is a Go struct or an object of JSON.
+    /// Whether it is a Go struct or a JSON object.
     pub nature: Nature,
     /// Group, version and kind of a top-level type.
     pub gvk: Option<(SmolStr, SmolStr, SmolStr)>,
@@ -174,7 +174,7 @@ pub struct TypeDef {
 }
 
 impl TypeDef {
-    /// The field of a JSON name. `hint` is where to look first: the index after the last hit.
+    /// Return the field of a JSON name. `hint` is the index to try first: the one after the last hit.
     pub fn field(&self, name: &str, hint: usize) -> Option<(usize, &Field)> {
         if let Some(field) = self.fields.get(hint).filter(|f| f.name == name) {
             return Some((hint, field));
@@ -192,7 +192,7 @@ impl TypeDef {
         Some((at, &self.fields[at]))
     }
 
-    /// The last part of the name: Go's name of the type.
+    /// Return the last part of the name: Go's name of the type.
     pub fn go_name(&self) -> &str {
         self.name.rsplit('.').next().unwrap_or(&self.name)
     }
@@ -206,22 +206,22 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// The type at a place.
+    /// Return the type at a place.
     pub fn get(&self, id: TypeId) -> &TypeDef {
         &self.types[id.0 as usize]
     }
 
-    /// The place of a name.
+    /// Return the place of a name.
     pub fn find(&self, name: &str) -> Option<TypeId> {
         self.by_name.get(name).copied()
     }
 
-    /// All types.
+    /// Return all types.
     pub fn types(&self) -> &[TypeDef] {
         &self.types
     }
 
-    /// The zero value that Go writes for a field without `omitempty`.
+    /// Return the zero value that Go writes for a field without `omitempty`.
     pub fn zero(&self, shape: &Shape) -> Zero {
         match shape {
             Shape::Str | Shape::Double | Shape::Int32 | Shape::Int64 | Shape::Bool => Zero::Scalar,
@@ -235,7 +235,7 @@ impl Arena {
     }
 }
 
-/// What stands for an unset field without `omitempty`.
+/// The form of an unset field without `omitempty`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zero {
     /// `""`, `0`, `false`, `"0"`.
@@ -246,7 +246,7 @@ pub enum Zero {
     Struct,
 }
 
-/// A type together with the arena it lives in: a schema as a value.
+/// A type together with its arena: a schema as a value.
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// The types.
@@ -256,7 +256,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The type of the whole object.
+    /// Return the type of the whole object.
     pub fn root(&self) -> &TypeDef {
         self.arena.get(self.root)
     }

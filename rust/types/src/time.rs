@@ -4,6 +4,8 @@
 #![allow(clippy::indexing_slicing, reason = "the length was looked at before")]
 #![allow(clippy::string_slice, reason = "what is cut out is digits")]
 
+use crate::calendar::{civil, days, days_in};
+
 /// A moment: seconds since 1970 and nanoseconds within the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
@@ -14,7 +16,7 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// Parses RFC 3339, as Go's `time.Parse(time.RFC3339, ...)` with optional fraction.
+    /// Parse RFC 3339, as Go's `time.Parse(time.RFC3339, ...)` with an optional fraction.
     pub fn parse(text: &str) -> Option<Self> {
         let b = text.as_bytes();
         if b.len() < 20 || b[4] != b'-' || b[7] != b'-' || b[10] != b'T' || b[13] != b':' || b[16] != b':' {
@@ -66,53 +68,21 @@ impl Timestamp {
         Some(Self { seconds, nanos })
     }
 
-    /// `2006-01-02T15:04:05Z`.
+    /// Format as `2006-01-02T15:04:05Z`.
     pub fn rfc3339(self) -> String {
         let (year, month, day) = civil(self.seconds.div_euclid(86400));
         let s = self.seconds.rem_euclid(86400);
-        // A zone can carry a moment out of the four digits; Go writes the sign before them.
+        // A time zone can move a moment beyond four-digit years; Go writes the sign before them.
         let (sign, year) = (if year < 0 { "-" } else { "" }, year.abs());
         format!("{sign}{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60)
     }
 
-    /// `2006-01-02T15:04:05.000000Z`.
+    /// Format as `2006-01-02T15:04:05.000000Z`.
     pub fn rfc3339_micro(self) -> String {
         let mut text = self.rfc3339();
         text.pop();
         format!("{text}.{:06}Z", self.nanos / 1000)
     }
-}
-
-fn leap(year: i64) -> bool {
-    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-}
-
-fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 => 28 + i64::from(leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
-/// Days since 1970-01-01 of a civil date; eras of 400 years make it free of tables.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let yoe = y.rem_euclid(400);
-    let doy = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719_468
-}
-
-fn civil(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let doe = z.rem_euclid(146_097);
-    let yoe = (doe - doe / 1460 + doe / 36_524 - doe / 146_096) / 365;
-    let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    let mp = (5 * doy + 2) / 153;
-    let month = if mp < 10 { mp + 3 } else { mp - 9 };
-    (yoe + era * 400 + i64::from(month <= 2), month, doy - (153 * mp + 2) / 5 + 1)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The value tree that every object is while it is being worked on.
+//! The value tree of an object in memory.
 
 use smol_str::SmolStr;
 
@@ -6,9 +6,8 @@ use crate::Map;
 
 /// A JSON-like value.
 ///
-/// A decoded object of a known type is in *loose* form: fields hold values of
-/// the right kind, absent means Go's zero value, and pointers keep explicit
-/// zeros. The encoder writes Go's canonical form from it.
+/// A decoded object of a known type is in *loose* form: fields have values of the right kind, absent means Go's zero
+/// value, and pointers keep explicit zeros. The encoder writes Go's canonical form from it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// JSON null.
@@ -20,29 +19,28 @@ pub enum Value {
     Int(i64),
     /// A number that is not a 64-bit integer.
     Float(f64),
-    /// A text; also times, quantities and base64 of bytes, in canonical form.
+    /// A string; also times, quantities and base64 of bytes, in canonical form.
     Str(SmolStr),
     /// A list.
     Array(Vec<Value>),
     /// An object or map, in the order of its members.
     Object(Map),
-    /// JSON that nobody has looked into: `fieldsV1` of managed fields in canonical form, `runtime.RawExtension` as it was
-    /// given.
+    /// Unparsed JSON: `fieldsV1` of managed fields in canonical form, `runtime.RawExtension` as given.
     Raw(SmolStr),
 }
 
 impl Value {
-    /// A text value.
+    /// Return a string value.
     pub fn str(s: impl Into<SmolStr>) -> Self {
         Self::Str(s.into())
     }
 
-    /// An empty object.
+    /// Return an empty object.
     pub fn object() -> Self {
         Self::Object(Map::new())
     }
 
-    /// Puts the members of every object in the order of their names.
+    /// Sort the members of every object by name.
     pub fn sort_members(&mut self) {
         match self {
             Self::Array(items) => items.iter_mut().for_each(Self::sort_members),
@@ -54,7 +52,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is one.
+    /// Return the string, if it is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Str(s) => Some(s),
@@ -62,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The integer, if it is one.
+    /// Return the integer, if it is one.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Self::Int(n) => Some(*n),
@@ -70,7 +68,7 @@ impl Value {
         }
     }
 
-    /// The boolean, if it is one.
+    /// Return the boolean, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Self::Bool(b) => Some(*b),
@@ -78,7 +76,7 @@ impl Value {
         }
     }
 
-    /// The items, if it is a list.
+    /// Return the items, if it is a list.
     pub fn as_array(&self) -> Option<&[Value]> {
         match self {
             Self::Array(a) => Some(a),
@@ -86,7 +84,7 @@ impl Value {
         }
     }
 
-    /// The items for change, if it is a list.
+    /// Return the items for change, if it is a list.
     pub fn as_array_mut(&mut self) -> Option<&mut Vec<Value>> {
         match self {
             Self::Array(a) => Some(a),
@@ -94,7 +92,7 @@ impl Value {
         }
     }
 
-    /// The members, if it is an object.
+    /// Return the members, if it is an object.
     #[inline]
     pub fn as_object(&self) -> Option<&Map> {
         match self {
@@ -103,7 +101,7 @@ impl Value {
         }
     }
 
-    /// The members for change, if it is an object.
+    /// Return the members for change, if it is an object.
     pub fn as_object_mut(&mut self) -> Option<&mut Map> {
         match self {
             Self::Object(m) => Some(m),
@@ -111,48 +109,47 @@ impl Value {
         }
     }
 
-    /// The member `key` of an object; `None` too when this is no object.
+    /// Return the member `key` of an object; `None` also if this is not an object.
     #[inline]
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.as_object().and_then(|m| m.get(key))
     }
 
-    /// The member `key` for change.
+    /// Return the member `key` for change.
     #[inline]
     pub fn get_mut(&mut self, key: &str) -> Option<&mut Value> {
         self.as_object_mut().and_then(|m| m.get_mut(key))
     }
 
-    /// The value at a path of member names.
+    /// Return the value at a path of member names.
     pub fn at(&self, path: &[&str]) -> Option<&Value> {
         path.iter().try_fold(self, |v, key| v.get(key))
     }
 
-    /// The text at a path; `""` when absent, as a Go field would be.
+    /// Return the string at a path; `""` if absent, like a Go field.
     pub fn str_at(&self, path: &[&str]) -> &str {
         self.at(path).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The integer at a path, if set.
+    /// Return the integer at a path, if set.
     pub fn int_at(&self, path: &[&str]) -> Option<i64> {
         self.at(path).and_then(Value::as_int)
     }
 
-    /// The boolean at a path, if set.
+    /// Return the boolean at a path, if set.
     pub fn bool_at(&self, path: &[&str]) -> Option<bool> {
         self.at(path).and_then(Value::as_bool)
     }
 
-    /// The list at a path; empty when absent.
+    /// Return the list at a path; empty if absent.
     pub fn list_at(&self, path: &[&str]) -> &[Value] {
         self.at(path).and_then(Value::as_array).unwrap_or(&[])
     }
 
-    /// The object at a path for change, made where it is absent or null.
+    /// Return the object at a path for change; insert it where absent or null.
     ///
     /// # Panics
-    /// When a value on the way is neither absent, null nor an object: the
-    /// decoder has checked the types by then.
+    /// If a value on the path is neither absent, null nor an object: the decoder has checked the types.
     pub fn object_at_mut(&mut self, path: &[&str]) -> &mut Map {
         let mut here = self;
         for key in path {
@@ -169,15 +166,14 @@ impl Value {
         here.as_object_mut().expect("a path ends at an object")
     }
 
-    /// The value as compact JSON, members in their order.
+    /// Return the value as compact JSON, members in their order.
     pub fn to_json(&self) -> String {
         let mut out = String::new();
         crate::notation::write(&mut out, self);
         out
     }
 
-    /// Whether it is Go's zero value of a non-pointer field: null, false, 0,
-    /// "", an empty list or map.
+    /// Report whether it is Go's zero value of a non-pointer field: null, false, 0, "", an empty list or map.
     pub fn is_zero(&self) -> bool {
         match self {
             Self::Null | Self::Bool(false) | Self::Int(0) => true,

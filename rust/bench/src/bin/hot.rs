@@ -1,7 +1,6 @@
-//! The hot native calls, for a count of their instructions (`bench/instructions.py` runs this under callgrind).
+//! The hot native calls, to count their instructions (`bench/instructions.py` runs this under callgrind).
 //!
-//! Each is a function of its own that nothing inlines, so that its name stands in the profile; each is called [`TIMES`]
-//! times.
+//! Each is a function that is never inlined, so that its name is in the profile; each is called [`TIMES`] times.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -11,10 +10,10 @@ use hydrofoil_schema::custom::Definition;
 use hydrofoil_store::{Local, Page, Selector, Shard};
 use hydrofoil_types::Value;
 
-/// How often each is called: enough that what is made once does not count.
+/// The number of calls of each: enough to make one-time costs negligible.
 const TIMES: usize = 10;
 
-/// How many objects the shard holds.
+/// The number of objects in the shard.
 const OBJECTS: usize = 2_000;
 
 struct World {
@@ -27,7 +26,7 @@ struct World {
     key: String,
 }
 
-/// Functions that are not inlined, each with what it does with the world.
+/// Functions that are never inlined, each with the call to measure.
 macro_rules! measured {
     ($($name:ident: $call:expr;)*) => {
         $(#[inline(never)]

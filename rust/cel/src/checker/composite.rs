@@ -1,4 +1,4 @@
-//! The types of lists, maps, messages and folds.
+//! The types of lists, maps, messages and comprehensions.
 
 use smol_str::SmolStr;
 
@@ -69,7 +69,7 @@ impl Checker {
         self.bindings.resolve(&t, false)
     }
 
-    /// The type of what a comprehension gathers.
+    /// Return the type of the result of a comprehension.
     pub(super) fn gathered(&mut self, at: usize, fold: &Fold, key: Type, body: Type) -> Type {
         let result = match fold.step {
             Step::All | Step::Exists => {
@@ -106,7 +106,7 @@ impl Checker {
         result
     }
 
-    /// What is made of a condition: `_?_:_` with two branches of one type.
+    /// Return the type of `_?_:_`, whose two branches have one type.
     pub(super) fn condition(&mut self, at: usize, condition: &Type, branch: &Type) {
         if !self.bindings.assignable(condition, &Type::Bool) {
             let (condition, branch) = (self.bindings.resolve(condition, true), self.bindings.resolve(branch, true));

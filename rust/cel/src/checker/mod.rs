@@ -1,24 +1,24 @@
-//! Types of an expression (cel-go `checker/checker.go`).
+//! The types of an expression (cel-go `checker/checker.go`).
 
 #![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
 
 mod composite;
+mod literals;
 
 use std::rc::Rc;
 
 use smol_str::SmolStr;
 
 use crate::ast::{Call, Expr, Kind, Literal};
-use crate::functions::{self, Overload, Sig};
-use crate::literals;
+use crate::library::declarations::{self as functions, Overload, Sig};
 use crate::source::Issue;
 use crate::types::{Bindings, Record, Type};
 
-/// What checking found out, by the numbers of nodes.
+/// The results of checking, by the numbers of nodes.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub types: Vec<Type>,
-    /// The overloads that a call may mean.
+    /// The overloads that a call may use.
     pub overloads: Vec<Vec<&'static str>>,
 }
 
@@ -28,8 +28,8 @@ impl Checked {
     }
 }
 
-/// Checks an expression against variables; calls by dotted names are rewritten on the way.
-/// With `patches` there are the types and functions of mutations.
+/// Check an expression against variables; calls by dotted names are resolved on the way. With `patches`, the types and
+/// functions of mutations are declared.
 pub(crate) fn check(
     expr: &mut Expr,
     nodes: usize,
@@ -63,7 +63,7 @@ struct Checker {
     patches: bool,
 }
 
-/// The types that libraries bring.
+/// The types that libraries declare.
 const LIBRARY: [&str; 11] = [
     "net.IP",
     "net.CIDR",
@@ -78,7 +78,7 @@ const LIBRARY: [&str; 11] = [
     "kubernetes.authorization.Decision",
 ];
 
-/// The value of a name of a type.
+/// Return the value of a type name.
 pub(crate) fn named_type(name: &str) -> Option<Type> {
     Some(match name {
         "bool" => Type::Bool,
@@ -214,7 +214,7 @@ impl Checker {
                 self.note(at, format!("undefined field '{field}'"));
                 Type::Error
             }),
-            // Upstream has these as objects without fields, the others as opaque.
+            // Upstream has these as objects without fields, the others as opaque types.
             Type::Library(name) if name.starts_with("kubernetes.") => {
                 self.note(at, format!("undefined field '{field}'"));
                 Type::Error
@@ -261,7 +261,7 @@ impl Checker {
         self.resolve(id, at, &call.name, call.target.is_some(), &args, overloads)
     }
 
-    /// `a.?b`.
+    /// Check `a.?b`.
     fn optional_select(&mut self, id: usize, at: usize, call: &mut Call) -> Type {
         let [operand, field] = call.args.as_mut_slice() else { return Type::Error };
         let Kind::Literal(Literal::Str(name)) = &field.kind else { return Type::Error };
@@ -324,7 +324,7 @@ impl Checker {
         Type::Error
     }
 
-    /// A declared type with fresh parameters.
+    /// Return a declared type with fresh type parameters.
     fn instance(&mut self, sig: &Sig, params: &mut [Option<Type>; 3]) -> Type {
         match sig {
             Sig::Param(letter) => {
@@ -349,7 +349,7 @@ impl Checker {
         }
     }
 
-    /// The type that items share, so far.
+    /// Return the common type of items so far.
     fn join(&mut self, before: Option<Type>, next: Type) -> Type {
         let Some(before) = before else { return next };
         if self.bindings.assignable(&before, &next) {
@@ -371,7 +371,7 @@ impl Checker {
     }
 }
 
-/// Visits the nodes right below one.
+/// Visit the children of a node.
 pub(crate) fn each_child(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     match &expr.kind {
         Kind::Literal(_) | Kind::Ident(_) | Kind::Bad => {}

@@ -10,7 +10,7 @@ use crate::ast::{Kind, Member};
 use crate::token::Kind as Word;
 
 impl Parser<'_> {
-    /// How many words stand between a name and the brace of a message, if one follows.
+    /// Return the number of tokens between a name and the brace of a message, if one follows.
     pub(super) fn message_ahead(&self) -> Option<usize> {
         let mut words = 0;
         let word = |n: usize| self.tokens.get(self.at + n).copied();

@@ -1,4 +1,4 @@
-//! From text to expression (cel-go `parser/parser.go`): precedence climbing with ANTLR's messages.
+//! Parse text to an expression (cel-go `parser/parser.go`): precedence climbing with ANTLR's messages.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -7,6 +7,7 @@
 #![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
 
 mod composite;
+mod macros;
 mod words;
 
 use smol_str::SmolStr;
@@ -16,16 +17,15 @@ use self::words::{begins, is_operator, starts};
 use crate::ast::{Call, Expr, Kind, Literal};
 use crate::escape::is_reserved;
 use crate::literal;
-use crate::macros;
 use crate::source::Issue;
 use crate::token::{self, Kind as Word, Token};
 
-/// How deep expressions may go, nesting and chains of operators together.
+/// The maximum depth of an expression, nesting and chains of operators together.
 const DEEPEST: usize = 250;
-/// How many characters an expression may have.
+/// The maximum length of an expression in characters.
 const LONGEST: usize = 100_000;
 
-/// Parses an expression, or says what is wrong with it. `bind` says whether there is a macro `cel.bind`.
+/// Parse an expression, or return the issues in it. `bind` enables the macro `cel.bind`.
 pub(crate) fn parse(source: &str, bind: bool) -> Result<(Expr, usize), Vec<Issue>> {
     let size = source.chars().count();
     if size > LONGEST {
@@ -52,15 +52,15 @@ pub(crate) struct Parser<'s> {
     issues: Vec<Issue>,
     ids: usize,
     nested: usize,
-    /// How many parentheses are open.
+    /// The number of open parentheses.
     open: usize,
-    /// Whether there is a macro `cel.bind`.
+    /// Whether the macro `cel.bind` is enabled.
     pub bind: bool,
-    /// What else than an expression could stand at the next word.
+    /// The tokens that could be next instead of an expression.
     beside: &'static [&'static str],
 }
 
-/// The issue has been noted; there is no going on.
+/// The error that ends parsing; its issue is already reported.
 pub(crate) struct Stop;
 
 type Parsed<T = Expr> = Result<T, Stop>;
@@ -84,7 +84,7 @@ impl<'s> Parser<'s> {
         self.peek().is(sign).then(|| self.next())
     }
 
-    /// Notes what is wrong, without stopping.
+    /// Report an issue and continue.
     pub(crate) fn note(&mut self, at: usize, message: impl Into<String>) {
         self.issues.push(Issue::new(at, message));
     }
@@ -93,7 +93,7 @@ impl<'s> Parser<'s> {
         self.note(at, format!("Syntax error: {message}"));
     }
 
-    /// Notes that no rule takes two words, which upstream shows with the blanks between them.
+    /// Report that no rule accepts two tokens, which upstream shows with the blanks between them.
     fn not_viable(&mut self, first: Token<'s>, second: Token<'s>) {
         let from = first.at + first.text.chars().count();
         let between = self.source.chars().take(second.at).skip(from);
@@ -101,7 +101,7 @@ impl<'s> Parser<'s> {
         self.syntax(second.at, &format!("no viable alternative at input '{}{blanks}{}'", first.text, second.text));
     }
 
-    /// Kubernetes does not enable names between backticks.
+    /// Report a name between backticks, which Kubernetes does not enable.
     fn unquotable(&mut self, name: Token<'s>) {
         self.note(name.at, "unsupported syntax: '`'");
     }
@@ -116,7 +116,7 @@ impl<'s> Parser<'s> {
             self.next();
             return Ok(self.next());
         }
-        // It is missing where the next word could follow it.
+        // It is missing if the next token could follow it.
         let follows = if sign == ":" { begins(found) } else { found.kind == Word::End || is_operator(found) };
         if follows {
             self.syntax(found.at, &format!("missing '{sign}' at {}", found.shown()));
@@ -126,7 +126,7 @@ impl<'s> Parser<'s> {
         Err(Stop)
     }
 
-    /// The end of a literal, where another comma could stand as well.
+    /// Consume the end of a literal, where another comma would also be valid.
     fn close(&mut self, sign: &str) -> Parsed<Token<'s>> {
         if self.peek().is(sign) {
             return self.expect(sign);
@@ -149,7 +149,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// A node with a number of its own.
+    /// Return a node with a new number.
     pub(crate) fn node(&mut self, at: usize, kind: Kind) -> Expr {
         let depth = 1 + below(&kind);
         self.ids += 1;
@@ -189,7 +189,7 @@ impl<'s> Parser<'s> {
         out
     }
 
-    /// Terms of `||`, or of `&&`; upstream balances them, so the operator in the middle stands for all.
+    /// Parse terms of `||` or `&&`; upstream balances them, so the node is at the operator in the middle.
     fn logic(&mut self, sign: &str) -> Parsed {
         let term = |p: &mut Self| if sign == "||" { p.logic("&&") } else { p.binary(0) };
         let first = term(self)?;
@@ -206,7 +206,7 @@ impl<'s> Parser<'s> {
         self.call(ops[(ops.len() - 1) / 2], name, terms)
     }
 
-    /// Operators that bind at least as tight as a level.
+    /// Parse operators that bind at least as tightly as a level.
     fn binary(&mut self, least: usize) -> Parsed {
         const OPERATORS: [(&str, &str, usize); 12] = [
             ("<", "_<_", 0),
@@ -248,7 +248,7 @@ impl<'s> Parser<'s> {
             }
             self.beside = &[];
             let operand = self.member()?;
-            // Two of them are none.
+            // Two of them cancel out.
             return if count % 2 == 0 { Ok(operand) } else { self.call(at, name, vec![operand]) };
         }
         self.member()
@@ -263,7 +263,7 @@ impl<'s> Parser<'s> {
                 let id = self.peek();
                 let closes = self.open > 0 && id.is(")");
                 if id.kind == Word::Sign && (closes || is_operator(id)) && !optional {
-                    // Upstream takes it for the operator, or for the end of what is open.
+                    // Upstream takes it for the operator or for the closing parenthesis.
                     self.not_viable(op, id);
                     return Ok(self.node(if closes { expr.at } else { op.at }, Kind::Bad));
                 }
@@ -310,7 +310,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// The arguments of a call, and whether they were closed: macros are told of those that there are.
+    /// Parse the arguments of a call, and report whether they are closed: macros get those before an error.
     fn args(&mut self) -> Parsed<(Vec<Expr>, Parsed<()>)> {
         let mut args = Vec::new();
         if self.take(")").is_some() {
@@ -338,7 +338,7 @@ impl<'s> Parser<'s> {
             let how = if follows || denied { "extraneous" } else { "mismatched" };
             self.syntax(token.at, &format!("{how} input {} expecting {{{}}}", token.shown(), starts(beside)));
             if !follows && is_operator(token) {
-                // Upstream goes on with the operator.
+                // Upstream continues with the operator.
                 return Ok(self.node(token.at, Kind::Bad));
             }
             if !begins(ahead) || token.kind == Word::End {
@@ -371,7 +371,7 @@ impl<'s> Parser<'s> {
             (Word::Sign, "false") => literal(self, token.at, Literal::Bool(false)),
             (Word::Sign, "null") => literal(self, token.at, Literal::Null),
             (Word::Sign, _) => {
-                // A leading dot: the container is empty, so it says nothing.
+                // A leading dot has no effect, as the container is empty.
                 let name = self.next();
                 if name.kind != Word::Ident {
                     self.not_viable(token, name);

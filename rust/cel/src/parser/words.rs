@@ -1,8 +1,8 @@
-//! What may stand where, as messages tell it.
+//! The tokens that messages list as expected.
 
 use crate::token::{Kind as Word, Token};
 
-/// What an expression can begin with, in the order of the grammar.
+/// The tokens that start an expression, in the order of the grammar.
 const STARTS: [&str; 15] = [
     "'['",
     "'{'",
@@ -20,10 +20,10 @@ const STARTS: [&str; 15] = [
     "BYTES",
     "IDENTIFIER",
 ];
-/// Signs that may stand where an expression begins, and before which of `STARTS` messages name them.
+/// Tokens that may also be at the start of an expression, and before which of `STARTS` messages list them.
 const BESIDE: [(&str, usize); 5] = [("]", 1), ("}", 2), (")", 3), (",", 4), ("?", 6)];
 
-/// Whether an expression can begin so.
+/// Report whether a token starts an expression.
 pub(super) fn begins(token: Token<'_>) -> bool {
     match token.kind {
         Word::Sign => matches!(token.text, "[" | "{" | "(" | "." | "-" | "!" | "true" | "false" | "null"),
@@ -32,7 +32,7 @@ pub(super) fn begins(token: Token<'_>) -> bool {
     }
 }
 
-/// What an expression can begin with and what else may stand there, as messages list it.
+/// Return the tokens that start an expression and the other valid ones, as messages list them.
 pub(super) fn starts(beside: &[&str]) -> String {
     let mut out: Vec<String> = Vec::new();
     for (i, start) in STARTS.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn starts(beside: &[&str]) -> String {
     out.join(", ")
 }
 
-/// Whether a word stands between two expressions.
+/// Report whether a token is a binary operator.
 pub(super) fn is_operator(token: Token<'_>) -> bool {
     const OPERATORS: [&str; 13] = ["==", "!=", "<=", ">=", "&&", "||", "<", ">", "+", "*", "/", "%", "in"];
     token.kind == Word::Sign && OPERATORS.contains(&token.text)

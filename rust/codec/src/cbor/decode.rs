@@ -1,5 +1,5 @@
-//! From CBOR to JSON text. The work is bounded by the bytes that are there, whatever lengths they claim; nesting costs
-//! no stack.
+//! Decode CBOR to JSON text. The work is bounded by the bytes present, whatever lengths they claim; nesting uses no
+//! stack.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
@@ -12,29 +12,29 @@ use rustc_hash::FxHashSet;
 use super::broken;
 use crate::{DecodeError, json};
 
-/// As deep as upstream's decoder goes.
+/// The maximum depth, as in upstream's decoder.
 const MAX_DEPTH: usize = 10_000;
 
 /// A container that is being read.
 struct Frame<'a> {
     map: bool,
-    /// The items that are still to come; `None` until a break.
+    /// The number of remaining items; `None` if the length is indefinite.
     left: Option<u64>,
-    /// How many values it has got.
+    /// The number of values so far.
     count: usize,
     /// The keys so far.
     keys: FxHashSet<SmolStr>,
-    /// Whether a key was read whose value is next.
+    /// Whether a key was read and its value is next.
     keyed: bool,
-    /// The container's own shape, where a type says it.
+    /// The container's shape, if its type is known.
     shape: Option<&'a Shape>,
     /// The shape of the next item.
     next: Option<&'a Shape>,
-    /// The field whose value is next, and its owner.
+    /// The field whose value is next, and its type.
     field: Option<(&'a TypeDef, &'a Field)>,
 }
 
-/// What a tag asks of the bytes after it.
+/// The encoding that a tag requests of the byte strings in it.
 #[derive(Clone, Copy, PartialEq)]
 enum Later {
     Text,
@@ -44,13 +44,13 @@ enum Later {
     Time,
 }
 
-/// An item of CBOR as JSON text; null as an empty object, as a decoder into a struct leaves it.
+/// Return an item of CBOR as JSON text; null as an empty object, as when decoded into a struct.
 pub fn to_json(data: &[u8]) -> Result<Vec<u8>, DecodeError> {
     transcoded(data, None)
 }
 
-/// The same of an object of a known type: fields of bytes want byte strings, which hold base64 unless a tag says that
-/// they are raw (`applyByteStringTextConversion` of fxamacker/cbor).
+/// Return the same for an object of a known type: fields of bytes require byte strings, which hold base64 unless a tag
+/// marks them as raw (`applyByteStringTextConversion` of fxamacker/cbor).
 pub fn typed_to_json(schema: &Schema, data: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let root = Shape::Type(schema.root);
     transcoded(data, Some((&schema.arena, &root)))
@@ -65,7 +65,7 @@ fn transcoded(data: &[u8], typed: Option<(&Arena, &Shape)>) -> Result<Vec<u8>, D
     Ok(reader.out)
 }
 
-/// What upstream's strict reader says of the first unknown field: its place among the members of its object.
+/// Return upstream's strict error for the first unknown field: its index among the members of its object.
 pub fn unknown_field(value: &Value, path: &str) -> String {
     let (parent, name) = path.rsplit_once('.').unwrap_or(("", path));
     let parent = parent.split('.').filter(|part| !part.is_empty()).try_fold(value, |value, part| {
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One item, or the beginning of one that contains others.
+    /// Convert one item, or the beginning of a container.
     fn item(&mut self) -> Result<(), DecodeError> {
         let is_key = self.stack.last().is_some_and(|f| f.map && !f.keyed);
         if let Some(frame) = self.stack.last_mut() {
@@ -168,14 +168,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What the next value should be.
+    /// Return the shape of the next value.
     fn expected(&self) -> Option<&'a Shape> {
         self.stack.last().map_or_else(|| self.typed.map(|(_, root)| root), |frame| frame.next)
     }
 
-    /// A text where bytes should be, in the words of fxamacker/cbor.
+    /// Return the error for a text in place of bytes, with the message of fxamacker/cbor.
     fn no_bytes(&self) -> DecodeError {
-        // Each struct around it puts its own field there, so the outermost one is told.
+        // Each enclosing struct replaces the field by its own, so the outermost one is reported.
         let owner = self.stack.iter().find_map(|frame| frame.field);
         let place = owner.map_or_else(
             || "value".to_owned(),
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
 
     fn open(&mut self, map: bool, info: u8) -> Result<(), DecodeError> {
         let left = if info == 31 { None } else { Some(self.argument(info)?) };
-        // An item has a byte at least, a member two.
+        // An item takes at least one byte, a member two.
         let least = left.map_or(0, |n| if map { n.saturating_mul(2) } else { n });
         if least > (self.data.len() - self.at) as u64 {
             return Err(broken("unexpected EOF"));
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Seconds since 1970 as a time.
+    /// Convert seconds since 1970 to a time.
     fn epoch(&mut self, major: u8, info: u8) -> Result<(), DecodeError> {
         let seconds = match major {
             0 => i64::try_from(self.argument(info)?).ok(),
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
                 }
                 let text = json::encode_any(&Value::Float(n));
                 self.out.extend_from_slice(&text);
-                // It stays a number with a fraction, so that what wants a whole one refuses it.
+                // It stays a number with a fraction, so that integer fields reject it.
                 if !text.iter().any(|b| matches!(b, b'.' | b'e')) {
                     self.out.extend_from_slice(b".0");
                 }
@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// A text, or bytes in the encoding that a tag asks for; whole or in chunks.
+    /// Return a text, or bytes in the encoding that a tag requests; whole or in chunks.
     fn string(&mut self, major: u8, info: u8, later: Later) -> Result<String, DecodeError> {
         let mut whole = Vec::new();
         if info == 31 {
@@ -358,7 +358,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number of 16 bits.
+/// Convert a 16-bit float.
 fn half(bits: u16) -> f64 {
     let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     let size = match exponent {

@@ -1,4 +1,4 @@
-//! From values to CBOR: texts and names as byte strings, bytes under the tag of their later base64, numbers in their
+//! Encode values as CBOR: strings and names as byte strings, bytes with the tag of their later base64, numbers in their
 //! shortest form.
 
 #![allow(clippy::arithmetic_side_effects, reason = "exponents are those of floating-point numbers")]
@@ -10,7 +10,7 @@ use hydrofoil_types::{Arena, Schema, Shape, TypeDef, Value};
 use super::SELF_DESCRIBED;
 use crate::json;
 
-/// An object by its schema, in canonical form, or any value without one.
+/// Append an object by its schema, in canonical form, or any value if there is none.
 pub fn encode(schema: Option<&Schema>, value: &Value, out: &mut Vec<u8>) {
     match schema {
         Some(schema) => write(Some((&schema.arena, &Shape::Type(schema.root))), value, out),
@@ -18,14 +18,14 @@ pub fn encode(schema: Option<&Schema>, value: &Value, out: &mut Vec<u8>) {
     }
 }
 
-/// A whole document: the same behind the tag that names the format.
+/// Return a whole document: the same after the self-described tag.
 pub fn tagged(schema: Option<&Schema>, value: &Value) -> Vec<u8> {
     let mut out = SELF_DESCRIBED.to_vec();
     encode(schema, value, &mut out);
     out
 }
 
-/// One event of a watch around a whole document.
+/// Append a watch event around a whole document.
 pub fn event(kind: &str, object: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&SELF_DESCRIBED);
     map_head(2, out);
@@ -35,12 +35,12 @@ pub fn event(kind: &str, object: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(object);
 }
 
-/// The head of an array of a number of items.
+/// Append the head of an array of the given number of items.
 pub fn array_head(count: u64, out: &mut Vec<u8>) {
     head(4, count, out);
 }
 
-/// The head of a map of a number of members.
+/// Append the head of a map of the given number of members.
 pub fn map_head(count: u64, out: &mut Vec<u8>) {
     head(5, count, out);
 }
@@ -65,7 +65,7 @@ fn head(major: u8, n: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// A text, as the byte string that upstream makes of it.
+/// Append a string, as a byte string like upstream.
 pub(super) fn text(text: &str, out: &mut Vec<u8>) {
     head(2, text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
@@ -125,7 +125,7 @@ fn member_shape<'a>(arena: &'a Arena, shape: &'a Shape, name: &str, hint: &mut u
     }
 }
 
-/// A number in the shortest form that keeps it.
+/// Append a number in the shortest lossless form.
 fn float(n: f64, out: &mut Vec<u8>) {
     if let Some(bits) = to_half(n) {
         out.push(0xf9);
@@ -139,7 +139,7 @@ fn float(n: f64, out: &mut Vec<u8>) {
     }
 }
 
-/// The 16 bits of a number that fits into them.
+/// Return the 16-bit form of a number that fits.
 fn to_half(n: f64) -> Option<u16> {
     let bits = n.to_bits();
     let sign = (bits >> 48) as u16 & 0x8000;
@@ -152,7 +152,7 @@ fn to_half(n: f64) -> Option<u16> {
             Some(sign | ((exponent + 15) as u16) << 10 | (mantissa >> 42) as u16)
         }
         -24..=-15 => {
-            // Subnormal: the leading one becomes a digit of the fraction.
+            // Subnormal: the implicit leading one becomes a digit of the fraction.
             let whole = mantissa | 1 << 52;
             let shift = 28 - exponent;
             (whole & ((1u64 << shift) - 1) == 0).then(|| sign | (whole >> shift) as u16)

@@ -1,4 +1,4 @@
-//! CBOR: read by way of JSON, written from values, with the choices of upstream (apimachinery
+//! CBOR: decoded through JSON, encoded from values, with the modes of upstream (apimachinery
 //! `pkg/runtime/serializer/cbor/internal/modes`).
 
 mod decode;
@@ -9,7 +9,7 @@ mod tests;
 pub use decode::{to_json, typed_to_json, unknown_field};
 pub use encode::{array_head, encode, event, map_head, tagged};
 
-/// The tag that says of itself that what follows is CBOR.
+/// The tag that marks the data after it as CBOR.
 pub const SELF_DESCRIBED: [u8; 3] = [0xd9, 0xd9, 0xf7];
 
 fn broken(what: &str) -> crate::DecodeError {

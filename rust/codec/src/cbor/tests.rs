@@ -55,7 +55,7 @@ fn what_json_cannot_hold_is_refused() {
     assert!(read(&deep).unwrap_err().contains("nested"));
 }
 
-/// What a field of bytes takes: base64 as a byte string, raw bytes with any tag that asks for a text, no text.
+/// A field of bytes takes base64 as a byte string and raw bytes with any tag that requests a text, but no text.
 #[test]
 fn bytes_of_a_type() {
     let catalog = br#"{"resources":[],"types":{"io.k8s.api.core.v1.ConfigMap":{"f":[{"n":"binaryData","s":"{}y"}]}}}"#;

@@ -1,4 +1,4 @@
-//! From a value to canonical JSON: Go's field order, omissions and escapes.
+//! Encode a value as canonical JSON: Go's field order, omissions and escapes.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
@@ -7,20 +7,20 @@ use std::borrow::Cow;
 
 use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero, compact};
 
-use super::special;
+use super::decode::special::props;
 
-/// JSON that is ready for the store: everything but the resource version.
+/// JSON ready to be stored, without its resource version.
 #[derive(Debug)]
 pub struct Stored {
     /// The object with an empty resource version.
     pub json: Vec<u8>,
-    /// Where the digits of the resource version belong.
+    /// The offset of the resource version.
     pub rv_at: usize,
-    /// The same JSON with raw members as they were given, where they are not written so.
+    /// The same JSON with raw members as given, if `json` has them in another form.
     pub given: Option<Vec<u8>>,
 }
 
-/// The canonical JSON of an object, without a final newline.
+/// Return the canonical JSON of an object, without a final newline.
 pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
     let sorted = schema.root().nature != Nature::Struct;
     let mut w = Writer { arena: Some(&schema.arena), sorted, ..Writer::new(1024) };
@@ -28,10 +28,10 @@ pub fn encode(schema: &Schema, value: &Value) -> Vec<u8> {
     w.out
 }
 
-/// The canonical JSON of an object with a gap for its resource version.
+/// Return the canonical JSON of an object with a gap for its resource version.
 ///
 /// # Panics
-/// When the type has no `metadata`: such types are not stored.
+/// If the type has no `metadata`: such types are not stored.
 pub fn encode_stored(schema: &Schema, value: &Value) -> Stored {
     let sorted = schema.root().nature != Nature::Struct;
     let write = |raw| {
@@ -40,22 +40,22 @@ pub fn encode_stored(schema: &Schema, value: &Value) -> Stored {
         w
     };
     let w = write(Raw::Compact);
-    // The metadata stands before all raw members, so that the resource version has the same place in both.
+    // The metadata precedes all raw members, so the offset of the resource version is the same in both.
     let given = (w.raw == Raw::Changed).then(|| write(Raw::Given).out);
     Stored { json: w.out, rv_at: w.rv_at.filter(|at| *at > 0).expect("a stored object has metadata"), given }
 }
 
-/// The JSON of a value without a schema, members in their order.
+/// Return the JSON of a value without a schema, members in their order.
 pub fn encode_any(value: &Value) -> Vec<u8> {
     let mut w = Writer::new(256);
     w.any(value);
     w.out
 }
 
-/// From how many members on a struct, which has few, is asked for one by its index.
+/// The number of members of a struct from which the index of the object is used.
 const MANY: usize = 48;
 
-/// A member of a struct whose members are `given`: few are looked through here, at each field of the type.
+/// Return a member of a struct whose members are `given`: a few are scanned here, for each field of the type.
 #[inline]
 pub(crate) fn found<'m>(all: Option<&'m Map>, given: &'m [(SmolStr, Value)], name: &str) -> Option<&'m Value> {
     if given.len() > MANY { all?.get(name) } else { given.iter().find(|(key, _)| key == name).map(|(_, value)| value) }
@@ -64,21 +64,21 @@ pub(crate) fn found<'m>(all: Option<&'m Map>, given: &'m [(SmolStr, Value)], nam
 struct Writer<'a> {
     out: Vec<u8>,
     arena: Option<&'a Arena>,
-    /// `Some(0)` while the place of the resource version is still to come.
+    /// `Some(0)` until the offset of the resource version is known.
     rv_at: Option<usize>,
-    /// Whether members without a place of their own stand in the order of their names, as in a map of Go.
+    /// Whether unknown members are sorted by name, as in a Go map.
     sorted: bool,
     raw: Raw,
 }
 
-/// How members are written that are kept as they were given.
+/// The form of raw members, which are kept as given.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Raw {
-    /// As they were given.
+    /// As given.
     Given,
-    /// As Go passes them on.
+    /// Compact, as Go passes them on.
     Compact,
-    /// The same, and that made another text of one.
+    /// Compact, and one of them was changed by it.
     Changed,
 }
 
@@ -98,7 +98,7 @@ impl Writer<'_> {
         self.out.extend_from_slice(written.as_bytes());
     }
 
-    /// An object whose members are kept as they came, whatever they are.
+    /// Write an object whose members are kept as given, whatever they are.
     fn members(&mut self, def: &TypeDef, map: &Map) {
         self.out.push(b'{');
         let mut first = true;
@@ -129,7 +129,7 @@ impl Writer<'_> {
                 self.out.push(b'"');
                 continue;
             }
-            // Decoded members mostly stand in Go's order: the next one is the first guess.
+            // Decoded members are mostly in Go's order: try the next one first.
             let value = match given.get(hint) {
                 Some((k, v)) if *k == field.name => {
                     hint += 1;
@@ -137,7 +137,7 @@ impl Writer<'_> {
                 }
                 _ => found(members, given, &field.name),
             };
-            // Objects pass through protobuf upstream, which does not tell an empty list or map from none.
+            // Upstream stores objects as protobuf, which does not distinguish an empty list or map from an absent one.
             let list = matches!(field.shape, Shape::List(_) | Shape::Map(_));
             let none = |v: &&Value| matches!(v, Value::Null) || (list && !field.ptr && v.is_zero());
             self.field(&mut first, field, value.filter(|v| !none(v)));
@@ -158,7 +158,7 @@ impl Writer<'_> {
                 }
             }
             None => {
-                // Go's omitempty leaves structs in; only omitzero drops them.
+                // Go's omitempty keeps structs; only omitzero omits them.
                 let by_struct = matches!(field.shape, Shape::Type(_));
                 if field.omitzero || (field.omitempty && !by_struct) {
                     return;
@@ -228,7 +228,7 @@ impl Writer<'_> {
                     (None, Value::Null) => self.strukt(def, None),
                     (Some(Special::Raw), Value::Raw(text)) => self.raw(text),
                     (Some(Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings), _) => {
-                        let props = Shape::Type(special::props(arena));
+                        let props = Shape::Type(props(arena));
                         match value {
                             Value::Object(_) => self.value(&props, value),
                             Value::Array(_) if def.special == Some(Special::SchemaOrArray) => {
@@ -292,7 +292,7 @@ impl Writer<'_> {
     }
 }
 
-/// The members of a map by name.
+/// Visit the members of a map sorted by name.
 fn in_order(map: &Map, mut each: impl FnMut(&SmolStr, &Value)) {
     if map.iter().is_sorted_by(|a, b| a.0 < b.0) {
         for (key, value) in map {
@@ -307,7 +307,7 @@ fn in_order(map: &Map, mut each: impl FnMut(&SmolStr, &Value)) {
     }
 }
 
-/// A number as Go writes it: plain within 1e-6 and 1e21, else with an exponent of two digits.
+/// Append a number as Go writes it: plain between 1e-6 and 1e21, else with an exponent of two digits.
 fn write_float(out: &mut Vec<u8>, f: f64) {
     let size = f.abs();
     if size == 0.0 || (1e-6..1e21).contains(&size) {
@@ -320,7 +320,7 @@ fn write_float(out: &mut Vec<u8>, f: f64) {
     out.extend_from_slice(format!("{mantissa}e{sign}{digits:0>2}").as_bytes());
 }
 
-/// A string with its quotes, escaped as Go's encoder does (HTML characters included).
+/// Append a string with its quotes, escaped as Go's encoder does (HTML characters included).
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     out.push(b'"');

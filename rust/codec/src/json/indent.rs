@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
 
-/// Compact JSON with two spaces of indent a level.
+/// Indent compact JSON by two spaces a level.
 pub fn indent(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() * 2);
     let mut depth = 0usize;
@@ -23,7 +23,7 @@ pub fn indent(text: &[u8]) -> Vec<u8> {
             }
             b'{' | b'[' => {
                 out.push(byte);
-                // Nothing stands between the braces of an empty value.
+                // There is nothing between the braces of an empty value.
                 if text.get(at).is_some_and(|c| matches!(c, b'}' | b']')) {
                     out.push(text[at]);
                     at += 1;

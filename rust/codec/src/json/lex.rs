@@ -1,4 +1,4 @@
-//! The lexical level of JSON: a cursor over bytes with Go's error texts.
+//! The lexical level of JSON: a cursor over bytes with Go's error messages.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
@@ -7,7 +7,7 @@ use hydrofoil_types::{SmolStr, Value};
 
 use crate::DecodeError;
 
-/// How deep values may nest: enough for any schema, little enough for the stack.
+/// The maximum nesting of values: enough for any schema, and safe for the stack.
 pub(super) const MAX_DEPTH: usize = 1000;
 
 pub(super) struct Lexer<'a> {
@@ -15,7 +15,7 @@ pub(super) struct Lexer<'a> {
     pub(super) at: usize,
 }
 
-/// A number as written: an integer where it is one without fraction or exponent.
+/// A number as written: an integer if it has no fraction or exponent.
 pub(super) enum Number {
     Int(i64),
     Float(f64),
@@ -41,7 +41,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next byte that is not white space, not consumed.
+    /// Return the next byte that is not white space, without consuming it.
     pub(super) fn peek(&mut self) -> Option<u8> {
         self.skip_space();
         self.text.get(self.at).copied()
@@ -51,7 +51,7 @@ impl<'a> Lexer<'a> {
         DecodeError::Syntax("unexpected end of JSON input".to_owned())
     }
 
-    /// `invalid character 'x' CONTEXT`, or the end-of-input text where nothing is left.
+    /// Return `invalid character 'x' CONTEXT`, or the error of an early end of the input.
     pub(super) fn unexpected(&self, context: &str) -> DecodeError {
         let Some(&byte) = self.text.get(self.at) else { return Self::eof() };
         let shown = match byte {
@@ -62,7 +62,7 @@ impl<'a> Lexer<'a> {
             b'\r' => r"'\r'".to_owned(),
             b'\t' => r"'\t'".to_owned(),
             0..=0x1f | 0x7f => format!(r"'\x{byte:02x}'"),
-            // Go quotes the byte as a code point of its own.
+            // Go quotes the byte as a code point.
             _ => format!("'{}'", char::from(byte)),
         };
         DecodeError::Syntax(format!("invalid character {shown} {context}"))
@@ -82,7 +82,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// The span of a number and its value.
+    /// Return the span of a number and its value.
     pub(super) fn number(&mut self) -> Result<(&'a str, Number), DecodeError> {
         let start = self.at;
         if self.text.get(self.at) == Some(&b'-') {
@@ -127,7 +127,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A string, the cursor on its opening quote.
+    /// Return a string; the cursor is on its opening quote.
     pub(super) fn string(&mut self) -> Result<SmolStr, DecodeError> {
         self.at += 1;
         let start = self.at;
@@ -200,7 +200,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// The text of bytes, each invalid sequence replaced as Go does.
+/// Return bytes as text, each invalid sequence replaced as Go does.
 fn text(bytes: &[u8]) -> SmolStr {
     match std::str::from_utf8(bytes) {
         Ok(s) => SmolStr::new(s),

@@ -1,22 +1,22 @@
-//! The members of an object that are kept as they were given (`runtime.RawExtension`).
+//! The members of an object that are kept as given (`runtime.RawExtension`).
 
 use hydrofoil_types::{Arena, Schema, Shape, SmolStr, Special, TypeDef, TypeId, Value, compact};
 use rustc_hash::FxHashSet;
 
 use super::encode::encode_any;
 
-/// What a way through an object makes of its raw members.
+/// The form that conversion gives the raw members of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawForm {
-    /// A text without white space: what is left of them in JSON.
+    /// A text without white space, as in JSON.
     Compact,
-    /// A text of Go's maps, members by name: after a way through `Unstructured`.
+    /// A text of Go's maps, members by name: as converted through `Unstructured`.
     Ordered,
     /// Values like all others, members by name.
     Open,
 }
 
-/// Whether objects of a type may have raw members.
+/// Report whether objects of a type may have raw members.
 pub fn has_raw(schema: &Schema) -> bool {
     fn below(arena: &Arena, shape: &Shape, seen: &mut FxHashSet<TypeId>) -> bool {
         match shape {
@@ -31,7 +31,7 @@ pub fn has_raw(schema: &Schema) -> bool {
     below(&schema.arena, &Shape::Type(schema.root), &mut FxHashSet::default())
 }
 
-/// Gives the raw members of an object another form.
+/// Convert the raw members of an object to another form.
 pub fn change_raw(schema: &Schema, object: &mut Value, form: RawForm) {
     members(&schema.arena, schema.root(), object, form);
 }
@@ -74,7 +74,7 @@ fn formed(text: &SmolStr, form: RawForm) -> Value {
     open.sort_members();
     let ordered = SmolStr::new(String::from_utf8_lossy(&encode_any(&open)));
     match form {
-        // As it is read from its ordered text: 1.0 is 1.
+        // As parsed from the ordered text: 1.0 is 1.
         RawForm::Open => super::opened(&ordered),
         _ => Value::Raw(ordered),
     }

@@ -1,18 +1,18 @@
-//! A value that is JSON already, made one of a type (apimachinery `pkg/runtime/converter.go`).
+//! Convert untyped JSON values to a type (apimachinery `pkg/runtime/converter.go`).
 //!
-//! Upstream makes the outcome of a strategic merge patch an object so: with other texts than those of a decoder, and
-//! numbers that do not fit cut off as Go's conversions do.
+//! Upstream does so with the result of a strategic merge patch: the messages differ from a decoder's, and numbers that
+//! do not fit are truncated like Go's conversions.
 
 use hydrofoil_types::{Arena, Schema, Shape, TypeId, Value};
 
 use super::decode::problem;
+use super::decode::special;
 use super::encode::encode_any;
-use super::special;
 
-/// Makes the values fit what a decoder of the type takes.
+/// Convert the values to those that a decoder of the type returns.
 ///
 /// # Errors
-/// What upstream says of the first that cannot be made to.
+/// Upstream's message for the first value that cannot be converted.
 pub fn restore(schema: &Schema, value: &mut Value) -> Result<(), String> {
     object(&schema.arena, schema.root, value)
 }
@@ -93,7 +93,7 @@ fn whole(number: f64) -> i64 {
     number as i64
 }
 
-/// What Go calls the kind of a value (`reflect.Kind`).
+/// Return Go's name of the kind of a value (`reflect.Kind`).
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Str(_) => "string",

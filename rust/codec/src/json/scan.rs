@@ -1,9 +1,9 @@
-//! Finding members in JSON that this server wrote, without reading it: compact, and known to be well-formed.
+//! Find members in JSON that this server wrote, without parsing it: compact, and known to be well-formed.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
 
-/// What follows the colon of a member of the object that `text` is; the name comes in its quotes.
+/// Return the text after the colon of a member of the object at the start of `text`; `name` includes its quotes.
 pub fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let (mut depth, mut at) = (0usize, 0);
     while let Some(byte) = text.get(at) {
@@ -25,7 +25,7 @@ pub fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     None
 }
 
-/// The members of the object that a text is: their names in quotes, and their values.
+/// Return the members of the object in `text`: their names in quotes, and their values.
 pub fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = text.get(1..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -37,7 +37,7 @@ pub fn members(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// Where the string that `text` begins with ends.
+/// Return the end of the string at the start of `text`.
 fn string_end(text: &[u8]) -> Option<usize> {
     if text.first() != Some(&b'"') {
         return None;
@@ -49,7 +49,7 @@ fn string_end(text: &[u8]) -> Option<usize> {
     Some(at + 1)
 }
 
-/// Where the value that `text` begins with ends.
+/// Return the end of the value at the start of `text`.
 pub fn value_end(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'{' | b'[' => {}

@@ -1,9 +1,9 @@
-//! The messages of an `OpenAPI` document as data: which JSON member becomes which protobuf field.
+//! The messages of an `OpenAPI` document as data: the protobuf field of each JSON member.
 //!
 //! One line a message. `Name: member number type; ...` is a message of members, `Name? test number type; ...` one of
-//! several forms of a value, the first whose test holds. Types: `s` text, `b` boolean, `i` integer, `d` double, `a` any
-//! value (as YAML), or a message. The member `*` stands for all that no other one names, `x-` for vendor extensions.
-//! Facts: `openapiv2/OpenAPIv2.proto` and `openapiv3/OpenAPIv3.proto` of google/gnostic-models.
+//! several forms of a value, the first whose test holds. Types: `s` string, `b` boolean, `i` integer, `d` double, `a`
+//! any value (as YAML), or a message. The member `*` matches all that no other one names, `x-` vendor extensions.
+//! Source: `openapiv2/OpenAPIv2.proto` and `openapiv3/OpenAPIv3.proto` of google/gnostic-models.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a protobuf field holds.
+/// The type of a protobuf field.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Text,
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Message(usize),
 }
 
-/// One field: the member (or the test), the number and the type.
+/// A field: the member (or the test), the number and the type.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) member: &'static str,
@@ -34,7 +34,7 @@ pub(super) struct Field {
     pub(super) kind: Kind,
 }
 
-/// One message.
+/// A message.
 #[derive(Clone, Debug)]
 pub(super) enum Message {
     /// Members by name, in the order of their numbers.
@@ -49,10 +49,10 @@ pub(super) type Grammar = Vec<Message>;
 pub(super) static V2: LazyLock<Grammar> = LazyLock::new(|| read(include_str!("v2.txt")));
 pub(super) static V3: LazyLock<Grammar> = LazyLock::new(|| read(include_str!("v3.txt")));
 
-/// Reads a grammar.
+/// Parse a grammar.
 ///
 /// # Panics
-/// When the text is malformed; a unit test reads both.
+/// If the text is malformed; a unit test parses both.
 fn read(text: &'static str) -> Grammar {
     let lines: Vec<(&str, bool, &str)> = text.lines().map(split).collect();
     let names: HashMap<&str, usize> = lines.iter().enumerate().map(|(i, line)| (line.0, i)).collect();

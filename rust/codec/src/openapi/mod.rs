@@ -1,5 +1,5 @@
-//! `OpenAPI` documents as protobuf, as gnostic's parsers make them of the JSON (kube-openapi
-//! `pkg/handler/handler.go`, `pkg/handler3/handler.go`).
+//! `OpenAPI` documents as protobuf, as gnostic's parsers convert them from JSON (kube-openapi `pkg/handler/handler.go`,
+//! `pkg/handler3/handler.go`).
 
 #![allow(clippy::indexing_slicing, reason = "the grammar numbers its messages")]
 
@@ -14,10 +14,10 @@ use smol_str::SmolStr;
 use crate::proto::wire;
 use crate::{DecodeError, json, yaml};
 
-/// The protobuf form of a JSON document of version 2 (`swagger`) or 3 (`openapi`).
+/// Return the protobuf form of a JSON document of version 2 (`swagger`) or 3 (`openapi`).
 ///
 /// # Errors
-/// When the text is no JSON.
+/// If the text is not JSON.
 pub fn to_protobuf(document: &[u8]) -> Result<Vec<u8>, DecodeError> {
     let value = json::parse(document)?.value;
     let is_v2 = value.as_object().is_some_and(|o| o.get("swagger").is_some());
@@ -49,7 +49,7 @@ fn members_of(grammar: &Grammar, fields: &[Field], members: &Map, out: &mut Vec<
         match entry.member {
             "x-" => named(grammar, entry, members.iter().filter(|(k, _)| k.starts_with("x-")), out),
             "*" => {
-                // Properties have no extensions: there a name with the prefix is a name.
+                // Properties have no extensions: names with the prefix are plain names there.
                 let extended = fields.iter().any(|f| f.member == "x-");
                 let known = |k: &str| (extended && k.starts_with("x-")) || fields.iter().any(|f| f.member == k);
                 named(grammar, entry, members.iter().filter(|(k, _)| !known(k)), out);
@@ -66,13 +66,13 @@ fn members_of(grammar: &Grammar, fields: &[Field], members: &Map, out: &mut Vec<
     }
 }
 
-/// Whether a message only wraps its value: a list there is one message of several values, not several messages.
+/// Report whether a message only wraps its value: a list in it is one message of several values, not several messages.
 fn wraps(grammar: &Grammar, entry: &Field) -> bool {
     let Kind::Message(index) = entry.kind else { return false };
     matches!(&grammar[index], Message::OneOf(forms) if forms.len() == 1)
 }
 
-/// The entries of a map, each a message of name and value.
+/// Append the entries of a map, each a message of name and value.
 fn named<'a>(grammar: &Grammar, entry: &Field, members: impl Iterator<Item = &'a (SmolStr, Value)>, out: &mut Vec<u8>) {
     for (name, value) in members {
         let mut inner = Vec::new();
@@ -100,7 +100,7 @@ fn holds(test: &str, value: &Value) -> bool {
     }
 }
 
-/// One value; `zeros` writes what proto3 leaves out outside of a `oneof`.
+/// Append one value; `zeros` includes values that proto3 omits outside of a `oneof`.
 fn field(grammar: &Grammar, entry: &Field, value: &Value, zeros: bool, out: &mut Vec<u8>) {
     match (entry.kind, value) {
         (Kind::Text, Value::Str(text)) => wire::bytes(out, entry.number, text.as_bytes()),

@@ -14,14 +14,14 @@ pub(crate) fn tag(out: &mut Vec<u8>, number: u32, wire: u8) {
     varint(out, u64::from(number) << 3 | u64::from(wire));
 }
 
-/// A length-delimited field.
+/// Append a length-delimited field.
 pub(crate) fn bytes(out: &mut Vec<u8>, number: u32, data: &[u8]) {
     tag(out, number, 2);
     varint(out, data.len() as u64);
     out.extend_from_slice(data);
 }
 
-/// A number field.
+/// Append a number field.
 pub(crate) fn number(out: &mut Vec<u8>, field: u32, n: i64) {
     tag(out, field, 0);
     varint(out, n as u64);
@@ -36,7 +36,7 @@ pub(super) enum Payload<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Reads the fields of a message one by one.
+/// A reader of the fields of a message.
 pub(super) struct Reader<'a> {
     data: &'a [u8],
 }
@@ -45,7 +45,7 @@ pub(super) fn broken(what: &str) -> DecodeError {
     DecodeError::Syntax(format!("proto: {what}"))
 }
 
-/// What Go's `io` says of it, not its protobuf library.
+/// Return the error of truncated data, with the message of Go's `io`, not of its protobuf library.
 fn ends_early() -> DecodeError {
     DecodeError::Syntax("unexpected EOF".to_owned())
 }
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// The next field: its number and payload. `None` at the end.
+    /// Return the next field: its number and payload. `None` at the end.
     pub(super) fn field(&mut self) -> Result<Option<(u32, Payload<'a>)>, DecodeError> {
         if self.data.is_empty() {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! YAML as upstream reads and writes it: YAML 1.1 scalars, answers with sorted keys.
+//! YAML as upstream reads and writes it: YAML 1.1 scalars, output with sorted keys.
 
 mod order;
 mod plain;

@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 
-/// The order of keys: what is no letter comes first, and digits count as the number that they make (`sorter.go`).
+/// Compare keys: other characters precede letters, and digits compare as numbers (`sorter.go`).
 pub(super) fn order(a: &str, b: &str) -> Ordering {
     let shared: usize = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
     let (before, a, b) = (&a[..shared], &a[shared..], &b[shared..]);
@@ -16,7 +16,7 @@ pub(super) fn order(a: &str, b: &str) -> Ordering {
         (false, true) => return Ordering::Less,
         (false, false) => {}
     }
-    // A zero in the middle of a number counts as a digit of it.
+    // A zero in the middle of a number is one of its digits.
     let inside =
         (x == '0' || y == '0') && before.chars().rev().take_while(char::is_ascii_digit).any(|digit| digit != '0');
     let value = |text: &str| {
@@ -27,7 +27,7 @@ pub(super) fn order(a: &str, b: &str) -> Ordering {
     value(a).cmp(&value(b)).then(x.cmp(&y))
 }
 
-/// A number as Go's `%g` writes it.
+/// Return a number as Go's `%g` prints it.
 pub(super) fn float(number: f64) -> String {
     if number.is_nan() {
         return ".nan".to_owned();

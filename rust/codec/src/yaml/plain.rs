@@ -1,11 +1,11 @@
-//! What a plain text means to a reader of YAML 1.1 (go-yaml v2, `resolve.go`).
+//! The meaning of a plain scalar in YAML 1.1 (go-yaml v2, `resolve.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Value, calendar};
 
-/// The words that stand for nothing, true and false.
+/// Return the value of a word for null, true or false.
 pub(super) fn word(text: &str) -> Option<Value> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Some(Value::Null),
@@ -17,7 +17,7 @@ pub(super) fn word(text: &str) -> Option<Value> {
     }
 }
 
-/// Whether a reader takes the plain text for something else than a text (`resolve.go`).
+/// Report whether a reader takes the plain scalar for anything but a string (`resolve.go`).
 pub(super) fn means_otherwise(text: &str) -> bool {
     word(text).is_some()
         || matches!(
@@ -50,7 +50,7 @@ fn is_number(text: &str) -> bool {
     prefixed || is_float(digits)
 }
 
-/// `1`, `1.`, `1.5`, `.5`, each with an exponent or without one.
+/// Report whether it has the form `1`, `1.`, `1.5` or `.5`, with or without an exponent.
 fn is_float(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -66,7 +66,7 @@ fn is_float(text: &str) -> bool {
     some && numeric(whole) && numeric(part) && exponent
 }
 
-/// `2001-1-2`, and with a time of day after `T`, `t` or a space.
+/// Report whether it has the form `2001-1-2`, optionally with a time of day after `T`, `t` or a space.
 fn is_time(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };
@@ -77,15 +77,10 @@ fn is_time(text: &str) -> bool {
     let (Some(year), Some(month), Some(day)) = (number(year, 4, 4), number(month, 1, 2), number(day, 1, 2)) else {
         return false;
     };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return false,
-    };
-    (1..=days).contains(&day) && clock.is_none_or(|(mark, clock)| is_clock(clock, mark != " "))
+    let (year, month, day) = (i64::from(year), i64::from(month), i64::from(day));
+    (1..=12).contains(&month)
+        && (1..=calendar::days_in(year, month)).contains(&day)
+        && clock.is_none_or(|(mark, clock)| is_clock(clock, mark != " "))
 }
 
 fn is_clock(text: &str, zoned: bool) -> bool {
@@ -116,7 +111,7 @@ fn number(digits: &str, least: usize, most: usize) -> Option<u32> {
     fits.then(|| digits.parse().ok()).flatten()
 }
 
-/// `1:30:00`: a number to readers of YAML 1.1.
+/// Report whether it has the form `1:30:00`: a number in YAML 1.1.
 fn is_base_60(text: &str) -> bool {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     let mut parts = digits.split(':');

@@ -1,4 +1,4 @@
-//! From YAML to a value (sigs.k8s.io/yaml: the first document, converted to JSON).
+//! Decode YAML to a value (sigs.k8s.io/yaml: the first document, converted to JSON).
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
@@ -15,10 +15,10 @@ use super::plain::word;
 use crate::{DecodeError, Decoded, json};
 
 const MAX_DEPTH: usize = 200;
-/// Aliases may make a body this many times larger, no more: a "billion laughs" stops here.
+/// The limit on nodes with aliases expanded, against a "billion laughs".
 const MAX_NODES: usize = 1_000_000;
 
-/// Reads the first document.
+/// Decode the first document.
 pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
     let text =
         std::str::from_utf8(text).map_err(|_| DecodeError::Syntax("yaml: invalid leading UTF-8 octet".to_owned()))?;
@@ -46,12 +46,12 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
     }
 }
 
-/// What is JSON without anything that YAML reads otherwise: most bodies of server-side apply. It is read ten times as
+/// Decode a document that is JSON and means the same in YAML: most bodies of server-side apply. It is ten times as
 /// fast.
 fn as_json(text: &str) -> Option<Decoded> {
     let line = text.trim_end_matches('\n');
     let plain = line.starts_with('{') && line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    // The halves of surrogate pairs are no characters in YAML.
+    // YAML does not combine surrogate pairs.
     if !plain || memchr::memmem::find(line.as_bytes(), b"\\u").is_some() {
         return None;
     }
@@ -59,8 +59,8 @@ fn as_json(text: &str) -> Option<Decoded> {
     (decoded.strict.is_empty() && reads_alike(&decoded.value, 0)).then_some(decoded)
 }
 
-/// Whether a value has none of what differs: exponents and numbers beyond 64 bits, merge keys, keys too long to be told
-/// from values.
+/// Report whether a value reads the same in YAML: no exponents, numbers beyond 64 bits, merge keys, or keys too long to
+/// be recognized as such.
 fn reads_alike(value: &Value, depth: usize) -> bool {
     depth < MAX_DEPTH
         && match value {
@@ -73,7 +73,7 @@ fn reads_alike(value: &Value, depth: usize) -> bool {
         }
 }
 
-/// The anchors that aliases name, as far as the text can be read: others need not be kept.
+/// Return the anchors that aliases refer to, up to the first error: other nodes need not be kept.
 fn named(text: &str) -> FxHashSet<usize> {
     let mut named = FxHashSet::default();
     if !(text.contains('*') && text.contains('&')) {
@@ -92,10 +92,10 @@ fn named(text: &str) -> FxHashSet<usize> {
 
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// The anchors that aliases name.
+    /// The anchors that aliases refer to.
     named: FxHashSet<usize>,
     anchors: FxHashMap<usize, (Value, usize)>,
-    /// How many nodes the anchors have that aliases name: as many come again at least.
+    /// The number of nodes below these anchors: at least as many are repeated.
     anchored: usize,
     strict: Vec<String>,
     nodes: usize,
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The value of a plain scalar by the rules of YAML 1.1.
+/// Return the value of a plain scalar by the rules of YAML 1.1.
 fn plain(text: &str) -> Value {
     word(text).or_else(|| number(text)).unwrap_or_else(|| Value::from(text))
 }
@@ -220,7 +220,7 @@ fn number(text: &str) -> Option<Value> {
         b'+' => (1, &clean[1..]),
         _ => (1, &clean[..]),
     };
-    // A second sign is none of a number.
+    // A number has only one sign.
     let radix = |digits: &str, radix| {
         let n = if digits.starts_with(['+', '-']) { None } else { i64::from_str_radix(digits, radix).ok() };
         n.and_then(|n| n.checked_mul(sign)).map(Value::Int)

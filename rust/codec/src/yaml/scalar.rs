@@ -1,4 +1,5 @@
-//! How a text is written: plain, quoted or as a block, and where it is folded (go-yaml v2, `encode.go`, `emitterc.go`).
+//! The style of a string: plain, quoted or as a block, and the places of its folds (go-yaml v2, `encode.go`,
+//! `emitterc.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
@@ -10,7 +11,7 @@ use super::plain::{means_otherwise, word};
 /// Lines are folded at the first space beyond this column.
 const WIDTH: usize = 80;
 
-/// Which styles can hold a text.
+/// The styles that can represent a string.
 struct Allowed {
     plain: bool,
     single: bool,
@@ -21,7 +22,7 @@ fn is_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Characters beyond the basic plane count as not printable there.
+/// Report whether go-yaml prints a character; those beyond the basic plane are escaped.
 fn is_printable(c: char) -> bool {
     matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
 }
@@ -61,19 +62,19 @@ fn analyzed(text: &str) -> Allowed {
     }
 }
 
-/// Whether a text is one word that means nothing else: most names and values are.
+/// Report whether a string is one word without another meaning: most names and values are.
 fn is_simple(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'/'))
         && word(text).is_none()
 }
 
-/// Whether a text has lines.
+/// Report whether a string has line breaks.
 pub(super) fn has_breaks(text: &str) -> bool {
     text.contains(is_break)
 }
 
-/// A text in the style that go-yaml chooses; `indent` is where its further lines begin, and a key has none.
+/// Append a string in the style that go-yaml chooses; `indent` is that of its further lines; a key has none.
 pub(super) fn write(out: &mut String, text: &str, indent: usize, key: bool) {
     if is_simple(text) {
         return out.push_str(text);
@@ -106,7 +107,8 @@ fn fold(out: &mut String, indent: usize) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-/// Plain or single-quoted text. Of line breaks it has the two of Unicode at most, after which lines begin as others do.
+/// Append a plain or single-quoted string. Its only line breaks are the two of Unicode; the lines after them are
+/// indented like others.
 fn folded(out: &mut String, text: &str, indent: usize, key: bool, quoted: bool) {
     let mut at = column(out);
     let mut after_space = false;
@@ -197,7 +199,7 @@ fn escaped(out: &mut String, c: char) {
     out.push(short);
 }
 
-/// A block; the last line break is left to the caller, as after any other value.
+/// Append a block; the caller adds the last line break, as after any other value.
 fn literal(out: &mut String, text: &str, indent: usize) {
     out.push('|');
     if text.starts_with(|c| c == ' ' || is_break(c)) {

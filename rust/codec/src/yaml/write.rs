@@ -1,4 +1,4 @@
-//! From a value to YAML, in Go's style: block form, keys sorted.
+//! Encode a value as YAML, in Go's style: block form, keys sorted.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 
@@ -6,10 +6,10 @@ use hydrofoil_types::Value;
 
 use super::{order, scalar};
 
-/// Longer keys are marked as such.
+/// The maximum length of a key without an explicit mark.
 const MAX_SIMPLE_KEY: usize = 128;
 
-/// A value as a YAML document.
+/// Return a value as a YAML document.
 pub fn write(value: &Value) -> Vec<u8> {
     let mut out = String::new();
     node(&mut out, value, 0, false);
@@ -19,7 +19,7 @@ pub fn write(value: &Value) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// Writes a value; `inline` when it follows `- `, so that its first line is indented already.
+/// Append a value; `inline` if it follows `- `, so that its first line is already indented.
 fn node(out: &mut String, value: &Value, indent: usize, inline: bool) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -73,7 +73,7 @@ fn node(out: &mut String, value: &Value, indent: usize, inline: bool) {
     }
 }
 
-/// A value that begins on the line of its mark.
+/// Append a value that begins on the line of its mark.
 fn item(out: &mut String, value: &Value, indent: usize) {
     match value {
         Value::Object(m) if !m.is_empty() => node(out, value, indent, true),

@@ -1,21 +1,21 @@
-//! What the tests with data of the checkout share.
+//! Helpers of the tests with data of the checkout.
 
 use std::path::{Path, PathBuf};
 
 use hydrofoil_types::{Catalog, Schema};
 
-/// The root of the checkout.
+/// Return the root of the checkout.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The package's catalog.
+/// Return the catalog of the package.
 pub fn served() -> Catalog {
     let data = std::fs::read(root().join("python/hydrofoil/apis/data/catalog.json")).expect("package data");
     Catalog::parse(&data).expect("a catalog")
 }
 
-/// The schema of an apiVersion and kind.
+/// Return the schema of an API version and kind.
 pub fn kind_of(catalog: &Catalog, version: &str, kind: &str) -> Option<Schema> {
     let (group, version) = version.split_once('/').unwrap_or(("", version));
     let of = |gvk: &(_, _, _)| gvk.0 == group && gvk.1 == version && gvk.2 == kind;

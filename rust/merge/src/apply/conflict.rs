@@ -1,4 +1,4 @@
-//! Why a configuration was not applied.
+//! The errors of server-side apply.
 
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
 
@@ -8,14 +8,14 @@ use crate::fieldset::{FieldSet, PathElement};
 use crate::managed::{Entry, Managed};
 use crate::versions::Changes;
 
-/// A configuration that cannot be applied, by the status it is answered with.
+/// A configuration that cannot be applied, by the status of the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApplyError {
-    /// It may not be sent so: 400.
+    /// The request is invalid: 400.
     BadRequest(String),
-    /// It changes what others own: 409.
+    /// It changes fields that others own: 409.
     Conflict(Conflicts),
-    /// It does not fit the schema, which upstream answers with 500.
+    /// It does not match the schema, which upstream answers with 500.
     Internal(String),
 }
 
@@ -30,10 +30,10 @@ impl fmt::Display for ApplyError {
 
 impl std::error::Error for ApplyError {}
 
-/// One path that another manager owns.
+/// A path that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The manager as messages name it: `"m" with subresource "status" using v1`.
+    /// The manager as messages describe it: `"m" with subresource "status" using v1`.
     pub manager: String,
     /// The path, `.spec.replicas`: the `field` of the cause.
     pub path: String,
@@ -41,7 +41,7 @@ pub struct Conflict {
 }
 
 impl Conflict {
-    /// The message of the cause.
+    /// Return the message of the cause.
     pub fn message(&self) -> String {
         format!("conflict with {}", self.manager)
     }
@@ -52,7 +52,7 @@ impl Conflict {
 pub struct Conflicts(Vec<Conflict>);
 
 impl Conflicts {
-    /// Fails when what was written belongs to somebody.
+    /// Fail if written fields belong to another manager.
     pub(super) fn between(managed: &Managed, changes: &Changes) -> Result<(), ApplyError> {
         let mut entries: Vec<&Entry> = managed.0.iter().collect();
         entries.sort_by_key(|e| (&e.manager, !e.applied, &e.api_version, &e.subresource));
@@ -67,16 +67,16 @@ impl Conflicts {
         if out.is_empty() { Ok(()) } else { Err(ApplyError::Conflict(Self(out))) }
     }
 
-    /// The conflicts about paths that are not in a set, if there are any.
+    /// Return the conflicts about paths outside of a set, if any.
     ///
-    /// The manager `kubectl` may force what its last-applied annotation sets (`internal/lastapplied.go`).
+    /// The manager `kubectl` may force the fields that its last-applied annotation sets (`internal/lastapplied.go`).
     #[must_use]
     pub fn outside(mut self, set: &FieldSet) -> Option<Self> {
         self.0.retain(|conflict| !set.has(&conflict.steps));
         (!self.0.is_empty()).then_some(self)
     }
 
-    /// The causes, in the order of their paths.
+    /// Return the causes, sorted by path.
     pub fn causes(&self) -> Vec<&Conflict> {
         let mut out: Vec<_> = self.0.iter().collect();
         out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -85,7 +85,7 @@ impl Conflicts {
 }
 
 impl fmt::Display for Conflicts {
-    /// The message of the answer.
+    /// Write the message of the answer.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let [one] = self.0.as_slice() {
             return write!(f, "Apply failed with 1 conflict: {}: {}", one.message(), one.path);

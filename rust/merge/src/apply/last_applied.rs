@@ -1,4 +1,4 @@
-//! The move from client-side to server-side apply: what kubectl noted as last applied is its own.
+//! The migration from client-side to server-side apply: the fields of kubectl's last-applied annotation are its own.
 
 use hydrofoil_types::{Schema, Value};
 
@@ -9,11 +9,11 @@ use crate::place::Place;
 use hydrofoil_types::notation;
 
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
-/// Only this manager takes part; others opt out by their name.
+/// The only manager that takes part; others opt out by their name.
 const KUBECTL: &str = "kubectl";
 
-/// Applies, by force where all conflicts are about fields that the annotation sets to what they are, and keeps the
-/// annotation up to date (`internal/lastappliedmanager.go`, `lastappliedupdater.go`).
+/// Apply, by force if all conflicts concern fields whose values the annotation already sets, and keep the annotation
+/// up to date (`internal/lastappliedmanager.go`, `lastappliedupdater.go`).
 pub(super) fn apply(
     schema: &Schema,
     live: Option<&Value>,
@@ -38,7 +38,7 @@ pub(super) fn apply(
     Ok(applied)
 }
 
-/// The conflicts that the annotation does not settle.
+/// Return the conflicts that the annotation does not resolve.
 fn unsettled(
     schema: &Schema,
     live: Option<&Value>,
@@ -53,12 +53,12 @@ fn unsettled(
     let place = Place::root(schema);
     let change = Comparison::of(place, &place.canonical(&noted), &place.canonical(live), &FieldSet::new());
     let (written, removed) = change.split();
-    // What is different from the note by now was set by somebody else.
+    // Another client has set the fields that differ from the annotation.
     let own = owned::all(place, &noted).difference(&written).difference(&removed);
     conflicts.outside(&own)
 }
 
-/// A configuration as the annotation holds it.
+/// Return a configuration in the form of the annotation.
 fn note(config: &Value) -> String {
     let mut config = config.clone();
     if let Some(annotations) = config.get_mut("metadata").and_then(|m| m.get_mut("annotations")) {

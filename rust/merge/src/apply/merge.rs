@@ -1,4 +1,4 @@
-//! The live object with a configuration laid over it (structured-merge-diff `typed/merge.go`).
+//! The merge of a configuration into the live object (structured-merge-diff `typed/merge.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -10,7 +10,7 @@ use hydrofoil_types::{Map, Value};
 use crate::fieldset::PathElement;
 use crate::place::{Atom, Place};
 
-/// Merges two values of a place; `None` when nothing is left.
+/// Merge two values of a place; `None` if nothing is left.
 pub(super) fn merge(place: Place<'_>, live: Option<&Value>, config: Option<&Value>) -> Option<Value> {
     let config_or_live = || config.or(live).cloned();
     match place.atom {
@@ -29,7 +29,7 @@ fn maps(place: Place<'_>, live: Option<&Value>, config: Option<&Value>) -> Optio
     let ours = live.and_then(Value::as_object).unwrap_or(&nothing);
     let theirs = config.and_then(Value::as_object).unwrap_or(&nothing);
     if ours.is_empty() && theirs.is_empty() {
-        // Empty and null differ, so both are values of their own.
+        // Empty and null differ, so each is kept as it is.
         return config.or(live).cloned();
     }
     let wanted: HashMap<_, _> = theirs.iter().map(|(key, value)| (key, value)).collect();
@@ -44,8 +44,8 @@ fn maps(place: Place<'_>, live: Option<&Value>, config: Option<&Value>) -> Optio
     (!members.is_empty()).then(|| Value::Object(Map::from_unique(members)))
 }
 
-/// Merges items by their steps: shared items stand in the order of the configuration, the others of the
-/// live list keep their place among them.
+/// Merge items by their path elements: shared items are in the order of the configuration, the other live items keep
+/// their place among them.
 fn lists(place: Place<'_>, live: Option<&Value>, config: Option<&Value>) -> Option<Value> {
     let ours = live.and_then(Value::as_array).unwrap_or(&[]);
     let theirs = config.and_then(Value::as_array).unwrap_or(&[]);
@@ -59,7 +59,7 @@ fn lists(place: Place<'_>, live: Option<&Value>, config: Option<&Value>) -> Opti
     let wanted: BTreeMap<_, _> = right.iter().map(|(element, at)| (element, &theirs[*at])).collect();
     let mut known: BTreeMap<&PathElement, Option<&Value>> = BTreeMap::new();
     for (element, at) in &left {
-        // Items that share a step are not merged with: which one would it be?
+        // Live items with the same path element are ambiguous and not merged.
         known.entry(element).and_modify(|item| *item = None).or_insert(Some(&ours[*at]));
     }
     let mut shared = right.iter().map(|(element, _)| element).filter(|element| known.contains_key(element)).peekable();
@@ -79,7 +79,7 @@ fn lists(place: Place<'_>, live: Option<&Value>, config: Option<&Value>) -> Opti
                 continue;
             }
             if wanted.contains_key(element) && shared.peek().is_some_and(|s| *s != element) {
-                // It is shared, but its turn comes later.
+                // It is shared, but follows later in the configuration.
                 l += 1;
                 continue;
             }

@@ -13,22 +13,23 @@ use crate::fieldset::FieldSet;
 use crate::managed::Managed;
 use crate::owned::{self, never_owned};
 use crate::place::Place;
-use crate::track::{self, ManagedRequest};
+use crate::track;
 use crate::typed;
 use crate::versions::Changes;
+use crate::versions::ManagedRequest;
 
 pub use conflict::{ApplyError, Conflict, Conflicts};
 
-/// Who owns what an object had before it was first applied.
+/// The manager of the fields that an object had before it was first applied.
 const BEFORE: &str = "before-first-apply";
 
-/// Applies a configuration (`FieldManager.Apply` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`,
+/// Apply a configuration (`FieldManager.Apply` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`,
 /// `Updater.Apply` of structured-merge-diff `merge/update.go`).
 ///
-/// `live` is the object in loose form, none when the request creates it; `config` is generic JSON as it
-/// came, with its group, version and kind checked. Paths of `ignored` cannot be set through this endpoint.
-/// The answer is generic JSON with its `managedFields`, yet to be decoded and defaulted; it equals the
-/// live object but for them when nothing changed.
+/// `live` is the object in loose form, `None` if the request creates it; `config` is generic JSON as given, with its
+/// group, version and kind checked. Paths of `ignored` cannot be set through this endpoint. Return generic JSON with
+/// its `managedFields`, not decoded and defaulted yet; if nothing changed, it equals the live object in all other
+/// fields.
 pub fn apply(
     schema: &Schema,
     live: Option<&Value>,
@@ -40,7 +41,7 @@ pub fn apply(
     last_applied::apply(schema, live, config, req, force, ignored)
 }
 
-/// Applies once, without regard to who the manager is.
+/// Apply once, for any manager.
 fn once(
     schema: &Schema,
     live: Option<&Value>,
@@ -65,7 +66,7 @@ fn once(
     };
     fits(typed::config_problem(schema, config), "patch")?;
     if let Some(live) = live.filter(|_| !place.is_struct()) {
-        // What a built-in kind has in the store always fits.
+        // Stored objects of built-in kinds always match their schema.
         fits(typed::object_problem(schema, live), "live")?;
     }
 
@@ -76,7 +77,7 @@ fn once(
         metadata.remove("managedFields");
     }
     if managed.0.is_empty() {
-        // What nobody is known to own must not be taken without a conflict.
+        // Fields without a known owner must not be taken without a conflict.
         let before = ManagedRequest { manager: BEFORE, ..*req };
         track::update(place, &Value::object(), &live, &mut managed, &before, ignored);
     }
@@ -93,7 +94,7 @@ fn once(
     own.time = last.as_ref().map(|l| l.time.clone()).unwrap_or_default();
     own.set = owned::all(place, config).recursive_difference(ignored);
     let new = match &last {
-        // Who still asks for all that it asked for before has nothing to give up.
+        // A manager that still applies all its previous fields gives up none.
         Some(last) if !last.set.is_within(&own.set) => {
             let everyone = managed.0.iter().fold(own.set.clone(), |all, entry| all.union(&entry.set));
             prune::prune(place, &merged, &last.set, &everyone)

@@ -1,4 +1,4 @@
-//! What a manager no longer asks for goes, unless somebody else does (structured-merge-diff
+//! Removal of the fields that a manager no longer applies and no other manager owns (structured-merge-diff
 //! `merge/update.go prune`, `typed/remove.go`).
 
 use hydrofoil_types::{Map, Value};
@@ -7,20 +7,20 @@ use crate::fieldset::{FieldSet, PathElement};
 use crate::owned;
 use crate::place::{Atom, Place};
 
-/// The merged object without what `last` had and `everyone`, the new set included, does not.
+/// Return the merged object without the fields in `last` but not in `everyone`, which includes the new set.
 pub(super) fn prune(place: Place<'_>, merged: &Value, last: &FieldSet, everyone: &FieldSet) -> Value {
     let present = named(place, &owned::all(place, merged));
     let last = named(place, last);
     let pruned = without(place, merged, &last);
     let kept = named(place, &owned::all(place, &pruned)).union(&named(place, everyone));
     let pruned = without(place, merged, &present.clone().difference(&kept));
-    // What was not its own to remove comes back.
+    // Restore fields that it did not own.
     let kept = named(place, &owned::all(place, &pruned));
     let pruned = without(place, merged, &present.difference(&kept).intersection(&last));
     if pruned == Value::Null { Value::object() } else { pruned }
 }
 
-/// The set with the struct fields that lead to members as members (`EnsureNamedFieldsAreMembers`).
+/// Return the set with the struct fields on the way to members added (`EnsureNamedFieldsAreMembers`).
 fn named(place: Place<'_>, set: &FieldSet) -> FieldSet {
     let mut out = FieldSet::new();
     for (element, member, below) in set.nodes() {
@@ -34,14 +34,14 @@ fn named(place: Place<'_>, set: &FieldSet) -> FieldSet {
     out
 }
 
-/// The value without the members of a set; null when nothing is left.
+/// Return the value without the members of a set; null if nothing is left.
 fn without(place: Place<'_>, value: &Value, gone: &FieldSet) -> Value {
     let below = |element: &PathElement, child: Place<'_>, value: &Value| {
         if gone.has(std::slice::from_ref(element)) {
             return None;
         }
         Some(match gone.below(element) {
-            // What loses all it holds stays, empty.
+            // A value that loses all its members stays, empty.
             Some(inner) => match (without(child, value, inner), value) {
                 (Value::Null, Value::Object(_)) => Value::object(),
                 (Value::Null, Value::Array(_)) => Value::Array(Vec::new()),
@@ -67,7 +67,7 @@ fn without(place: Place<'_>, value: &Value, gone: &FieldSet) -> Value {
             let left: Vec<_> = left.collect();
             if left.is_empty() { Value::Null } else { Value::Array(left) }
         }
-        // Part of what is atomic cannot go alone.
+        // A part of an atomic value cannot be removed alone.
         (_, Value::Object(_) | Value::Array(_)) => Value::Null,
         _ => value.clone(),
     }

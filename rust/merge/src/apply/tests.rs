@@ -4,7 +4,8 @@ use hydrofoil_types::Value;
 
 use super::{ApplyError, apply};
 use crate::testing::{json, schema, text};
-use crate::track::{ManagedRequest, track_update};
+use crate::track::track_update;
+use crate::versions::ManagedRequest;
 use crate::{FieldSet, OneVersion};
 
 const T1: &str = "2001-01-01T00:00:01Z";
@@ -14,7 +15,7 @@ fn by<'a>(manager: &'a str, now: &'a str) -> ManagedRequest<'a> {
     ManagedRequest { manager, api_version: "v1", subresource: "", now, versions: &OneVersion }
 }
 
-/// Applies to a config map whose name and version go without saying.
+/// Apply to a config map; its name and version are filled in.
 fn map(live: Option<&Value>, manager: &str, now: &str, force: bool, rest: &str) -> Result<Value, ApplyError> {
     let config = json(&format!(r#"{{"apiVersion":"v1","kind":"ConfigMap","metadata":{{"name":"a"}}{rest}}}"#));
     apply(&schema("core.v1.ConfigMap"), live, &config, &by(manager, now), force, &FieldSet::new())
@@ -32,7 +33,7 @@ fn owners(object: &Value) -> Vec<String> {
     object.list_at(&["metadata", "managedFields"]).iter().map(shown).collect()
 }
 
-/// The story of the scenario `apply`, with what its golden answers.
+/// The steps of the scenario `apply`, with its golden answers.
 #[test]
 fn two_appliers_share_give_up_and_force() {
     let a = map(None, "alpha", T1, false, r#","data":{"key":"v","two":"x"}"#).expect("created");
@@ -54,7 +55,7 @@ fn two_appliers_share_give_up_and_force() {
     assert_eq!(left.to_string(), r#"Apply failed with 1 conflict: conflict with "alpha": .data.two"#);
     assert_eq!(left.outside(&FieldSet::of_fields(&[&["data", "two"]])), None);
 
-    // A new owner of what is there already changes nothing, so its entry has no time.
+    // A new co-owner changes no value, so its entry has no time.
     let a = map(Some(&a), "beta", T2, false, r#","data":{"key":"v"}"#).expect("shared");
     assert_eq!(owners(&a), [r#"beta  {"f:data":{"f:key":{}}}"#, r#"alpha 1Z {"f:data":{"f:key":{},"f:two":{}}}"#]);
     let a = map(Some(&a), "alpha", T2, false, r#","data":{"two":"x"}"#).expect("given up");
@@ -107,7 +108,7 @@ fn lists_merge_by_key_and_order() {
         .expect("added");
     assert_eq!(names(&b), ["x", "new", "y"]);
     assert_eq!(b.list_at(&["spec", "containers"])[2].str_at(&["image"]), "2");
-    // Dropping the shared item keeps it for the other; dropping its own takes it away.
+    // A shared item that one manager drops stays for the other; its own items are removed.
     let b = pod(Some(&b), "b", r#"{"containers":[{"name":"y"}]}"#).expect("dropped");
     assert_eq!(names(&b), ["x", "y"]);
     assert!(b.list_at(&["spec", "containers"])[1].list_at(&["env"]).is_empty());

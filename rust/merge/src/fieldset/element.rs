@@ -1,4 +1,4 @@
-//! One step of a path.
+//! One element of a path.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,28 +7,28 @@ use hydrofoil_types::{Map, SmolStr, Value};
 
 use hydrofoil_types::notation;
 
-/// One step of a path (structured-merge-diff `fieldpath/element.go`), in the order of the wire.
+/// An element of a path (structured-merge-diff `fieldpath/element.go`), in the order of the wire.
 #[derive(Clone, Debug)]
 pub enum PathElement {
     /// A field of a struct or a key of a map: `f:`.
     Field(SmolStr),
-    /// The item of these keys, sorted by name: `k:`.
+    /// The item with these keys, sorted by name: `k:`.
     Key(Vec<(SmolStr, Value)>),
     /// The item of a set: `v:`.
     Value(Value),
-    /// The item at a place: `i:`.
+    /// The item at an index: `i:`.
     Index(i64),
 }
 
-/// What a member name of fieldsV1 says.
+/// The result of parsing a member name of fieldsV1.
 pub(super) enum Parsed {
     Known(PathElement),
-    /// A step of a kind that only later versions know.
+    /// An element of a kind known only to later versions.
     Later,
 }
 
 impl PathElement {
-    /// Reads `f:name`; `None` when it is malformed.
+    /// Parse `f:name`; `None` if it is malformed.
     pub(super) fn parse(text: &str) -> Option<Parsed> {
         let (kind, rest) = (text.get(..1)?, text.get(1..)?.strip_prefix(':')?);
         Some(Parsed::Known(match kind {
@@ -45,7 +45,7 @@ impl PathElement {
         }))
     }
 
-    /// Writes it as a member name of fieldsV1.
+    /// Return it as a member name of fieldsV1.
     pub(super) fn wire(&self) -> SmolStr {
         let mut out = String::new();
         match self {
@@ -65,7 +65,7 @@ impl PathElement {
 }
 
 impl fmt::Display for PathElement {
-    /// As messages name it: `.spec`, `[name="a"]`, `[="x"]`, `[3]`.
+    /// Write it as in messages: `.spec`, `[name="a"]`, `[="x"]`, `[3]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = |value: &Value| match value {
             Value::Str(s) => format!("{s:?}"),
@@ -130,7 +130,7 @@ fn keys(a: &[(SmolStr, Value)], b: &[(SmolStr, Value)]) -> Ordering {
     differ.unwrap_or_else(|| a.len().cmp(&b.len()))
 }
 
-/// The order of values (structured-merge-diff `value.Compare`): numbers, texts, booleans, lists, maps, null.
+/// Compare values (structured-merge-diff `value.Compare`): numbers, strings, booleans, lists, maps, null.
 fn compare(a: &Value, b: &Value) -> Ordering {
     let rank = |v: &Value| match v {
         Value::Float(_) | Value::Int(_) => 0,
@@ -142,7 +142,7 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     };
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
-        // Adding zero makes one of the two zeros.
+        // Adding zero makes the two zeros equal.
         (Value::Float(a), Value::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
         (Value::Int(a), Value::Float(b)) => mixed(*a, *b),
         (Value::Float(a), Value::Int(b)) => mixed(*b, *a).reverse(),
@@ -164,7 +164,7 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// An integer beside a number of the other form, exactly: the order must be total.
+/// Compare an integer with a number of the other form, exactly: the order must be total.
 fn mixed(a: i64, b: f64) -> Ordering {
     if b.fract() == 0.0 && b.abs() < 9e18 { a.cmp(&(b as i64)) } else { (a as f64).total_cmp(&b).then(Ordering::Less) }
 }

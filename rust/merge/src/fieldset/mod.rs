@@ -1,4 +1,4 @@
-//! Sets of paths, as `fieldsV1` of managed fields holds them.
+//! Sets of paths, as in `fieldsV1` of managed fields.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -11,9 +11,9 @@ use std::cmp::Ordering;
 pub use element::PathElement;
 pub(crate) use text::first_fields;
 
-/// A set of paths (structured-merge-diff `fieldpath/set.go`): a tree whose nodes are members or lead to members.
+/// A set of paths (structured-merge-diff `fieldpath/set.go`): a tree of nodes that are members or lead to members.
 ///
-/// The nodes of a level stand in the order of their steps: sets are built in order and merged side by side.
+/// The nodes of a level are sorted by their path elements: sets are built in order and merged side by side.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSet(Vec<(PathElement, Node)>);
 
@@ -30,12 +30,12 @@ impl Node {
 }
 
 impl FieldSet {
-    /// The empty set.
+    /// Return an empty set.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The set of these paths of field names.
+    /// Return the set of the given paths of field names.
     pub fn of_fields(paths: &[&[&str]]) -> Self {
         let mut out = Self::new();
         for path in paths {
@@ -45,13 +45,13 @@ impl FieldSet {
         out
     }
 
-    /// Whether it has no path.
+    /// Report whether it has no paths.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     fn find(&self, element: &PathElement) -> Result<usize, usize> {
-        // What is built in order goes to the end.
+        // Sets built in order grow at the end.
         match self.0.last().map(|(last, _)| last.cmp(element)) {
             None | Some(Ordering::Less) => Err(self.0.len()),
             Some(Ordering::Equal) => Ok(self.0.len() - 1),
@@ -71,7 +71,7 @@ impl FieldSet {
         &mut self.0[at].1
     }
 
-    /// Adds a path; the empty path, which is the whole object, is never a member.
+    /// Add a path; the empty path (the whole object) is never a member.
     pub fn insert(&mut self, path: &[PathElement]) {
         let Some((last, parents)) = path.split_last() else { return };
         let mut here = self;
@@ -81,7 +81,7 @@ impl FieldSet {
         here.entry(last).member = true;
     }
 
-    /// Whether a path is a member.
+    /// Report whether a path is a member.
     pub fn has(&self, path: &[PathElement]) -> bool {
         let Some((last, parents)) = path.split_last() else { return false };
         let mut here = self;
@@ -94,7 +94,7 @@ impl FieldSet {
         here.get(last).is_some_and(|node| node.member)
     }
 
-    /// The paths of either set.
+    /// Return the paths of either set.
     #[must_use]
     pub fn union(self, other: &Self) -> Self {
         if self.is_empty() {
@@ -119,7 +119,7 @@ impl FieldSet {
         Self(out)
     }
 
-    /// The paths of both sets.
+    /// Return the paths of both sets.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let both = self.0.iter().filter_map(|(element, node)| {
@@ -130,7 +130,7 @@ impl FieldSet {
         Self(both.filter(|(_, node)| !node.is_empty()).collect())
     }
 
-    /// Whether every path is in `other` too.
+    /// Report whether every path is also in `other`.
     pub(crate) fn is_within(&self, other: &Self) -> bool {
         let mut theirs = other.0.iter().peekable();
         self.0.iter().all(|(element, node)| {
@@ -142,13 +142,13 @@ impl FieldSet {
         })
     }
 
-    /// The paths that are not in `other`.
+    /// Return the paths that are not in `other`.
     #[must_use]
     pub fn difference(self, other: &Self) -> Self {
         self.subtract(other, false)
     }
 
-    /// The paths that are neither in `other` nor below one that is.
+    /// Return the paths that are neither in `other` nor below one of its members.
     #[must_use]
     pub fn recursive_difference(self, other: &Self) -> Self {
         self.subtract(other, true)
@@ -173,12 +173,12 @@ impl FieldSet {
         Self(out)
     }
 
-    /// The nodes of this level: each step, whether it is a member, and what is below it.
+    /// Return the nodes of this level: each path element, whether it is a member, and the set below it.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (&PathElement, bool, &Self)> {
         self.0.iter().map(|(element, node)| (element, node.member, &node.below))
     }
 
-    /// Changes what stands at each step of this level; steps that lead nowhere after that go.
+    /// Change each node of this level; nodes that are neither members nor lead to any afterwards are removed.
     pub(crate) fn change_below(&mut self, mut change: impl FnMut(&PathElement, &mut bool, &mut Self)) {
         self.0.retain_mut(|(element, node)| {
             change(element, &mut node.member, &mut node.below);
@@ -186,7 +186,7 @@ impl FieldSet {
         });
     }
 
-    /// Sets a node; one that is neither a member nor leads to any is left out.
+    /// Set a node, unless it is neither a member nor leads to any.
     pub(crate) fn set_node(&mut self, element: PathElement, member: bool, below: Self) {
         let node = Node { member, below };
         if !node.is_empty() {
@@ -197,7 +197,7 @@ impl FieldSet {
         }
     }
 
-    /// The set of these nodes of one level in any order; of those that share a step the last counts, and such that are
+    /// Return the set of these nodes of one level in any order. The last node of a path element counts; nodes that are
     /// neither members nor lead to any are left out.
     pub(crate) fn of_nodes(nodes: impl Iterator<Item = (PathElement, bool, Self)>) -> Self {
         let nodes = nodes.map(|(element, member, below)| (element, Node { member, below }));
@@ -215,12 +215,12 @@ impl FieldSet {
         Self(nodes)
     }
 
-    /// What is below a step, if anything.
+    /// Return the set below a path element, if any.
     pub(crate) fn below(&self, element: &PathElement) -> Option<&Self> {
         self.get(element).map(|node| &node.below).filter(|below| !below.is_empty())
     }
 
-    /// All paths, members of a level before what is below them.
+    /// Return all paths, members of a level before those below them.
     pub fn paths(&self) -> Vec<Vec<PathElement>> {
         let mut out = Vec::new();
         self.collect(&mut Vec::new(), &mut out);

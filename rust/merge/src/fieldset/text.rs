@@ -1,4 +1,4 @@
-//! Sets as `fieldsV1` has them (`fieldpath/serialize.go`).
+//! Sets in the form of `fieldsV1` (`fieldpath/serialize.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -11,11 +11,11 @@ use super::FieldSet;
 use super::element::{Parsed, PathElement};
 use hydrofoil_types::notation::{self, Reader};
 
-/// How deep a set may nest: what a decoder lets through.
+/// The limit on the nesting of a set: that of the decoder.
 const MAX_DEPTH: usize = 1000;
 
 impl FieldSet {
-    /// The set as `fieldsV1`.
+    /// Return the set as `fieldsV1`.
     pub fn to_value(&self) -> Value {
         let mut out = String::with_capacity(128);
         self.write(false, &mut out);
@@ -39,7 +39,7 @@ impl FieldSet {
         out.push('}');
     }
 
-    /// The set of a `fieldsV1`; `None` when it is malformed. Steps of unknown kinds are skipped.
+    /// Return the set of a `fieldsV1`; `None` if it is malformed. Path elements of unknown kinds are skipped.
     pub fn from_value(value: &Value) -> Option<Self> {
         let text = match value {
             Value::Raw(text) => Cow::Borrowed(text.as_str()),
@@ -55,7 +55,7 @@ impl FieldSet {
     }
 }
 
-/// The set below a node, and whether the node is a member itself.
+/// Return the set below a node, and whether the node itself is a member.
 fn read(reader: &mut Reader<'_>, depth: usize) -> Option<(FieldSet, bool)> {
     if depth > MAX_DEPTH {
         return None;
@@ -88,13 +88,13 @@ fn read(reader: &mut Reader<'_>, depth: usize) -> Option<(FieldSet, bool)> {
         }
     }
     let out = FieldSet::of_nodes(nodes.into_iter());
-    // A node without anything below is there for its own sake.
+    // A node with nothing below it is a member.
     let member = member || out.is_empty();
     Some((out, member))
 }
 
-/// The names of the fields that the paths of a `fieldsV1` begin with; `None` when they begin with other steps, or it
-/// cannot be read.
+/// Return the names of the fields at the start of the paths of a `fieldsV1`; `None` if it is malformed or paths start
+/// with other elements.
 pub(crate) fn first_fields(text: &str) -> Option<Vec<&str>> {
     let mut out = Vec::new();
     let (mut depth, mut at) = (0usize, 0);

@@ -1,6 +1,6 @@
-//! The items of a list, in stretches, so that one is put in or taken out without moving all that follow.
+//! The items of a list in chunks, so that one can be inserted or removed without moving all that follow.
 
-/// How many items a stretch has at most.
+/// The maximum number of items of a chunk.
 const MOST: usize = 1024;
 
 /// A list.
@@ -28,7 +28,7 @@ impl<T> Items<T> {
         self.len
     }
 
-    /// In which stretch a place is, and where in it; the end of the list is in the last.
+    /// Return the chunk of an index and the index in it; the end of the list is in the last chunk.
     fn find(&self, place: usize) -> Option<(usize, usize)> {
         let mut rest = place;
         for (at, stretch) in self.stretches.iter().enumerate() {
@@ -50,7 +50,7 @@ impl<T> Items<T> {
         self.stretches.get_mut(at)?.get_mut(rest)
     }
 
-    /// Puts an item before the one at a place, or at the end.
+    /// Insert an item before an index, or at the end.
     pub fn insert(&mut self, place: usize, item: T) {
         self.len += 1;
         let Some((at, rest)) = self.find(place) else { return self.stretches.push(vec![item]) };
@@ -91,7 +91,7 @@ impl<T> IntoIterator for Items<T> {
 mod tests {
     use super::{Items, MOST};
 
-    /// Whatever is put in and taken out, it is a list.
+    /// It behaves like a list, whatever is inserted and removed.
     #[test]
     fn items_stand_where_those_of_a_list_do() {
         let mut list: Vec<usize> = (0..3 * MOST).collect();

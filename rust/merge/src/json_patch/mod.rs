@@ -1,4 +1,4 @@
-//! JSON patch (RFC 6902) with the readings of evanphx/json-patch v4.
+//! JSON patch (RFC 6902) as evanphx/json-patch v4 interprets it.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the list that they lead into")]
@@ -12,15 +12,15 @@ use crate::PatchError;
 use crate::equal::equal;
 use tree::Node;
 
-/// How many operations one patch may have (`maxJSONPatchOperations`).
+/// The maximum number of operations of a patch (`maxJSONPatchOperations`).
 pub(crate) const MAX_OPERATIONS: usize = 10_000;
 
-/// How many bytes all `copy` operations of a patch may add (`JSONPatchMaxCopyBytes`).
+/// The maximum number of bytes that all `copy` operations of a patch add (`JSONPatchMaxCopyBytes`).
 const MAX_COPIED: usize = 3 << 20;
 
-/// Applies a JSON patch, as `jsonPatcher` of apiserver `pkg/endpoints/handlers/patch.go` does.
+/// Apply a JSON patch, as `jsonPatcher` of apiserver `pkg/endpoints/handlers/patch.go` does.
 ///
-/// After an error the target is half patched: the caller throws it away.
+/// After an error the target is partly patched: the caller discards it.
 pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), PatchError> {
     let operations = operations(patch)?;
     if operations.len() > MAX_OPERATIONS {
@@ -38,7 +38,7 @@ pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), PatchError> {
     done
 }
 
-/// Does one operation, unless the document could become too deep to be walked.
+/// Apply one operation, unless the document could become too deep.
 fn one(doc: &mut impl Document, operation: &Map, spent: &mut Spent) -> Result<(), PatchError> {
     let steps = operation.str("path").matches('/').count();
     let moves = matches!(operation.str("op"), "move" | "copy");
@@ -53,46 +53,46 @@ fn one(doc: &mut impl Document, operation: &Map, spent: &mut Spent) -> Result<()
     apply(doc, operation, &mut spent.copied).map_err(PatchError::Failed)
 }
 
-/// What operations have used up.
+/// The resources that operations have used.
 struct Spent {
-    /// The bytes that copies have added.
+    /// The bytes added by copies.
     copied: usize,
-    /// How deep the document is at most.
+    /// An upper bound of the depth of the document.
     depth: usize,
 }
 
-/// How deep what was read may be.
+/// The maximum depth of a decoded document.
 const DEEPEST_READ: usize = 1000;
 
-/// How deep a document may become in between: copies double it, and each walk takes room on the stack.
+/// The maximum depth of a document in between: copies double it, and recursion takes space on the stack.
 const DEEPEST: usize = 2 * DEEPEST_READ;
 
-/// From how many operations on it is worth to open what they lead through.
+/// The number of operations from which opening the containers on their paths pays.
 const MANY: usize = 64;
 
-/// What operations are done on.
+/// The target of operations.
 trait Document {
-    /// What is taken from one place to another.
+    /// A part that is moved within the document.
     type Part;
-    /// Puts a value at a place.
+    /// Add a value at a path.
     fn put(&mut self, path: &str, value: Value) -> Result<(), String>;
-    /// Puts what was taken at a place.
+    /// Add a removed part at a path.
     fn give(&mut self, path: &str, part: Self::Part) -> Result<(), String>;
-    /// Takes out what is at a place.
+    /// Remove the part at a path and return it.
     fn take(&mut self, path: &str) -> Result<Self::Part, String>;
-    /// Puts a value in the place of another; a member of an object may be absent, as upstream never looks.
+    /// Replace the value at a path; a member of an object may be absent, as upstream does not check.
     fn exchange(&mut self, path: &str, value: Value) -> Result<(), String>;
-    /// Puts a value in the place of all.
+    /// Replace the whole document.
     fn become_whole(&mut self, value: Value);
-    /// How many containers stand in each other.
+    /// Return the depth of nested containers.
     fn depth(&self) -> usize;
-    /// A copy of what is at a place, and about how many bytes of JSON that is.
+    /// Return a copy of the value at a path, and its approximate size in bytes of JSON.
     fn copied(&mut self, path: &str) -> Result<(Value, usize), String>;
-    /// Whether a value is at a place; at that of an absent member null is.
+    /// Report whether a path has the given value; an absent member equals null.
     fn is(&mut self, path: &str, value: &Value) -> Result<bool, String>;
 }
 
-/// What strict field validation finds in a JSON patch: members that no operation has.
+/// Return the errors of strict field validation in a JSON patch: unknown members of operations.
 pub fn json_patch_unknown(patch: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (i, operation) in patch.as_array().unwrap_or(&[]).iter().enumerate() {
@@ -104,7 +104,7 @@ pub fn json_patch_unknown(patch: &Value) -> Vec<String> {
     found
 }
 
-/// The operations of a document whose form is right.
+/// Return the operations of a well-formed document.
 fn operations(patch: &Value) -> Result<&[Value], PatchError> {
     let wrong = |what: &Value, into: &str, of: &str| {
         PatchError::Malformed(format!("json: cannot unmarshal {} into Go {into} of type {of}", kind(what)))
@@ -130,7 +130,7 @@ fn operations(patch: &Value) -> Result<&[Value], PatchError> {
     Ok(list)
 }
 
-/// The name that Go's decoder has for the kind of a value.
+/// Return the name of the kind of a value in Go's decoder.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -176,7 +176,7 @@ fn apply(doc: &mut impl Document, operation: &Map, copied: &mut usize) -> Result
             }
             doc.put(path, copy)
         }
-        // An absent member equals null and no value at all: all are a nil node upstream.
+        // An absent member equals null and the absence of a value: all are a nil node upstream.
         _ if doc.is(path, value.unwrap_or(&Value::Null))? => Ok(()),
         _ => Err(format!("testing value {path} failed: test failed")),
     }
@@ -190,19 +190,19 @@ fn missing(path: &str) -> String {
     format!("operation does not apply: doc is missing path: \"{path}\": missing value")
 }
 
-/// What a part of a pointer stands for.
+/// Unescape a part of a pointer.
 fn pointed(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
 
-/// The parts of a pointer, of which what stands before the first slash does not count.
+/// Return the parts of a pointer and the last one; the text before the first slash is ignored.
 fn split(path: &str) -> Result<(Vec<String>, String), String> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(pointed).collect();
     let last = parts.pop().ok_or_else(|| missing(path))?;
     Ok((parts, last))
 }
 
-/// The container that holds the last part of a pointer, for change.
+/// Return the container of the last part of a pointer, for change.
 fn holder<'a>(doc: &'a mut Value, path: &str) -> Result<(&'a mut Value, String), String> {
     let (parts, last) = split(path)?;
     let mut here = doc;
@@ -220,7 +220,7 @@ fn holder<'a>(doc: &'a mut Value, path: &str) -> Result<(&'a mut Value, String),
     Ok((here, last))
 }
 
-/// The value at a pointer; `None` for an absent member of an object.
+/// Return the value at a pointer; `None` for an absent member of an object.
 fn read<'a>(doc: &'a Value, path: &str) -> Result<Option<&'a Value>, String> {
     let (parts, last) = split(path)?;
     let mut here = doc;
@@ -239,7 +239,7 @@ fn read<'a>(doc: &'a Value, path: &str) -> Result<Option<&'a Value>, String> {
     }
 }
 
-/// The place of an index in a list of `len`; negative ones count from the end.
+/// Return the index in a list of `len`; negative ones count from the end.
 fn index(text: &str, len: usize) -> Result<usize, String> {
     let n: i64 = text.parse().map_err(|_| format!("value was not a proper array index: '{text}'"))?;
     let len = len as i64;
@@ -258,7 +258,7 @@ impl Document for Value {
         match here {
             Value::Object(map) => map.set(last, value),
             Value::Array(list) if last == "-" => list.push(value),
-            // The place after the last item counts as one, for negative indices too.
+            // The index after the last item is valid, also for negative indices.
             Value::Array(list) => list.insert(index(&last, list.len() + 1)?, value),
             _ => return Err(missing(path)),
         }
@@ -315,7 +315,7 @@ impl Document for Value {
     }
 }
 
-/// About how many bytes of JSON a value is.
+/// Return the approximate size of a value in bytes of JSON.
 fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 4,

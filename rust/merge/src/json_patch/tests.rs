@@ -89,7 +89,7 @@ fn unknown_members_are_told() {
     assert_eq!(found, [r#"json patch unknown field "[0].foo""#, r#"json patch unknown field "[1].Value""#]);
 }
 
-/// A long row about one object ends as its operations do one by one.
+/// Many operations on one object have the same result as when applied one by one.
 #[test]
 fn rows_are_operations_one_after_the_other() {
     let row: Vec<_> = (0..80).map(|i| format!(r#"{{"op":"add","path":"/a/k~1{i}","value":{i}}}"#)).collect();
@@ -111,7 +111,7 @@ fn rows_are_operations_one_after_the_other() {
     }
 }
 
-/// Each copy of a thing into itself doubles its depth; many small moves add up.
+/// Each copy of a container into itself doubles its depth; many small moves add up.
 #[test]
 fn a_document_does_not_become_too_deep_to_walk() {
     let mut copies = Vec::new();
@@ -134,12 +134,12 @@ fn a_document_does_not_become_too_deep_to_walk() {
             assert_eq!(found, Err(PatchError::Malformed("exceeded max depth".to_owned())));
         }
     };
-    // The stack is that of the server's threads.
+    // The stack size of the server's threads.
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(refused).expect("a thread");
     thread.join().expect("it is refused");
 }
 
-/// Many operations lead where the same ones lead a few at a time.
+/// Many operations have the same result as the same ones in small patches.
 #[test]
 fn many_operations_are_done_as_few_are() {
     let doc = format!(r#"{{"l":[{}],"m":{{"x":{{"y":1}}}},"s":"t"}}"#, vec!["0"; 3000].join(","));

@@ -1,5 +1,5 @@
-//! A document while many operations are done on it: each container that one leads through is opened once, so that no
-//! operation takes longer than another, however large the document is.
+//! A document during many operations: each container on a path is opened once, so that the cost of an operation does
+//! not depend on the size of the document.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use hydrofoil_types::{Map, SmolStr, Value};
 use super::items::Items;
 use super::{absent_member, equal, index, missing, size, split};
 
-/// A part of a document: as it came, or opened.
+/// A part of a document: as decoded, or opened.
 pub(super) enum Node {
     Closed(Value),
     Object(Members),
@@ -54,7 +54,7 @@ impl Members {
 }
 
 impl Node {
-    /// Opens a container, so that its parts can be changed.
+    /// Open a container, so that its parts can be changed.
     fn open(&mut self) {
         if !matches!(self, Self::Closed(Value::Object(_) | Value::Array(_))) {
             return;
@@ -73,7 +73,7 @@ impl Node {
         };
     }
 
-    /// What it has become.
+    /// Return the resulting value.
     pub(super) fn close(self) -> Value {
         match self {
             Self::Closed(value) => value,
@@ -85,7 +85,7 @@ impl Node {
         }
     }
 
-    /// A copy of what it is.
+    /// Return a copy of the value.
     fn value(&self) -> Value {
         match self {
             Self::Closed(value) => value.clone(),
@@ -110,7 +110,7 @@ impl Node {
         }
     }
 
-    /// The container that holds the last part of a pointer, opened.
+    /// Return the container of the last part of a pointer, opened.
     fn holder(&mut self, path: &str) -> Result<(&mut Self, String), String> {
         let (parts, last) = split(path)?;
         let mut here = self;
@@ -130,7 +130,7 @@ impl Node {
         Ok((here, last))
     }
 
-    /// The value at a pointer; `None` for an absent member of an object.
+    /// Return the value at a pointer; `None` for an absent member of an object.
     fn read(&mut self, path: &str) -> Result<Option<&Self>, String> {
         let (here, last) = self.holder(path)?;
         match here {

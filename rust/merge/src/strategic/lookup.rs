@@ -1,19 +1,20 @@
-//! Where strategy and merge key of a field are found.
+//! Look-up of the patch strategy and merge key of a field.
 
 use hydrofoil_types::{Arena, Field, Schema, Shape, TypeDef};
 
 use crate::PatchError;
 
-/// What is known of the members of a map (`PatchMetaFromStruct` of apimachinery `pkg/util/strategicpatch/meta.go`).
+/// The patch metadata of the members of a map (`PatchMetaFromStruct` of apimachinery
+/// `pkg/util/strategicpatch/meta.go`).
 pub(super) struct Meta<'a> {
     arena: &'a Arena,
-    /// The struct, or the kind that Go's reflection names for what is none.
+    /// The struct, or the name of the kind in Go's reflection if it is not one.
     def: Result<&'a TypeDef, &'static str>,
 }
 
-/// What is known of a list.
+/// The patch metadata of a list.
 pub(super) struct List<'a> {
-    /// What is known of its items.
+    /// The metadata of its items.
     pub item: Meta<'a>,
     /// Its strategy without `retainKeys`.
     pub strategy: &'a str,
@@ -22,7 +23,7 @@ pub(super) struct List<'a> {
 }
 
 impl<'a> Meta<'a> {
-    /// Of the whole object.
+    /// Return the metadata of the whole object.
     pub fn root(schema: &'a Schema) -> Self {
         Self { arena: &schema.arena, def: Ok(schema.root()) }
     }
@@ -42,18 +43,18 @@ impl<'a> Meta<'a> {
         Self { arena, def }
     }
 
-    /// The name of the kind, for messages.
+    /// Return the name of the kind, for messages.
     pub fn kind(&self) -> &'static str {
         self.def.err().unwrap_or("struct")
     }
 
-    /// What is known of an object in a field, and its strategy.
+    /// Return the metadata of an object in a field, and its strategy.
     pub fn object(&self, key: &str) -> Result<(Self, &'a str), PatchError> {
         let field = self.field(key)?;
         Ok((Self::of(self.arena, &field.shape), strategy(field)))
     }
 
-    /// What is known of a list in a field.
+    /// Return the metadata of a list in a field.
     pub fn list(&self, key: &str) -> Result<List<'a>, PatchError> {
         let field = self.field(key)?;
         let item = match &field.shape {
@@ -82,7 +83,7 @@ impl<'a> Meta<'a> {
     }
 }
 
-/// `extractRetainKeysPatchStrategy`: the strategy that stands beside `retainKeys`.
+/// Return the strategy besides `retainKeys` (`extractRetainKeysPatchStrategy`).
 fn strategy(field: &Field) -> &str {
     let strategies = field.patch_strategy.as_deref().unwrap_or("");
     strategies.split(',').find(|s| *s != "retainKeys").unwrap_or("")

@@ -16,10 +16,10 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM: &str = "$deleteFromPrimitiveList";
 const ELEMENT_ORDER: &str = "$setElementOrder";
 
-/// Lays a strategic merge patch over an object of a built-in type
-/// (`StrategicMergeMapPatch` of apimachinery `pkg/util/strategicpatch/patch.go`).
+/// Apply a strategic merge patch to an object of a built-in type (`StrategicMergeMapPatch` of apimachinery
+/// `pkg/util/strategicpatch/patch.go`).
 ///
-/// Both sides are generic JSON. After an error the target is half patched: the caller throws it away.
+/// Both sides are generic JSON. After an error the target is partly patched: the caller discards it.
 pub fn strategic(schema: &Schema, target: &mut Value, patch: Value) -> Result<(), PatchError> {
     let Value::Object(patch) = patch else {
         return Err(PatchError::Malformed("invalid JSON document".to_owned()));
@@ -32,7 +32,7 @@ pub fn strategic(schema: &Schema, target: &mut Value, patch: Value) -> Result<()
     Ok(())
 }
 
-/// `mergeMap`, as the server calls it: lists of deletions are worked off, unmatched nulls dropped.
+/// Merge maps as the server calls `mergeMap`: apply lists of deletions, drop unmatched nulls.
 fn merge_map(mut original: Map, mut patch: Map, meta: &Meta<'_>) -> Result<Map, PatchError> {
     if let Some(directive) = patch.get(PATCH) {
         return match directive.as_str() {
@@ -84,7 +84,7 @@ fn merge_map(mut original: Map, mut patch: Map, meta: &Meta<'_>) -> Result<Map, 
     Ok(original.into_map())
 }
 
-/// The field that a directive is about; its form is `$directive/field`.
+/// Return the field of a directive of the form `$directive/field`.
 fn after_slash<'k>(key: &'k str, directive: &str, name: &str) -> Result<&'k str, PatchError> {
     match key.split_once('/') {
         Some((before, field)) if before == directive => Ok(field),
@@ -96,7 +96,7 @@ fn bad_format(name: &str) -> PatchError {
     PatchError::Malformed(format!("invalid patch format of {name}"))
 }
 
-/// `applyRetainKeysDirective`: what the list does not name goes, and the patch may set nothing else.
+/// Remove all keys that the list does not name; the patch may set no others (`applyRetainKeysDirective`).
 fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), PatchError> {
     let Some(keys) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let keys = keys.as_array().ok_or_else(|| bad_format("retainKeys"))?;
@@ -111,7 +111,7 @@ fn retain_keys(original: &mut Map, patch: &mut Map) -> Result<(), PatchError> {
     Ok(())
 }
 
-/// `mergePatchIntoOriginal`: lists with a wanted order are merged here and taken out of the patch.
+/// Merge the lists with a requested order and remove them from the patch (`mergePatchIntoOriginal`).
 fn element_orders(original: &mut Map, patch: &mut Map, meta: &Meta<'_>) -> Result<(), PatchError> {
     let directives: Vec<_> = patch.keys().filter(|k| k.starts_with(ELEMENT_ORDER)).cloned().collect();
     for directive in directives {
@@ -141,7 +141,7 @@ fn element_orders(original: &mut Map, patch: &mut Map, meta: &Meta<'_>) -> Resul
             && of_maps
             && list.merge_key.is_empty()
         {
-            // `validateMergeKeyInLists` asks for the key of a list that has none.
+            // `validateMergeKeyInLists` requires a key even if the list has no merge key.
             return Err(text::no_merge_key(item, ""));
         }
         if of_maps && list.strategy == "merge" {
@@ -154,7 +154,7 @@ fn element_orders(original: &mut Map, patch: &mut Map, meta: &Meta<'_>) -> Resul
     Ok(())
 }
 
-/// `discardNullValuesFromPatch`: a null of a new value deletes nothing.
+/// Drop nulls of a new value, which delete nothing (`discardNullValuesFromPatch`).
 fn drop_nulls(value: &mut Value) {
     match value {
         Value::Object(map) => map.retain(|_, v| {
@@ -166,7 +166,7 @@ fn drop_nulls(value: &mut Value) {
     }
 }
 
-/// `removeDirectives`: takes marked maps out of a new value; false when the value itself is marked.
+/// Remove maps with directives from a new value; return false if the value itself is one (`removeDirectives`).
 fn drop_directives(value: &mut Value) -> bool {
     match value {
         Value::Object(map) if map.contains_key(PATCH) => return false,

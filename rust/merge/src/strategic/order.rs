@@ -1,4 +1,4 @@
-//! The order of merged lists: first the one asked for, then that of the patch, then the live one.
+//! The order of merged lists: first the requested one, then that of the patch, then the live one.
 
 #![allow(clippy::arithmetic_side_effects, reason = "places and depths are bounded by what is in memory")]
 
@@ -9,7 +9,7 @@ use hydrofoil_types::{Map, SmolStr, Value, go};
 use super::{PATCH, text};
 use crate::PatchError;
 
-/// A scalar as a key of a table.
+/// A scalar as a key of a hash table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Ident {
     Null,
@@ -20,7 +20,7 @@ pub(super) enum Ident {
 }
 
 impl Ident {
-    /// Of a scalar; other values are equal to nothing.
+    /// Return the key of a scalar; other values are never equal.
     pub fn of(value: &Value) -> Option<Self> {
         match value {
             Value::Null => Some(Self::Null),
@@ -32,13 +32,13 @@ impl Ident {
         }
     }
 
-    /// Of an item: of its merge key, or of itself in a list without one.
+    /// Return the key of an item: its merge key, or itself in a list without one.
     fn of_item(item: &Value, merge_key: &str) -> Option<Self> {
         if merge_key.is_empty() { Self::of(item) } else { item.get(merge_key).and_then(Self::of) }
     }
 }
 
-/// The items with nothing but their merge key: all that an order needs.
+/// Return the items with only their merge keys, which suffice for the order.
 pub(super) fn keys_only(items: &[Value], merge_key: &str) -> Vec<Value> {
     let short = |item: &Value| match item.get(merge_key) {
         Some(key) => {
@@ -51,8 +51,8 @@ pub(super) fn keys_only(items: &[Value], merge_key: &str) -> Vec<Value> {
     items.iter().map(short).collect()
 }
 
-/// The live list as the wanted order sees it once the patch is merged: upstream deletes in place, and as many new items
-/// take the room behind the others as were deleted.
+/// Return the live list on which the requested order is based after the patch is merged: upstream deletes in place, and
+/// as many new items as were deleted take the free space at the end.
 pub(super) fn live_after(mut live: Vec<Value>, patch: &[Value], merge_key: &str) -> Vec<Value> {
     let directive = |item: &Value| item.get(PATCH).and_then(Value::as_str).map(SmolStr::from);
     let gone = |item: &&Value| directive(item).as_deref() == Some("delete");
@@ -72,7 +72,7 @@ pub(super) fn live_after(mut live: Vec<Value>, patch: &[Value], merge_key: &str)
     live
 }
 
-/// The place of the first item of each key.
+/// Return the index of the first item of each key.
 fn places(items: &[Value], merge_key: &str) -> HashMap<Ident, usize> {
     let mut out = HashMap::new();
     for (at, item) in items.iter().enumerate() {
@@ -83,8 +83,8 @@ fn places(items: &[Value], merge_key: &str) -> HashMap<Ident, usize> {
     out
 }
 
-/// `normalizeElementOrder`, with the partition before it: wanted items keep the wanted order, the others
-/// the live one, and others go before the first wanted item that follows them in the live list.
+/// Order items: requested items in the requested order, the others in the live order, each before the first requested
+/// item that follows it in the live list (`normalizeElementOrder`, with the partition before it).
 pub(super) fn arrange(
     merged: Vec<Value>,
     wanted: &[Value],
@@ -119,7 +119,7 @@ pub(super) fn arrange(
     Ok(out)
 }
 
-/// `validatePatchWithSetOrderList`: the patch has the wanted order and nothing beyond it.
+/// Check that the patch follows the requested order and has no other items (`validatePatchWithSetOrderList`).
 pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Result<(), PatchError> {
     if patch.is_empty() || wanted.is_empty() {
         return Ok(());
@@ -134,7 +134,7 @@ pub(super) fn check(patch: &[Value], wanted: &[Value], merge_key: &str) -> Resul
     let mut items = patch.iter().filter(|item| !deleted(item)).peekable();
     let mut order = wanted.iter();
     while let Some(item) = items.peek() {
-        // Marked items are passed over, but for those that stand behind all that is wanted.
+        // Items with directives are skipped, except after the last requested one.
         if !order.as_slice().is_empty() && marked(item) {
             items.next();
             continue;

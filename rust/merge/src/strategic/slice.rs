@@ -11,14 +11,14 @@ use super::order::{self, Ident};
 use super::{PATCH, merge_map, text};
 use crate::PatchError;
 
-/// `mergeSliceHandler`: merges, deletes from, or replaces a list.
+/// Merge, delete from, or replace a list (`mergeSliceHandler`).
 pub(super) fn merge_list(
     original: Vec<Value>,
     patch: Vec<Value>,
     list: &List<'_>,
     deletes: bool,
 ) -> Result<Vec<Value>, PatchError> {
-    // Deletions count whatever the strategy is.
+    // Deletions apply with any strategy.
     if list.strategy != "merge" && !deletes {
         return Ok(patch);
     }
@@ -42,14 +42,14 @@ pub(super) fn merge_list(
         return Err(PatchError::Internal(format!("cannot merge lists without merge key for {kind}")));
     }
     let (original, patch) = directives(original, patch, list.merge_key)?;
-    // Only the keys of the patch and of the live list count for the order.
+    // Only the keys of the patch and of the live list determine the order.
     let wanted = order::keys_only(&patch, list.merge_key);
     let live = order::keys_only(&original, list.merge_key);
     let merged = merge_items(original, patch, list)?;
     order::arrange(merged, &wanted, &live, list.merge_key)
 }
 
-/// `sliceElementType`: whether the items are maps; all must be of one kind, which is no list.
+/// Report whether the items are maps; all must be of one kind, which is not a list (`sliceElementType`).
 pub(super) fn element_kind(original: &[Value], patch: &[Value]) -> Result<bool, PatchError> {
     let mut items = original.iter().chain(patch);
     let Some(first) = items.next() else {
@@ -58,7 +58,7 @@ pub(super) fn element_kind(original: &[Value], patch: &[Value]) -> Result<bool, 
     if matches!(first, Value::Array(_)) {
         return Err(PatchError::Failed("lists of lists are not supported".to_owned()));
     }
-    // Upstream panics at a null item, which answers 500 too.
+    // Upstream panics on a null item, which also answers 500.
     let same = |v: &Value| std::mem::discriminant(v) == std::mem::discriminant(first);
     if *first == Value::Null || !items.all(same) {
         let (original, patch) = (go::plain_list(original), go::plain_list(patch));
@@ -67,7 +67,7 @@ pub(super) fn element_kind(original: &[Value], patch: &[Value]) -> Result<bool, 
     Ok(matches!(first, Value::Object(_)))
 }
 
-/// `mergeSliceWithSpecialElements`: works off the items that are directives.
+/// Apply the items that are directives (`mergeSliceWithSpecialElements`).
 fn directives(
     mut original: Vec<Value>,
     patch: Vec<Value>,
@@ -102,7 +102,7 @@ fn directives(
     Ok((original, plain))
 }
 
-/// `mergeSliceWithoutSpecialElements`: merges items of one key, appends the others.
+/// Merge items of the same key, append the others (`mergeSliceWithoutSpecialElements`).
 fn merge_items(original: Vec<Value>, patch: Vec<Value>, list: &List<'_>) -> Result<Vec<Value>, PatchError> {
     let mut merged = original;
     let mut places: HashMap<Ident, usize> = HashMap::new();

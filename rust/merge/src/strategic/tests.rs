@@ -19,7 +19,7 @@ fn lists_merge_by_key() {
     let two =
         r#"[{"name":"one","image":"1","env":[{"name":"A","value":"1"},{"name":"B","value":"2"}]},{"name":"two"}]"#;
     let cases = [
-        // New items follow the patched item they stand behind.
+        // New items follow the patched item before them.
         (
             r#"{"containers":[{"name":"one","image":"2"},{"name":"three"}]}"#,
             r#"[{"name":"one","image":"2","env":[{"name":"A","value":"1"},{"name":"B","value":"2"}]},{"name":"three"},{"name":"two"}]"#,

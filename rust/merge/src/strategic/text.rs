@@ -4,13 +4,13 @@ use hydrofoil_types::{Map, Value, go};
 
 use crate::PatchError;
 
-/// `ErrNoMergeKey`.
+/// Return `ErrNoMergeKey`.
 pub(super) fn no_merge_key(map: &Map, key: &str) -> PatchError {
     let map = go::plain_map(map);
     PatchError::Internal(format!("map: {map} does not contain declared merge key: {key}"))
 }
 
-/// `ErrBadPatchType`.
+/// Return `ErrBadPatchType`.
 pub(super) fn unknown_directive(directive: &Value, map: &Map) -> PatchError {
     let name = match directive {
         Value::Str(s) => s.to_string(),
@@ -24,17 +24,17 @@ pub(super) fn unknown_directive(directive: &Value, map: &Map) -> PatchError {
     PatchError::Internal(format!("unknown patch type: {name} in map: {map}"))
 }
 
-/// `ErrBadArgType` where a list belongs.
+/// Return `ErrBadArgType` for a value that is not a list.
 pub(super) fn not_a_list(value: &Value) -> PatchError {
     PatchError::Internal(format!("expected a []interface {{}}, but received a {}", go_type(value)))
 }
 
-/// `ErrBadArgType` where an object belongs.
+/// Return `ErrBadArgType` for a value that is not an object.
 pub(super) fn not_a_map(value: &Value) -> PatchError {
     PatchError::Internal(format!("expected a map[string]interface {{}}, but received a {}", go_type(value)))
 }
 
-/// The items of a list, or `ErrBadArgType`.
+/// Return the items of a list, or `ErrBadArgType`.
 pub(super) fn as_list(value: &Value) -> Result<&[Value], PatchError> {
     value.as_array().ok_or_else(|| not_a_list(value))
 }

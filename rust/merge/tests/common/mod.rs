@@ -1,4 +1,4 @@
-//! Tables of cases, which are YAML.
+//! Tables of cases in YAML.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 use std::path::Path;
@@ -12,12 +12,12 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     Catalog::parse(&std::fs::read(path).expect("the catalog is there")).expect("the catalog is well formed")
 });
 
-/// A built-in type by its name without `io.k8s.api.`.
+/// Return the schema of a built-in type by its name without `io.k8s.api.`.
 pub fn schema(name: &str) -> Schema {
     CATALOG.schema(&format!("io.k8s.api.{name}")).expect("the type is built in")
 }
 
-/// The cases of a table.
+/// Return the cases of a table.
 pub fn cases(name: &str) -> Vec<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name);
     let text = std::fs::read(path).expect("the table is there");
@@ -27,12 +27,12 @@ pub fn cases(name: &str) -> Vec<Value> {
     }
 }
 
-/// A member of a case, null when there is none.
+/// Return a member of a case, null if absent.
 pub fn part(case: &Value, name: &str) -> Value {
     case.get(name).cloned().unwrap_or_default()
 }
 
-/// A value as JSON, members sorted.
+/// Return a value as JSON, members sorted.
 pub fn shown(value: &Value) -> String {
     let mut value = value.clone();
     sort(&mut value);

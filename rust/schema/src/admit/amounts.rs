@@ -15,7 +15,7 @@ use crate::read::Read;
 pub(super) struct Amounts(pub BTreeMap<SmolStr, Quantity>);
 
 impl Amounts {
-    /// The amounts of a map; what is no quantity is left out.
+    /// Return the amounts of a map; values that are not quantities are left out.
     pub fn of(map: &Value) -> Self {
         let entries = map.as_object().into_iter().flat_map(Map::iter);
         Self(entries.filter_map(|(name, value)| Some((name.clone(), Quantity::parse(value.as_str()?).ok()?))).collect())
@@ -31,7 +31,7 @@ impl Amounts {
         }
     }
 
-    /// Adds those of another, as `Quantity.Add` does: zero takes on the other's format.
+    /// Add those of another, as `Quantity.Add` does: zero takes on the other's format.
     pub fn add(&mut self, other: &Self) {
         for (name, more) in &other.0 {
             self.0
@@ -44,7 +44,7 @@ impl Amounts {
         }
     }
 
-    /// Takes the larger of each.
+    /// Raise each amount to that of another if it is larger.
     fn raise(&mut self, other: &Self) {
         for (name, more) in &other.0 {
             let had = self.0.entry(name.clone()).or_insert(*more);
@@ -54,7 +54,7 @@ impl Amounts {
         }
     }
 
-    /// What is left when others are taken away, and not less than nothing.
+    /// Return the amounts less those of another, and not less than zero.
     pub fn less(&self, other: &Self) -> Self {
         let rest = self.0.iter().map(|(name, had)| {
             let nano = had.nano() - other.get(name).map_or(0, Quantity::nano);
@@ -63,7 +63,7 @@ impl Amounts {
         Self(rest.collect())
     }
 
-    /// Those whose name fits.
+    /// Return those whose name fits.
     pub fn only(&self, mut fits: impl FnMut(&str) -> bool) -> Self {
         Self(self.0.iter().filter(|(name, _)| fits(name)).map(|(n, q)| (n.clone(), *q)).collect())
     }
@@ -86,11 +86,11 @@ impl fmt::Display for Amounts {
     }
 }
 
-/// The requests or the limits of a pod: of its containers together, or of what runs before them if that is more;
-/// those of the pod itself stand in for them (`podRequests`, `podLimits`).
+/// Return the requests or the limits of a pod: of its containers together, or of its init containers if that is more;
+/// those of the pod itself take precedence (`podRequests`, `podLimits`).
 pub(super) fn of_pod(pod: &Value, list: &str) -> Amounts {
-    let spec = pod.sub("spec");
-    let of = |container: &Value| Amounts::of(container.sub("resources").sub(list));
+    let spec = pod.field("spec");
+    let of = |container: &Value| Amounts::of(container.field("resources").field(list));
     let mut sum = Amounts::default();
     for container in spec.list("containers") {
         sum.add(&of(container));
@@ -98,7 +98,7 @@ pub(super) fn of_pod(pod: &Value, list: &str) -> Amounts {
     let (mut beside, mut before) = (Amounts::default(), Amounts::default());
     for container in spec.list("initContainers") {
         let own = of(container);
-        if container.s("restartPolicy") == "Always" {
+        if container.text("restartPolicy") == "Always" {
             sum.add(&own);
             beside.add(&own);
             before.raise(&beside);
@@ -109,7 +109,7 @@ pub(super) fn of_pod(pod: &Value, list: &str) -> Amounts {
         }
     }
     sum.raise(&before);
-    for (name, quantity) in Amounts::of(spec.sub("resources").sub(list)).0 {
+    for (name, quantity) in Amounts::of(spec.field("resources").field(list)).0 {
         if matches!(name.as_str(), "cpu" | "memory") {
             sum.0.insert(name, quantity);
         }

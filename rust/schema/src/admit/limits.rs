@@ -4,17 +4,17 @@ use hydrofoil_types::{Map, Quantity, Seen, Value};
 use smol_str::SmolStr;
 
 use super::amounts::{Amounts, of_pod};
-use crate::prepare::qos_class;
 use crate::read::Read;
+use crate::rules::qos;
 
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
-/// Up to here quantities are compared in thousandths.
+/// The limit up to which quantities are compared in thousandths.
 const MAX_MILLI: i128 = (1 << 63) / 1000 - 1;
 
-/// Gives the containers of a pod what a range has for those that say nothing, and notes it in an annotation.
+/// Set the defaults of a range in the containers of a pod that specify none, and record it in an annotation.
 pub fn fill(pod: &mut Value, range: &Value) {
     let (mut requests, mut limits) = (Map::new(), Map::new());
-    for limit in range.sub("spec").list("limits").iter().filter(|l| l.s("type") == "Container") {
+    for limit in range.field("spec").list("limits").iter().filter(|l| l.text("type") == "Container") {
         for (from, to) in [("defaultRequest", &mut requests), ("default", &mut limits)] {
             for (name, quantity) in limit.entries(from) {
                 to.set(name.clone(), quantity.clone());
@@ -25,7 +25,7 @@ pub fn fill(pod: &mut Value, range: &Value) {
     let spec = pod.object_at_mut(&["spec"]);
     for (list, kind) in [("containers", "container"), ("initContainers", "init container")] {
         for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
-            let name = container.s("name").to_owned();
+            let name = container.text("name").to_owned();
             for (what, shown, defaults) in [("requests", "request", &requests), ("limits", "limit", &limits)] {
                 let set = complete(container, what, defaults);
                 if !set.is_empty() {
@@ -39,13 +39,13 @@ pub fn fill(pod: &mut Value, range: &Value) {
     }
     let note = format!("LimitRanger plugin set: {}", notes.join("; "));
     pod.object_at_mut(&["metadata", "annotations"]).set(ANNOTATION, Value::str(note));
-    let class = qos_class(pod);
+    let class = qos::class(pod);
     pod.object_at_mut(&["status"]).set("qosClass", Value::str(class));
 }
 
-/// Sets what is absent; the names of it in order.
+/// Set absent amounts; return their names in order.
 fn complete(container: &mut Value, what: &str, defaults: &Map) -> Vec<SmolStr> {
-    let absent = |name: &str| container.sub("resources").sub(what).get(name).is_none();
+    let absent = |name: &str| container.field("resources").field(what).get(name).is_none();
     let mut names: Vec<SmolStr> = defaults.keys().filter(|name| absent(name)).cloned().collect();
     names.sort();
     if !names.is_empty() {
@@ -58,24 +58,24 @@ fn complete(container: &mut Value, what: &str, defaults: &Map) -> Vec<SmolStr> {
     names
 }
 
-/// Why a range refuses a pod or a claim; none when it does not.
+/// Return why a range refuses a pod or a claim, if it does.
 pub fn refusal(claim: bool, object: &Value, range: &Value) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
-    for limit in range.sub("spec").list("limits") {
-        let kind = limit.s("type");
+    for limit in range.field("spec").list("limits") {
+        let kind = limit.text("type");
         let limit = Limit { limit, kind };
         match (claim, kind) {
             (true, "PersistentVolumeClaim") => {
-                let requests = Amounts::of(object.sub("spec").sub("resources").sub("requests"));
+                let requests = Amounts::of(object.field("spec").field("resources").field("requests"));
                 limit.least(&requests, &Amounts::default(), &mut found);
                 limit.most_requested(&requests, &mut found);
             }
             (false, "Container") => {
-                let spec = object.sub("spec");
+                let spec = object.field("spec");
                 for container in spec.list("containers").iter().chain(spec.list("initContainers")) {
-                    let resources = container.sub("resources");
+                    let resources = container.field("resources");
                     let (requests, limits) =
-                        (Amounts::of(resources.sub("requests")), Amounts::of(resources.sub("limits")));
+                        (Amounts::of(resources.field("requests")), Amounts::of(resources.field("limits")));
                     limit.all(&requests, &limits, &mut found);
                 }
             }
@@ -106,7 +106,7 @@ impl Limit<'_> {
     }
 
     fn bounds(&self, key: &str) -> Amounts {
-        Amounts::of(self.limit.sub(key))
+        Amounts::of(self.limit.field(key))
     }
 
     fn least(&self, requests: &Amounts, limits: &Amounts, found: &mut Vec<String>) {
@@ -168,7 +168,7 @@ impl Limit<'_> {
     }
 }
 
-/// Quantities in thousandths, or whole where one of them is too large for that (`requestLimitEnforcedValues`).
+/// Return quantities in thousandths, or whole if one is too large for that (`requestLimitEnforcedValues`).
 fn same_precision<const N: usize>(of: [Option<Quantity>; N]) -> [i128; N] {
     let whole = of.map(|q| q.map_or(0, Quantity::value));
     if whole.iter().all(|v| *v <= MAX_MILLI) { of.map(|q| q.map_or(0, Quantity::milli)) } else { whole }

@@ -1,4 +1,4 @@
-//! Admission that computes: limits of containers, pods and claims, and what objects use of a quota.
+//! Admission that computes: limits of containers, pods and claims, and the usage of quotas by objects.
 
 use hydrofoil_types::{Quantity, Value};
 
@@ -7,7 +7,7 @@ pub mod limits;
 pub mod quota;
 mod scope;
 
-/// Whether a claim asks for more storage than before.
+/// Report whether a claim asks for more storage than before.
 pub fn storage_grows(old: &Value, new: &Value) -> bool {
     let asked = |claim: &Value| {
         let text = claim.str_at(&["spec", "resources", "requests", "storage"]);

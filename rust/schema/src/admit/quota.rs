@@ -11,7 +11,7 @@ use smol_str::SmolStr;
 use super::amounts::{Amounts, of_pod};
 use super::scope;
 use crate::read::Read;
-use crate::validate::resource::is_extended;
+use crate::rules::resource::is_extended;
 
 /// A write that may be charged to quotas.
 #[derive(Clone, Copy, Debug)]
@@ -22,14 +22,14 @@ pub struct Charge<'a> {
     pub resource: &'a str,
     /// The subresource; empty for the object itself.
     pub subresource: &'a str,
-    /// The object as it was; none when it is created.
+    /// The stored object; absent on creation.
     pub old: Option<&'a Value>,
-    /// The object as it would be.
+    /// The object to write.
     pub object: &'a Value,
 }
 
 impl Charge<'_> {
-    /// The new `status.used` of each quota that it changes, or why one of them refuses (`CheckRequest`).
+    /// Return the new `status.used` of each quota that changes, or why one of them refuses (`CheckRequest`).
     pub fn check(&self, quotas: &[Value]) -> Result<Vec<(usize, Value)>, String> {
         if !self.counts() {
             return Ok(Vec::new());
@@ -37,8 +37,8 @@ impl Charge<'_> {
         let mut fitting = Vec::new();
         for (i, quota) in quotas.iter().enumerate() {
             let (hard, used) =
-                (Amounts::of(quota.sub("status").sub("hard")), Amounts::of(quota.sub("status").sub("used")));
-            let name = quota.sub("metadata").s("name");
+                (Amounts::of(quota.field("status").field("hard")), Amounts::of(quota.field("status").field("used")));
+            let name = quota.field("metadata").text("name");
             let own: Vec<SmolStr> = hard.0.keys().filter(|n| self.measures(n)).cloned().collect();
             if own.is_empty() || !scope::all_match(quota, self.resource, self.object) {
                 continue;
@@ -82,14 +82,15 @@ impl Charge<'_> {
         Ok(out)
     }
 
-    /// Whether the write can change what is used at all (`Handles`).
+    /// Report whether the write can change the usage at all (`Handles`).
     fn counts(&self) -> bool {
         match (self.group, self.resource, self.subresource, self.old) {
             ("", "events" | "bindings" | "componentstatuses", ..) | ("events.k8s.io", ..) => false,
             ("", "pods", "", Some(old)) => scope::is_terminating(old) != scope::is_terminating(self.object),
             ("", "pods", "resize", Some(_)) | ("", "services" | "persistentvolumeclaims", "", Some(_)) => true,
             ("", "persistentvolumeclaims", "status", Some(old)) => {
-                let storage = |claim: &Value| claim.sub("status").sub("allocatedResources").s("storage").to_owned();
+                let storage =
+                    |claim: &Value| claim.field("status").field("allocatedResources").text("storage").to_owned();
                 storage(old) != storage(self.object)
             }
             (.., subresource, None) => subresource.is_empty(),
@@ -97,13 +98,13 @@ impl Charge<'_> {
         }
     }
 
-    /// The name under which objects of the resource are counted.
+    /// Return the name under which objects of the resource are counted.
     fn counted(&self) -> String {
         let dot = if self.group.is_empty() { "" } else { "." };
         format!("count/{}{dot}{}", self.resource, self.group)
     }
 
-    /// Whether a quota's resource is about objects of this kind (`MatchingResources`).
+    /// Report whether a quota's resource concerns objects of this kind (`MatchingResources`).
     fn measures(&self, name: &str) -> bool {
         if name == self.counted() {
             return true;
@@ -128,13 +129,13 @@ impl Charge<'_> {
         }
     }
 
-    /// What containers have to say for these resources and do not (`Constraints`).
+    /// Return the required resources that containers do not specify (`Constraints`).
     fn missing(&self, own: &[SmolStr]) -> Option<String> {
         if (self.group, self.resource) != ("", "pods") {
             return None;
         }
-        let spec = self.object.sub("spec");
-        let level = spec.sub("resources");
+        let spec = self.object.field("spec");
+        let level = spec.field("resources");
         if !level.zero("requests") || !level.zero("limits") {
             return None;
         }
@@ -152,8 +153,8 @@ impl Charge<'_> {
                 .list("containers")
                 .iter()
                 .chain(spec.list("initContainers"))
-                .filter(|c| c.sub("resources").sub(list).get(plain).is_none())
-                .map(|c| c.s("name"))
+                .filter(|c| c.field("resources").field(list).get(plain).is_none())
+                .map(|c| c.text("name"))
                 .collect();
             if !lacking.is_empty() {
                 texts.push(format!("{name} for: {}", lacking.into_iter().collect::<Vec<_>>().join(",")));
@@ -162,13 +163,13 @@ impl Charge<'_> {
         (!texts.is_empty()).then(|| texts.join("; "))
     }
 
-    /// What an object uses.
+    /// Return the usage of an object.
     fn usage(&self, object: &Value) -> Amounts {
         let mut out = Amounts::default();
         out.count(self.counted(), 1);
         match (self.group, self.resource) {
             ("", "pods") => pod(object, &mut out),
-            ("", "services") => service(object.sub("spec"), &mut out),
+            ("", "services") => service(object.field("spec"), &mut out),
             ("", "persistentvolumeclaims") => claim(object, &mut out),
             ("resource.k8s.io", "resourceclaims") => out.add(&devices(object)),
             ("", name @ ("configmaps" | "resourcequotas" | "replicationcontrollers" | "secrets")) => out.count(name, 1),
@@ -180,11 +181,11 @@ impl Charge<'_> {
 
 /// `PodUsageFunc`: a pod that has ended is only counted.
 fn pod(object: &Value, out: &mut Amounts) {
-    if matches!(object.sub("status").s("phase"), "Failed" | "Succeeded") {
+    if matches!(object.field("status").text("phase"), "Failed" | "Succeeded") {
         return;
     }
     out.count("pods", 1);
-    let overhead = Amounts::of(object.sub("spec").sub("overhead"));
+    let overhead = Amounts::of(object.field("spec").field("overhead"));
     let mut requests = of_pod(object, "requests");
     requests.add(&overhead);
     let mut limits = of_pod(object, "limits");
@@ -205,13 +206,13 @@ fn pod(object: &Value, out: &mut Amounts) {
     }
 }
 
-/// Node ports are counted by what is asked for: they are not allocated yet.
+/// Count node ports as requested: they are not allocated yet.
 fn service(spec: &Value, out: &mut Amounts) {
     let ports = spec.list("ports");
-    let balanced = spec.s("type") == "LoadBalancer";
-    let node_ports = match spec.s("type") {
+    let balanced = spec.text("type") == "LoadBalancer";
+    let node_ports = match spec.text("type") {
         "LoadBalancer" if spec.opt("allocateLoadBalancerNodePorts").and_then(Value::as_bool) == Some(false) => {
-            ports.iter().filter(|p| p.i("nodePort") != 0).count()
+            ports.iter().filter(|p| p.int("nodePort") != 0).count()
         }
         "NodePort" | "LoadBalancer" => ports.len(),
         _ => 0,
@@ -225,21 +226,21 @@ const DEVICES: &str = ".deviceclass.resource.k8s.io/devices";
 /// `AllocationResultsMaxSize`, the most that a request of all devices can get.
 const ALL: usize = 32;
 
-/// The devices of each class that a claim asks for; of choices it may get the largest (`claimEvaluator.Usage`).
+/// Return the devices of each class that a claim asks for; of choices it may get the largest (`claimEvaluator.Usage`).
 fn devices(claim: &Value) -> Amounts {
     let of = |request: &Value| {
-        let count = match request.s("allocationMode") {
-            "ExactCount" => usize::try_from(request.i("count")).unwrap_or(0),
+        let count = match request.text("allocationMode") {
+            "ExactCount" => usize::try_from(request.int("count")).unwrap_or(0),
             "All" => ALL,
             _ => 0,
         };
-        (format!("{}{DEVICES}", request.s("deviceClassName")), count)
+        (format!("{}{DEVICES}", request.text("deviceClassName")), count)
     };
     let mut counts = BTreeMap::<String, usize>::new();
-    for request in claim.sub("spec").sub("devices").list("requests") {
+    for request in claim.field("spec").field("devices").list("requests") {
         let choices = request.list("firstAvailable");
         let mut largest = BTreeMap::<String, usize>::new();
-        // In v1beta1 a request says itself what it asks for.
+        // In v1beta1 the fields of `exactly` are in the request itself.
         let exactly = request.opt("exactly").unwrap_or(request);
         for (name, count) in choices.iter().chain(choices.is_empty().then_some(exactly)).map(of) {
             let most = largest.entry(name).or_default();
@@ -259,11 +260,11 @@ fn devices(claim: &Value) -> Amounts {
 const CLASS: &str = ".storageclass.storage.k8s.io/";
 
 fn claim(object: &Value, out: &mut Amounts) {
-    let spec = object.sub("spec");
-    let legacy = object.sub("metadata").sub("annotations").s("volume.beta.kubernetes.io/storage-class");
-    let class = if legacy.is_empty() { spec.s("storageClassName") } else { legacy };
-    let asked = Amounts::of(spec.sub("resources").sub("requests")).get("storage");
-    let allocated = Amounts::of(object.sub("status").sub("allocatedResources")).get("storage");
+    let spec = object.field("spec");
+    let legacy = object.field("metadata").field("annotations").text("volume.beta.kubernetes.io/storage-class");
+    let class = if legacy.is_empty() { spec.text("storageClassName") } else { legacy };
+    let asked = Amounts::of(spec.field("resources").field("requests")).get("storage");
+    let allocated = Amounts::of(object.field("status").field("allocatedResources")).get("storage");
     let storage = asked.map(|asked| {
         let larger = allocated.filter(|a| a.nano() > asked.nano()).unwrap_or(asked);
         larger.with_nano(larger.value() * 1_000_000_000)

@@ -2,45 +2,45 @@
 
 use hydrofoil_types::Value;
 
-use crate::prepare::qos_class;
 use crate::read::Read;
+use crate::rules::qos;
 
-/// Whether an object of a resource is in all scopes of a quota.
+/// Report whether an object of a resource is in all scopes of a quota.
 pub(super) fn all_match(quota: &Value, resource: &str, object: &Value) -> bool {
-    let spec = quota.sub("spec");
+    let spec = quota.field("spec");
     let plain = spec.list("scopes").iter().all(|scope| matches(resource, scope.as_str().unwrap_or(""), None, object));
     plain
         && spec
-            .sub("scopeSelector")
+            .field("scopeSelector")
             .list("matchExpressions")
             .iter()
-            .all(|requirement| matches(resource, requirement.s("scopeName"), Some(requirement), object))
+            .all(|requirement| matches(resource, requirement.text("scopeName"), Some(requirement), object))
 }
 
 fn matches(resource: &str, scope: &str, requirement: Option<&Value>, object: &Value) -> bool {
-    let spec = object.sub("spec");
+    let spec = object.field("spec");
     match (resource, scope) {
         ("pods", "Terminating") => is_terminating(object),
         ("pods", "NotTerminating") => !is_terminating(object),
         ("pods", "BestEffort") => quality(object) == "BestEffort",
         ("pods", "NotBestEffort") => quality(object) != "BestEffort",
-        ("pods", "PriorityClass") => selected(requirement, spec.s("priorityClassName")),
-        ("pods", "CrossNamespacePodAffinity") => crosses_namespaces(spec.sub("affinity")),
+        ("pods", "PriorityClass") => selected(requirement, spec.text("priorityClassName")),
+        ("pods", "CrossNamespacePodAffinity") => crosses_namespaces(spec.field("affinity")),
         ("persistentvolumeclaims", "VolumeAttributesClass") => {
-            selected(requirement, spec.s("volumeAttributesClassName"))
+            selected(requirement, spec.text("volumeAttributesClassName"))
         }
         _ => false,
     }
 }
 
-/// A pod that ends by itself.
+/// Report whether a pod ends by itself.
 pub(super) fn is_terminating(pod: &Value) -> bool {
-    pod.sub("spec").oi("activeDeadlineSeconds").is_some_and(|s| s >= 0)
+    pod.field("spec").opt_int("activeDeadlineSeconds").is_some_and(|s| s >= 0)
 }
 
 fn quality(pod: &Value) -> &str {
-    match pod.sub("status").s("qosClass") {
-        "" => qos_class(pod),
+    match pod.field("status").text("qosClass") {
+        "" => qos::class(pod),
         set => set,
     }
 }
@@ -48,7 +48,7 @@ fn quality(pod: &Value) -> &str {
 fn selected(requirement: Option<&Value>, name: &str) -> bool {
     let Some(requirement) = requirement else { return !name.is_empty() };
     let listed = requirement.list("values").iter().any(|v| v.as_str() == Some(name));
-    match requirement.s("operator") {
+    match requirement.text("operator") {
         "In" => !name.is_empty() && listed,
         "NotIn" => name.is_empty() || !listed,
         "DoesNotExist" => name.is_empty(),
@@ -58,11 +58,11 @@ fn selected(requirement: Option<&Value>, name: &str) -> bool {
 
 fn crosses_namespaces(affinity: &Value) -> bool {
     let crosses = |term: &Value| !term.list("namespaces").is_empty() || term.has("namespaceSelector");
-    ["podAffinity", "podAntiAffinity"].iter().map(|key| affinity.sub(key)).any(|own| {
+    ["podAffinity", "podAntiAffinity"].iter().map(|key| affinity.field(key)).any(|own| {
         own.list("requiredDuringSchedulingIgnoredDuringExecution").iter().any(crosses)
             || own
                 .list("preferredDuringSchedulingIgnoredDuringExecution")
                 .iter()
-                .any(|weighted| crosses(weighted.sub("podAffinityTerm")))
+                .any(|weighted| crosses(weighted.field("podAffinityTerm")))
     })
 }

@@ -4,7 +4,10 @@ use hydrofoil_types::{MetaView, SmolStr, Timestamp, Value, go};
 
 use super::jsonpath::JsonPath;
 use crate::read::Read;
-use crate::table::{CREATED, NAME, Row, age, column};
+use crate::rules::table::age;
+use crate::rules::table::column;
+use crate::rules::table::default::{CREATED, NAME};
+use crate::table::Row;
 
 /// The columns of a version.
 #[derive(Debug)]
@@ -21,8 +24,8 @@ struct Column {
 }
 
 impl Columns {
-    /// Compiles `additionalPrinterColumns`; the age when there are none. From the first path that is none on,
-    /// columns are left out, as upstream's table has them.
+    /// Compile `additionalPrinterColumns`; the age when there are none. Columns are left out from the first invalid
+    /// path on, as in upstream's table.
     pub(super) fn compile(columns: &[Value]) -> Self {
         if columns.is_empty() {
             let path = JsonPath::parse(".metadata.creationTimestamp");
@@ -40,32 +43,32 @@ impl Columns {
             );
         }
         let compiled = columns.iter().map_while(|column| {
-            let path = column.s("jsonPath");
-            let described = column.s("description");
+            let path = column.text("jsonPath");
+            let described = column.text("description");
             let description = match described {
                 "" => format!("Custom resource definition column (in JSONPath format): {path}").into(),
                 text => SmolStr::new(text),
             };
             Some(Column {
                 path: JsonPath::parse(path)?,
-                name: column.s("name").into(),
-                kind: column.s("type").into(),
-                format: column.s("format").into(),
+                name: column.text("name").into(),
+                kind: column.text("type").into(),
+                format: column.text("format").into(),
                 description,
-                priority: column.i("priority"),
+                priority: column.int("priority"),
             })
         });
         Self(compiled.collect())
     }
 
-    /// The column definitions of a table.
+    /// Return the column definitions of a table.
     pub fn definitions(&self) -> Vec<Value> {
         let mut out = vec![column("Name", "string", "name", NAME, 0)];
         out.extend(self.0.iter().map(|c| column(&c.name, &c.kind, &c.format, &c.description, c.priority)));
         out
     }
 
-    /// The row of an object at some moment.
+    /// Return the row of an object at some moment.
     pub fn row(&self, object: &Value, now: Timestamp) -> Row {
         let mut cells = vec![Value::from(MetaView::of(object).name())];
         let mut until = i64::MAX;
@@ -101,7 +104,7 @@ impl Column {
     }
 }
 
-/// A value as `jsonpath.PrintResults` prints it.
+/// Return a value as `jsonpath.PrintResults` prints it.
 fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),

@@ -4,7 +4,7 @@ use hydrofoil_types::Value;
 
 use super::structural::{Additional, Node};
 
-/// Fills the defaults of a value by its schema; filling again changes nothing.
+/// Fill the defaults of a value by its schema; filling again changes nothing.
 pub fn apply(value: &mut Value, schema: &Node) {
     if !schema.defaulted {
         return;
@@ -40,7 +40,7 @@ pub fn apply(value: &mut Value, schema: &Node) {
     }
 }
 
-/// A null that is no value becomes the default.
+/// Replace a null that is not a value by the default.
 fn fill(value: &mut Value, schema: &Node) {
     if matches!(value, Value::Null)
         && !schema.nullable

@@ -1,4 +1,4 @@
-//! A definition compiled: its names and its versions.
+//! A compiled definition: its names and its versions.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use super::scale::Scale;
 use super::structural::Node;
 use crate::read::Read;
 
-/// What the server needs to know of the resources that a definition brings.
+/// The parts of a definition that the server needs in order to serve its resources.
 #[derive(Debug)]
 pub struct Definition {
     /// The group.
@@ -21,19 +21,19 @@ pub struct Definition {
     pub kind: SmolStr,
     /// The accepted kind of lists.
     pub list_kind: SmolStr,
-    /// Whether objects live in namespaces.
+    /// Whether objects are namespaced.
     pub namespaced: bool,
-    /// Whether unknown members are kept everywhere, as the oldest definitions may say.
+    /// Whether unknown members are kept everywhere, as the oldest definitions may specify.
     pub preserve: bool,
     /// Whether versions are converted by a webhook.
     pub webhook: bool,
     /// All versions, served or not, in their order.
     pub versions: Vec<Version>,
-    /// The place of the version that is stored.
+    /// The index of the storage version.
     pub storage: usize,
-    /// In how many versions objects may be stored.
+    /// The number of versions in which objects may be stored.
     pub stored_in: usize,
-    /// The labels of field selectors of all versions, sorted, and where each leads.
+    /// The labels of field selectors of all versions, sorted, and their paths.
     pub selectable: Box<[(SmolStr, Box<[SmolStr]>)]>,
 }
 
@@ -48,7 +48,7 @@ pub struct Version {
     pub schema: Node,
     /// Whether `/status` exists.
     pub status: bool,
-    /// Where `/scale` looks.
+    /// The paths of `/scale`.
     pub scale: Option<Scale>,
     /// The printer columns.
     pub columns: Columns,
@@ -56,23 +56,23 @@ pub struct Version {
     pub selectable: Box<[SmolStr]>,
     /// Equal for versions whose stored objects read alike.
     pub fingerprint: u64,
-    /// What objects stored in other forms become in this version: equal while all schemas and the conversion are.
+    /// Fingerprint of the conversion to this version: equal while all schemas and the conversion are.
     pub view: u64,
     owned: OnceLock<Schema>,
 }
 
 impl Definition {
-    /// Compiles a stored definition in loose form, whose names are accepted.
+    /// Compile a stored definition in loose form, whose names are accepted.
     pub fn compile(object: &Value) -> Self {
-        let spec = object.sub("spec");
-        let names = object.sub("status").sub("acceptedNames");
-        let group = SmolStr::new(spec.s("group"));
-        let preserve = spec.b("preserveUnknownFields");
-        let kind = names.s("kind");
+        let spec = object.field("spec");
+        let names = object.field("status").field("acceptedNames");
+        let group = SmolStr::new(spec.text("group"));
+        let preserve = spec.flag("preserveUnknownFields");
+        let kind = names.text("kind");
         let mut versions: Vec<Version> =
             spec.list("versions").iter().map(|v| Version::compile(&group, kind, preserve, v)).collect();
         let mut hash = DefaultHasher::new();
-        spec.sub("conversion").to_json().hash(&mut hash);
+        spec.field("conversion").to_json().hash(&mut hash);
         for version in &versions {
             version.fingerprint.hash(&mut hash);
         }
@@ -87,13 +87,13 @@ impl Definition {
         let path = |label: &SmolStr| label.split('.').map(SmolStr::new).collect();
         let selectable: Box<[(SmolStr, Box<[SmolStr]>)]> = labels.iter().map(|l| (l.clone(), path(l))).collect();
         Self {
-            storage: spec.list("versions").iter().position(|v| v.b("storage")).unwrap_or(0),
-            plural: names.s("plural").into(),
+            storage: spec.list("versions").iter().position(|v| v.flag("storage")).unwrap_or(0),
+            plural: names.text("plural").into(),
             kind: kind.into(),
-            list_kind: names.s("listKind").into(),
-            namespaced: spec.s("scope") == "Namespaced",
-            webhook: spec.sub("conversion").s("strategy") == "Webhook",
-            stored_in: object.sub("status").list("storedVersions").len(),
+            list_kind: names.text("listKind").into(),
+            namespaced: spec.text("scope") == "Namespaced",
+            webhook: spec.field("conversion").text("strategy") == "Webhook",
+            stored_in: object.field("status").list("storedVersions").len(),
             group,
             preserve,
             versions,
@@ -101,12 +101,12 @@ impl Definition {
         }
     }
 
-    /// The version of an `apiVersion`.
+    /// Return the version of an `apiVersion`.
     pub fn version(&self, api_version: &str) -> Option<&Version> {
         self.versions.iter().find(|v| v.api_version == api_version)
     }
 
-    /// The values that field selectors look at, in the order of `selectable`.
+    /// Return the values that field selectors look at, in the order of `selectable`.
     pub fn fields(&self, object: &Value) -> Box<[SmolStr]> {
         let text = |path: &[SmolStr]| {
             let found = path.iter().try_fold(object, |here, key| here.get(key));
@@ -123,14 +123,14 @@ impl Definition {
 
 impl Version {
     fn compile(group: &str, kind: &str, preserve: bool, version: &Value) -> Self {
-        let name = version.s("name");
-        let props = version.sub("schema").sub("openAPIV3Schema");
-        let subresources = version.sub("subresources");
+        let name = version.text("name");
+        let props = version.field("schema").field("openAPIV3Schema");
+        let subresources = version.field("subresources");
         let labels =
-            version.list("selectableFields").iter().map(|f| SmolStr::new(f.s("jsonPath").trim_start_matches('.')));
+            version.list("selectableFields").iter().map(|f| SmolStr::new(f.text("jsonPath").trim_start_matches('.')));
         let mut schema = Node::compile(props);
         super::rules::attach(&mut schema, props, true);
-        // What the whole definition keeps, its root says for all below.
+        // Fields that the whole definition preserves are preserved from the root down.
         schema.preserve |= preserve;
         let mut hash = DefaultHasher::new();
         (group, kind, name, preserve).hash(&mut hash);
@@ -150,7 +150,7 @@ impl Version {
         }
     }
 
-    /// The schema by which its fields are owned, made when first needed; `builtin` has the metadata.
+    /// Return the schema by which its fields are owned, made when first needed; `builtin` has the metadata.
     pub fn owned(&self, builtin: &Arena) -> &Schema {
         self.owned.get_or_init(|| super::owned::schema(&self.schema, builtin))
     }

@@ -4,11 +4,11 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use super::structural::{Additional, Node};
 use crate::read::Read;
-use crate::validate::check::Check;
-use crate::validate::format::name;
-use crate::validate::meta;
+use crate::rules::check::Check;
+use crate::rules::format::name;
+use crate::rules::meta;
 
-/// Reads metadata as `metav1.ObjectMeta` does: its canonical form, and the paths in it that have no field.
+/// A reader of metadata as `metav1.ObjectMeta`: its canonical form, and the paths in it that have no field.
 pub type ReadMeta<'a> = &'a dyn Fn(&Value) -> Result<(Value, Vec<String>), String>;
 
 /// The members of `metav1.ObjectMeta`.
@@ -30,21 +30,21 @@ const FIELDS: [&str; 15] = [
     "uid",
 ];
 
-/// Whether metadata has a member.
+/// Report whether metadata has a member.
 pub(super) fn has_field(key: &str) -> bool {
     FIELDS.contains(&key)
 }
 
-/// Takes out what metadata has not.
+/// Remove the fields that metadata does not have.
 pub(super) fn prune_metadata(value: &mut Value) {
     if let Some(map) = value.as_object_mut() {
         map.retain(|key, _| has_field(key));
     }
 }
 
-/// Puts the metadata of every embedded resource into its form.
+/// Put the metadata of every embedded resource into its form.
 ///
-/// `unknown` takes the paths of fields that there are not. The error is why a member cannot be read.
+/// `unknown` receives the paths of unknown fields. The error is why a member cannot be read.
 pub fn coerce(value: &mut Value, schema: &Node, read: ReadMeta<'_>, unknown: &mut Vec<String>) -> Result<(), String> {
     walk(value, schema, &Path::root(), read, unknown)
 }
@@ -110,7 +110,7 @@ fn walk(
     Ok(())
 }
 
-/// Adds what is wrong with the type and metadata of embedded resources.
+/// Add the causes of invalid types and metadata of embedded resources.
 pub fn check(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
     if !schema.embeds {
         return;
@@ -161,9 +161,9 @@ fn resource(value: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
     if let Some(metadata) = value.opt("metadata") {
         let at = path.child("metadata");
-        // A name need not be given, but one that is given must fit a path.
+        // A name is optional, but must be a valid path segment.
         if !metadata.zero("name") {
-            causes.format(&at.child("name"), metadata.s("name"), name::path_segment);
+            causes.format(&at.child("name"), metadata.text("name"), name::path_segment);
         }
         meta::common(!metadata.zero("namespace"), metadata, &at, causes);
     }

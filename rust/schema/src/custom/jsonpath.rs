@@ -38,16 +38,16 @@ enum Operand {
     Value(Value),
 }
 
-/// How deep a path may nest in its filters, and a value in a descent.
+/// The deepest nesting of a path in its filters, and of a value in a descent.
 const MAX_DEPTH: usize = 64;
 
 impl JsonPath {
-    /// Parses a path such as `.status.conditions[?(@.type=="Ready")].status`; `None` when it is none.
+    /// Parse a path such as `.status.conditions[?(@.type=="Ready")].status`; `None` when it is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         Parser { chars: text.chars().collect(), at: 0 }.path(0, false)
     }
 
-    /// The values it leads to; members that are missing lead nowhere.
+    /// Return the values it leads to; members that are missing lead nowhere.
     pub fn find<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         let mut found = vec![value];
         for step in &self.0 {
@@ -60,7 +60,7 @@ impl JsonPath {
         found
     }
 
-    /// The first value it leads to.
+    /// Return the first value it leads to.
     pub fn first<'a>(&self, value: &'a Value) -> Option<&'a Value> {
         self.find(value).into_iter().next()
     }
@@ -151,7 +151,7 @@ impl Parser {
         }
     }
 
-    /// A whole path, or within a filter one that ends before an operator or `)`.
+    /// Parse a whole path, or within a filter one that ends before an operator or `)`.
     fn path(&mut self, depth: usize, inner: bool) -> Option<JsonPath> {
         if depth > MAX_DEPTH {
             return None;
@@ -243,7 +243,7 @@ impl Parser {
         Some(Step::Slice { from, to, step })
     }
 
-    /// A number, if there is one.
+    /// Parse a number, if there is one.
     fn number(&mut self) -> Option<i64> {
         let start = self.at;
         let _ = self.take('-') || self.take('+');

@@ -1,4 +1,4 @@
-//! What Go refuses of a pattern that is well formed (Go `regexp/syntax/parse.go`): counts of repeats, the size of its
+//! Go's limits for well-formed patterns (Go `regexp/syntax/parse.go`): counts of repeats, the size of the
 //! program, its height and the ranges of its classes. They follow from the syntax tree; nothing is expanded.
 
 use std::collections::BTreeMap;
@@ -9,17 +9,17 @@ use regex_syntax::ast::{
 };
 use regex_syntax::hir::{Class, HirKind};
 
-/// How often the innermost part of nested repeats may stand there.
+/// The most repeats of the innermost part of nested repeats.
 const MAX_REPEAT: u64 = 1000;
 const MAX_HEIGHT: u64 = 1000;
 /// The most instructions of a program (`maxSize`).
 pub(super) const MAX_SIZE: u64 = (128 << 20) / 40;
 /// The most ends of ranges in all classes (`maxRunes`).
 const MAX_RUNES: u64 = (128 << 20) / 4;
-/// How deep the parser goes; groups that do not capture have no height in Go.
+/// The deepest nesting for the parser; groups that do not capture have no height in Go.
 const NEST_LIMIT: u32 = 5000;
 
-/// What is wrong, and with which part if not with the whole.
+/// The error of a pattern, and the part that it concerns unless that is the whole.
 pub(super) struct Fault {
     pub what: &'static str,
     pub part: Option<String>,
@@ -35,14 +35,14 @@ impl Fault {
     }
 }
 
-/// Parses a translated pattern within Go's limits, in a time that is linear in its length.
+/// Parse a translated pattern within Go's limits, in a time that is linear in its length.
 pub(super) fn parse(text: &str) -> Result<Ast, Fault> {
     let ast = ParserBuilder::new().nest_limit(NEST_LIMIT).build().parse(text).map_err(|e| syntax(text, &e))?;
     visit(&ast, Limits { text, nodes: Vec::new(), runes: 0, classes: BTreeMap::new() })?;
     Ok(ast)
 }
 
-/// Go's words for what the parser refuses, as far as the kinds of error agree.
+/// Return Go's message for an error of the parser, as far as the kinds of error agree.
 fn syntax(text: &str, error: &regex_syntax::ast::Error) -> Fault {
     Fault::whole(match error.kind() {
         ErrorKind::GroupUnclosed => "missing closing )",
@@ -66,13 +66,13 @@ fn syntax(text: &str, error: &regex_syntax::ast::Error) -> Fault {
     })
 }
 
-/// What Go would make of a part.
+/// The properties of a part as Go would compile it.
 #[derive(Clone, Copy)]
 struct Node {
     kind: Kind,
     size: u64,
     height: u64,
-    /// How often its innermost part is repeated.
+    /// The repeats of its innermost part.
     repeats: u64,
 }
 
@@ -88,7 +88,7 @@ struct Limits<'a> {
     text: &'a str,
     nodes: Vec<Node>,
     runes: u64,
-    /// The ends of ranges of each class that was met.
+    /// The ends of ranges of each class so far.
     classes: BTreeMap<&'a str, u64>,
 }
 
@@ -114,13 +114,13 @@ impl<'a> Limits<'a> {
         if self.runes > MAX_RUNES { Err(Fault::whole("expression too large")) } else { Ok(()) }
     }
 
-    /// Refuses the flags that Go does not have.
+    /// Refuse the flags that Go does not have.
     fn known(&self, flags: &Flags) -> Result<(), Fault> {
         let foreign = |kind: &FlagsItemKind| {
             matches!(kind, FlagsItemKind::Flag(Flag::Unicode | Flag::CRLF | Flag::IgnoreWhitespace))
         };
         let Some(item) = flags.items.iter().find(|item| foreign(&item.kind)) else { return Ok(()) };
-        // The flags stand behind `(?`.
+        // The flags follow `(?`.
         let part = self.text.get(flags.span.start.offset.saturating_sub(2)..item.span.end.offset);
         Err(Fault::part("invalid or unsupported Perl syntax", part.unwrap_or_default()))
     }
@@ -233,7 +233,7 @@ impl Visitor for Limits<'_> {
     }
 }
 
-/// Whether it is what `\b` and `\B` are translated to.
+/// Report whether it is the translation of `\b` or `\B`.
 fn is_boundary(ast: &Ast) -> bool {
     matches!(ast, Ast::Assertion(a)
         if matches!(a.kind, AssertionKind::WordBoundary | AssertionKind::NotWordBoundary))

@@ -10,7 +10,7 @@ use hydrofoil_types::{Causes, Map, Path, SmolStr, Value};
 use super::structural::{Additional, List, Node};
 
 impl Node {
-    /// The keys of a list by keys.
+    /// Return the keys of a list by keys.
     pub(super) fn list_keys(&self) -> Option<&[SmolStr]> {
         match &self.list {
             List::Map(keys) => Some(keys),
@@ -19,10 +19,10 @@ impl Node {
     }
 }
 
-/// For each item of a list by keys what it was before; nothing for lists of other types.
+/// Return the old value for each item of a list by keys; nothing for lists of other types.
 pub(super) fn counterparts<'a>(items: &[Value], before: &'a [Value], schema: &Node) -> Vec<Option<&'a Value>> {
     let Some(keys) = schema.list_keys() else { return vec![None; items.len()] };
-    // What is no object was nothing before.
+    // Items that are not objects have no old value.
     let key = |item: &Value| -> Option<Vec<String>> {
         let item = item.as_object()?;
         Some(keys.iter().map(|key| item.get(key).map_or_else(String::new, Value::to_json)).collect())
@@ -36,7 +36,7 @@ pub(super) fn counterparts<'a>(items: &[Value], before: &'a [Value], schema: &No
     items.iter().map(|item| known.get(&key(item)?).copied()).collect()
 }
 
-/// Adds a cause for each item that is there twice.
+/// Add a cause for each duplicate item.
 pub fn unique(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
     if !schema.keyed {
         return;
@@ -91,7 +91,7 @@ fn by_keys(items: &[Value], keys: &[SmolStr], path: &Path<'_>, causes: &mut Caus
     }
 }
 
-/// The places of values that were there once before; a third one is not told.
+/// Return the places of values that were there once before, without a third one.
 fn repeated(items: &[Value]) -> Vec<usize> {
     let mut out = Vec::new();
     if items.len() <= 1 {
@@ -102,7 +102,7 @@ fn repeated(items: &[Value]) -> Vec<usize> {
         let mut text = item.to_json();
         let values = item.as_object().into_iter().flat_map(|map| map.iter().map(|(_, value)| value));
         for value in std::iter::once(item).chain(values) {
-            // A number that is no integer equals none that is one.
+            // A number that is not an integer never equals an integer.
             text.push(if matches!(value, Value::Float(_)) { 'f' } else { ' ' });
         }
         let times = seen.entry(text).or_default();

@@ -1,6 +1,7 @@
-//! Custom resources: what a definition says of its objects, compiled once.
+//! Custom resources: the schemas and rules of a definition, compiled once.
 
 mod columns;
+mod compile;
 mod default;
 mod definition;
 mod embedded;
@@ -9,12 +10,14 @@ mod limits;
 mod lists;
 mod owned;
 mod pattern;
-mod pike;
 mod program;
 mod prune;
+mod regex_machine;
+mod rule;
 mod rules;
 mod scale;
 mod strategy;
+mod string_format;
 mod structural;
 mod validate;
 
@@ -24,19 +27,19 @@ pub use embedded::ReadMeta;
 pub(crate) use rules::attach as attach_rules;
 pub use scale::{Scale, nested};
 pub use strategy::{begin_create, begin_update, create, decode, fill, prune, update, warnings};
+pub use string_format::StringFormat;
 pub use structural::Node;
-pub use validate::StringFormat;
 
 use hydrofoil_types::{Causes, Path, Value};
 
 pub(crate) use pattern::problem as pattern_problem;
 
-/// Adds what is wrong with the type and metadata of the resources in a value.
+/// Add the causes of invalid types and metadata of the resources in a value.
 pub(crate) fn check_embedded(value: &Value, schema: &Node, causes: &mut Causes) {
     embedded::check(value, schema, &Path::root(), causes);
 }
 
-/// Adds what a schema has against a default of its own.
+/// Add the causes of a default that its own schema refuses.
 pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, causes: &mut Causes) {
     let before = causes.len();
     embedded::check(value, schema, path, causes);
@@ -44,11 +47,11 @@ pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, cause
         validate::check(value, None, schema, Some(&path.to_string()), causes);
     }
     if causes.len() == before {
-        // A default is its own past, so that rules of transitions are run too.
+        // A default is also its own old value, so that transition rules are run too.
         rules::check_default(schema, value, path, causes);
     }
     if causes.len() == before {
-        // It may also come to be where nothing was, which rules about `oldSelf` may tell apart.
+        // The object may also be created, which rules with `oldSelf` may distinguish from an update.
         rules::check(schema, value, None, path, causes);
     }
 }

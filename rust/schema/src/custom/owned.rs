@@ -8,7 +8,7 @@ use hydrofoil_types::{Arena, Field, ListType, Nature, Schema, Shape, Special, Ty
 
 use super::structural::{Additional, Kind, List, Node};
 
-/// The schema of whole objects. `builtin` is the arena that has the metadata.
+/// Return the schema of whole objects. `builtin` is the arena that has the metadata.
 pub fn schema(root: &Node, builtin: &Arena) -> Schema {
     let (arena, metadata) = builtin.with_metadata(true);
     let mut maker = Maker { arena, metadata, scalar: None };
@@ -19,13 +19,13 @@ pub fn schema(root: &Node, builtin: &Arena) -> Schema {
             fields.push(maker.field(name, node, open));
         }
     }
-    // Without any property the schema says nothing, so everything may stand there.
+    // A schema without any property does not restrict the members.
     let nature = if open || root.properties.is_empty() { Nature::Open } else { Nature::Closed };
     let root = maker.arena.push(TypeDef::members("", nature, root.map_atomic, fields));
     Schema { arena: Arc::new(maker.arena), root }
 }
 
-/// The fields that every resource has.
+/// Return the fields that every resource has.
 fn typed(metadata: TypeId) -> Vec<Field> {
     vec![
         Field::member("apiVersion", Shape::Str),
@@ -37,7 +37,7 @@ fn typed(metadata: TypeId) -> Vec<Field> {
 struct Maker {
     arena: Arena,
     metadata: TypeId,
-    /// The type of any scalar, once one was met.
+    /// The type of any scalar, once needed.
     scalar: Option<TypeId>,
 }
 
@@ -53,10 +53,10 @@ impl Maker {
         Field::member(name, shape).owned(node.default.as_deref().cloned(), list, node.map_atomic)
     }
 
-    /// The shape of a value that stands alone: how it is owned has to be part of it.
+    /// Return the shape of a value outside of a field: its ownership has to be part of the shape.
     fn alone(&mut self, node: &Node, open: bool) -> Shape {
         let listed = node.kind == Some(Kind::Array) && node.list != List::Atomic;
-        // Objects with named members have a type of their own, which says whether it is atomic.
+        // Objects with named members have a type of their own, which records whether it is atomic.
         let atomic = node.map_atomic && node.properties.is_empty();
         if !listed && !atomic {
             return self.shape(node, open);
@@ -95,7 +95,7 @@ impl Maker {
         }
     }
 
-    /// Any scalar: what has a format.
+    /// Return the shape of any scalar: that of values with a format.
     fn scalar(&mut self) -> Shape {
         let id = *self.scalar.get_or_insert_with(|| {
             let mut def = TypeDef::members("", Nature::Closed, false, Vec::new());
@@ -105,7 +105,7 @@ impl Maker {
         Shape::Type(id)
     }
 
-    /// An embedded resource has its type and metadata beside what the schema says.
+    /// Return the shape of an embedded resource, which has its type and metadata beside the fields of the schema.
     fn resource(&mut self, node: &Node, open: bool) -> Shape {
         self.object(node, open, typed(self.metadata))
     }

@@ -10,7 +10,7 @@ use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Look, translate::Translator};
 
 use super::limits;
-use super::pike::Program;
+use super::regex_machine::Program;
 
 /// The most states that are compiled to an automaton, which is fast and costs time and memory by them.
 const SMALL: usize = 2_000;
@@ -35,17 +35,17 @@ impl fmt::Debug for Pattern {
 }
 
 impl Pattern {
-    /// A pattern that is compiled later.
+    /// Return a pattern that is compiled later.
     pub fn new(text: &str) -> Self {
         Self { text: text.into(), compiled: OnceLock::new() }
     }
 
-    /// The pattern as it was written.
+    /// Return the pattern as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether a text matches somewhere; false too for a pattern that is none.
+    /// Report whether a text matches somewhere; false too for an invalid pattern.
     pub fn matches(&self, text: &str) -> bool {
         match self.compiled.get_or_init(|| compile(&self.text)) {
             Some(Matcher::Automaton(regex)) => regex.is_match(text),
@@ -55,7 +55,8 @@ impl Pattern {
     }
 }
 
-/// Why a text is no regular expression, in Go's words as far as the kinds of error agree. It compiles nothing.
+/// Return why a text is not a regular expression, with Go's message as far as the kinds of error agree. Nothing is
+/// compiled.
 pub(crate) fn problem(text: &str) -> Option<String> {
     let fault = limits::parse(&translate(text)).err()?;
     Some(format!("error parsing regexp: {}: `{}`", fault.what, fault.part.as_deref().unwrap_or(text)))
@@ -66,7 +67,7 @@ fn compile(text: &str) -> Option<Matcher> {
     let ast = limits::parse(&text).ok()?;
     let hir = Translator::new().translate(&text, &ast).ok()?;
     let program = Program::new(&hir)?;
-    // The automaton finds `\B` within a character too, and then misses what matches behind it.
+    // The automaton also finds `\B` within a character, and then misses matches behind it.
     if program.states() <= SMALL
         && !hir.properties().look_set().contains(Look::WordAsciiNegate)
         && let Ok(regex) = RegexBuilder::new(&text).size_limit(SIZE_LIMIT).build()
@@ -76,13 +77,14 @@ fn compile(text: &str) -> Option<Matcher> {
     Some(Matcher::Program(program))
 }
 
-/// Go's classes of Perl are those of ASCII, its sets do not nest, and `\Q...\E` quotes.
+/// Translate to the syntax of the crate: Go's classes of Perl are those of ASCII, its sets do not nest, and `\Q...\E`
+/// quotes.
 fn translate(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut chars = text.chars().peekable();
     let mut set = false;
     let mut set_start = false;
-    // Where the present set begins.
+    // The start of the present set.
     let mut from = 0;
     while let Some(c) = chars.next() {
         let first = std::mem::take(&mut set_start);
@@ -128,7 +130,7 @@ fn translate(text: &str) -> String {
     out
 }
 
-/// Whether the last class of POSIX (`[:alpha:]`) of an unfinished set is not closed yet.
+/// Report whether the last class of POSIX (`[:alpha:]`) of an unfinished set is not closed yet.
 fn in_class(set: &str) -> bool {
     set.rsplit_once("[:").is_some_and(|(_, class)| !class.is_empty() && !class.contains(":]"))
 }
@@ -178,7 +180,7 @@ mod tests {
         assert!(!Pattern::new("(").matches("("));
     }
 
-    /// Answers of Go 1.26, `regexp/syntax.Parse(_, syntax.Perl)`.
+    /// Expected results from Go 1.26, `regexp/syntax.Parse(_, syntax.Perl)`.
     #[test]
     fn limits_of_go() {
         let deep = |open: &str, n: usize, close: &str| format!("{}a{}", open.repeat(n), close.repeat(n));
@@ -234,7 +236,7 @@ mod tests {
         assert!(begun.elapsed().as_millis() < 500, "{:?}", begun.elapsed());
     }
 
-    /// A pattern of a few parts.
+    /// Return a strategy for patterns of a few parts.
     fn patterns() -> impl Strategy<Value = String> {
         let leaf = prop::sample::select(vec![
             "a",
@@ -282,7 +284,7 @@ mod tests {
             let ast = limits::parse(&pattern).ok().unwrap();
             let program = Program::new(&Translator::new().translate(&pattern, &ast).unwrap()).unwrap();
             let regex = Regex::new(&pattern).unwrap();
-            // In other texts the automaton is wrong about `\B`.
+            // In other texts the automaton does not match `\B` as Go does.
             for text in texts.into_iter().filter(|t| t.is_ascii() || !pattern.contains(r"\B")) {
                 prop_assert_eq!(program.matches(&text), regex.is_match(&text), "{} {:?}", pattern, text);
             }

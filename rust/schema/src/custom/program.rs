@@ -6,14 +6,14 @@ use regex_syntax::hir::{Class, Hir, HirKind, Look, Visitor, visit};
 
 use super::limits::MAX_SIZE;
 
-/// Every part begins at its first instruction and ends by going on behind its last. Addresses are relative, so that a
+/// Every part begins at its first instruction and ends by continuing behind its last. Addresses are relative, so that a
 /// part is repeated by copying it.
 #[derive(Clone, Copy)]
 pub(super) enum Inst {
     Char(char),
     Class(u32),
     Look(Look),
-    /// Goes on both with the next and there.
+    /// Continue both at the next instruction and at this offset.
     Split(i32),
     Jump(i32),
 }
@@ -21,7 +21,7 @@ pub(super) enum Inst {
 /// The first and the last characters of a class, in order.
 pub(super) type Ranges = Box<[(char, char)]>;
 
-/// The instructions of a pattern and the classes they name; none for a pattern that is larger than Go allows.
+/// Return the instructions of a pattern and the classes they name; `None` for a pattern that is larger than Go allows.
 pub(super) fn build(hir: &Hir) -> Option<(Vec<Inst>, Vec<Ranges>)> {
     let Builder { code, classes, .. } = visit(hir, Builder::default()).ok()?;
     let mut classes: Vec<(Ranges, u32)> = classes.into_iter().collect();
@@ -29,7 +29,7 @@ pub(super) fn build(hir: &Hir) -> Option<(Vec<Inst>, Vec<Ranges>)> {
     Some((code, classes.into_iter().map(|(ranges, _)| ranges).collect()))
 }
 
-/// It is larger than Go allows.
+/// The error for a program that is larger than Go allows.
 struct TooLarge;
 
 #[derive(Default)]
@@ -48,7 +48,7 @@ enum Open {
 impl Builder {
     fn push(&mut self, inst: Inst) -> Result<usize, TooLarge> {
         let at = self.code.len();
-        // A branch takes two instructions here and one in Go.
+        // A branch needs two instructions here and one in Go.
         if at as u64 > 2 * MAX_SIZE {
             return Err(TooLarge);
         }
@@ -56,7 +56,7 @@ impl Builder {
         Ok(at)
     }
 
-    /// Directs a branch to the instruction that is added next.
+    /// Direct a branch to the instruction that is added next.
     fn land(&mut self, at: usize) {
         let there = distance(at, self.code.len());
         if let Some(Inst::Split(to) | Inst::Jump(to)) = self.code.get_mut(at) {
@@ -70,7 +70,7 @@ impl Builder {
         self.push(Inst::Class(class)).map(|_| ())
     }
 
-    /// Adds the copies that a repetition needs beside its first one.
+    /// Add the copies that a repetition needs besides the first one.
     fn repeat(&mut self, start: usize, min: u32, max: Option<u32>) -> Result<(), TooLarge> {
         if max == Some(0) {
             self.code.truncate(start);
@@ -112,7 +112,7 @@ impl Builder {
     }
 }
 
-/// From one instruction to another; a program is far smaller than its range.
+/// Return how far it is from one instruction to another; a program is far smaller than its range.
 fn distance(from: usize, to: usize) -> i32 {
     (to as i32).wrapping_sub(from as i32)
 }

@@ -1,4 +1,4 @@
-//! Pruning: members that no schema names go (apiextensions-apiserver `pkg/apiserver/schema/pruning`).
+//! Pruning of members that no schema names (apiextensions-apiserver `pkg/apiserver/schema/pruning`).
 
 use std::fmt::Write as _;
 
@@ -9,30 +9,30 @@ use super::structural::{Additional, Node};
 /// Members of an object that every resource has.
 pub(super) const META: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// Prunes a whole object; gives the paths that went, sorted.
+/// Prune a whole object; return the removed paths, sorted.
 pub fn object(value: &mut Value, schema: &Node) -> Vec<String> {
-    let mut walk = Walk { path: String::new(), gone: Vec::new(), told: true };
+    let mut walk = Walk { path: String::new(), gone: Vec::new(), reported: true };
     walk.prune(value, Some(schema), true);
     walk.gone.sort();
     walk.gone
 }
 
-/// Prunes a value by its schema.
+/// Prune a value by its schema.
 pub(super) fn value(value: &mut Value, schema: &Node) {
-    let mut walk = Walk { path: String::new(), gone: Vec::new(), told: false };
+    let mut walk = Walk { path: String::new(), gone: Vec::new(), reported: false };
     walk.prune(value, Some(schema), false);
 }
 
 struct Walk {
     path: String,
     gone: Vec<String>,
-    told: bool,
+    reported: bool,
 }
 
 impl Walk {
     fn within(&mut self, key: &str, f: impl FnOnce(&mut Self)) {
         let length = self.path.len();
-        if self.told {
+        if self.reported {
             if length > 0 {
                 self.path.push('.');
             }
@@ -44,7 +44,7 @@ impl Walk {
 
     fn at(&mut self, index: usize, f: impl FnOnce(&mut Self)) {
         let length = self.path.len();
-        if self.told {
+        if self.reported {
             let _ = write!(self.path, "[{index}]");
         }
         f(self);
@@ -69,7 +69,7 @@ impl Walk {
                     Some(node) => self.within(key, |w| w.prune(value, node, false)),
                     None if preserve => {}
                     None => {
-                        if self.told {
+                        if self.reported {
                             self.within(key, |w| w.gone.push(w.path.clone()));
                         }
                         return false;
@@ -81,7 +81,7 @@ impl Walk {
                 let inner = schema.and_then(|s| s.items.as_deref());
                 for (i, item) in items.iter_mut().enumerate() {
                     self.at(i, |w| match inner {
-                        // Below what keeps everything, only what is said of the items counts.
+                        // Below a preserved object, only the schemas of the items count.
                         None if preserve => {}
                         Some(inner) if preserve && !inner.preserve => w.kept(item, inner),
                         _ => w.prune(item, inner, false),
@@ -92,7 +92,7 @@ impl Walk {
         }
     }
 
-    /// Items of a list that keeps unknown members: theirs stay, what is named below is pruned (`skipPrune`).
+    /// Prune named members below an item of a list that keeps unknown members; the item keeps its own (`skipPrune`).
     fn kept(&mut self, value: &mut Value, schema: &Node) {
         match value {
             Value::Object(map) => {
@@ -119,7 +119,7 @@ impl Walk {
     }
 }
 
-/// Drops nulls that are neither a value nor replaced by a default (`PruneNonNullableNullsWithoutDefaults`).
+/// Drop nulls that are neither a value nor replaced by a default (`PruneNonNullableNullsWithoutDefaults`).
 pub fn nulls(value: &mut Value, schema: Option<&Node>) {
     match value {
         Value::Object(map) => map.retain(|key, value| {

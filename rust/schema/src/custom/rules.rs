@@ -1,49 +1,23 @@
 //! `x-kubernetes-validations` of a schema, compiled, and objects checked by them (apiextensions-apiserver
 //! `pkg/apiserver/schema/cel/validation.go`).
 
-#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
-#![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
-
 use std::sync::Arc;
 
-use hydrofoil_cel::{Decl, Failure, Kind, Program, Variables};
-use hydrofoil_types::{CauseReason, Causes, Path, SmolStr, Value};
+use hydrofoil_cel::{Decl, Failure, Variables};
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
+use super::lists;
+use super::rule::{Rule, Rules};
 use super::structural::{Additional, Node};
 use super::validate::correlates;
 use crate::read::Read;
 
-/// What the rules of one object may cost together (`RuntimeCELCostBudget`).
+/// The cost limit for the rules of one object together (`RuntimeCELCostBudget`).
 const BUDGET: u64 = 10_000_000;
-/// The most bytes that a message expression may give.
+/// The most bytes of the result of a message expression.
 const LONGEST_MESSAGE: usize = 5 * 1024;
 
-/// The rules of one node.
-#[derive(Debug)]
-pub struct Rules {
-    decl: Arc<Decl>,
-    /// The type of the node, as causes show it.
-    kind: SmolStr,
-    list: Box<[Rule]>,
-}
-
-/// One rule.
-#[derive(Debug)]
-struct Rule {
-    /// None without a text; why it does not compile, which is refused when a definition is written.
-    program: Option<Result<Program, Box<str>>>,
-    message: Option<Program>,
-    /// What is said without a message expression.
-    detail: String,
-    /// What errors call the rule.
-    shown: String,
-    reason: CauseReason,
-    /// Where below the node the cause is placed.
-    field: String,
-    optional_old: bool,
-}
-
-/// Compiles the rules of a schema into its nodes. `root` marks the root of a resource.
+/// Compile the rules of a schema into its nodes. `root` marks the root of a resource.
 pub(crate) fn attach(node: &mut Node, props: &Value, root: bool) {
     if !node.ruled {
         return;
@@ -58,90 +32,32 @@ fn place(node: &mut Node, props: &Value, decl: Option<&Arc<Decl>>) {
     let list = props.list("x-kubernetes-validations");
     if let (Some(decl), false) = (decl, list.is_empty()) {
         let rules = list.iter().map(|rule| Rule::compile(rule, props, decl)).collect();
-        node.validations = Some(Box::new(Rules { decl: decl.clone(), kind: props.s("type").into(), list: rules }));
+        node.validations = Some(Box::new(Rules { decl: decl.clone(), kind: props.text("type").into(), list: rules }));
     }
     if let Some(items) = &mut node.items {
-        place(items, props.sub("items"), decl.and_then(|d| d.element()));
+        place(items, props.field("items"), decl.and_then(|d| d.element()));
     }
     if let Additional::Of(values) = &mut node.additional {
-        place(values, props.sub("additionalProperties"), decl.and_then(|d| d.element()));
+        place(values, props.field("additionalProperties"), decl.and_then(|d| d.element()));
     }
     for (name, child) in &mut node.properties {
-        let own = props.sub("properties").sub(name);
+        let own = props.field("properties").field(name);
         let seen = hydrofoil_cel::escape(name).is_some();
         match decl.and_then(|d| d.member(name)).filter(|_| seen) {
             Some(decl) => place(child, own, Some(decl)),
-            // What cannot be named in expressions has rules of its own all the same.
-            None if !seen => attach(child, own, own.b("x-kubernetes-embedded-resource")),
+            // Members that cannot be named in expressions have rules of their own all the same.
+            None if !seen => attach(child, own, own.flag("x-kubernetes-embedded-resource")),
             None => {}
         }
     }
 }
 
-impl Rule {
-    fn compile(rule: &Value, props: &Value, decl: &Arc<Decl>) -> Self {
-        let optional_old = rule.b("optionalOldSelf");
-        let compile = |key: &str, kind| {
-            let text = rule.s(key);
-            (!text.trim().is_empty()).then(|| Program::compile(text, decl, optional_old, kind))
-        };
-        let (text, message) = (rule.s("rule").trim(), rule.s("message").trim());
-        let shown = if rule.s("message").is_empty() { text } else { message };
-        let detail = if rule.s("message").is_empty() { format!("failed rule: {text}") } else { message.to_owned() };
-        Self {
-            program: compile("rule", Kind::Bool).map(|made| made.map_err(|why| why.of_rule().into())),
-            message: compile("messageExpression", Kind::Text).and_then(Result::ok),
-            detail,
-            shown: shown.to_owned(),
-            reason: match rule.s("reason") {
-                "FieldValueForbidden" => CauseReason::Forbidden,
-                "FieldValueRequired" => CauseReason::Required,
-                "FieldValueDuplicate" => CauseReason::Duplicate,
-                _ => CauseReason::Invalid,
-            },
-            field: normalized(rule.s("fieldPath"), props),
-            optional_old,
-        }
-    }
-}
-
-/// A field path as causes show it: `.a['b']` of a map is `a[b]` (`ValidFieldPath`).
-fn normalized(path: &str, props: &Value) -> String {
-    let mut out = String::new();
-    let (mut rest, mut here) = (path, props);
-    while !rest.is_empty() {
-        let (name, after) = if let Some(inner) = rest.strip_prefix("['") {
-            let Some(end) = inner.find("']") else { break };
-            (&inner[..end], &inner[end + 2..])
-        } else {
-            let inner = rest.trim_start_matches('.');
-            let end = inner.find(['.', '[']).unwrap_or(inner.len());
-            if end == 0 {
-                break;
-            }
-            (&inner[..end], &inner[end..])
-        };
-        if here.has("properties") {
-            if !out.is_empty() {
-                out.push('.');
-            }
-            out.push_str(name);
-            here = here.sub("properties").sub(name);
-        } else {
-            out.extend(["[", name, "]"]);
-            here = here.sub("additionalProperties");
-        }
-        rest = after;
-    }
-    out
-}
-
-/// Adds what the rules have against an object that stands at a path; `old` is what it was before.
+/// Add the causes that the rules find in an object at a path; `old` is the object before the update.
 pub(crate) fn check(node: &Node, value: &Value, old: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     walk(node, value, old, Before { current: old, parent: None }, path, causes);
 }
 
-/// The same for a default, which was before what it is, but is not spared for that.
+/// Add the causes that the rules find in a default: it equals its old value, but is not ratcheted.
 pub(crate) fn check_default(node: &Node, value: &Value, path: &Path<'_>, causes: &mut Causes) {
     walk(node, value, Some(value), Before { current: None, parent: None }, path, causes);
 }
@@ -151,7 +67,7 @@ fn walk(node: &Node, value: &Value, old: Option<&Value>, before: Before<'_>, pat
         return;
     }
     let mut walk = Walk { budget: BUDGET, causes };
-    // The walk ends early when the budget does, which its causes say.
+    // The walk ends early when the budget is spent, which is then among the causes.
     let _ = walk.value(node, value, old, before, path);
 }
 
@@ -160,7 +76,7 @@ struct Walk<'c> {
     causes: &'c mut Causes,
 }
 
-/// What the part being looked at was before, as far as that can be told, and the nearest whole around it.
+/// The old value of the current part, if it can be correlated, and the nearest enclosing part with an old value.
 #[derive(Clone, Copy)]
 struct Before<'a> {
     current: Option<&'a Value>,
@@ -176,7 +92,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Of a part of a value.
+    /// Return the old value of a part of a value.
     fn below(self, value: &'a Value, node: &'a Node, part: Option<&'a Value>) -> Self {
         match self.current {
             None => self,
@@ -185,7 +101,7 @@ impl<'a> Before<'a> {
     }
 }
 
-/// The budget is used up.
+/// The error for a budget that is used up.
 struct Spent;
 
 impl Walk<'_> {
@@ -208,7 +124,7 @@ impl Walk<'_> {
             Value::Array(items) => {
                 let Some(inner) = node.items.as_deref().filter(|n| n.ruled) else { return Ok(()) };
                 let olds = old.and_then(Value::as_array).unwrap_or(&[]);
-                let parts = super::lists::counterparts(items, olds, node);
+                let parts = lists::counterparts(items, olds, node);
                 for (i, (item, part)) in items.iter().zip(parts).enumerate() {
                     self.value(inner, item, part, before.below(value, node, part), &path.index(i))?;
                 }
@@ -226,7 +142,7 @@ impl Walk<'_> {
                 for (key, inner) in node.properties.iter().filter(|(_, n)| n.ruled) {
                     let Some(item) = map.get(key) else { continue };
                     let part = olds.and_then(|o| o.get(key));
-                    // Type and version are what the request says, whatever they were.
+                    // Type and version are those of the request, whatever they were.
                     let own = if before.parent.is_none() && matches!(key.as_str(), "apiVersion" | "kind") {
                         Before { current: None, parent: None }
                     } else {
@@ -300,7 +216,7 @@ impl Walk<'_> {
             }
             let detail = self.detail(rule, on, kind, path)?;
             if !program.uses_old && before.unchanged(value, node) {
-                // It was so before: that is warned of.
+                // The unchanged value failed before: only warn.
                 let mut found = Causes::new();
                 let mut aside = Walk { budget: 0, causes: &mut found };
                 aside.refuse(rule, value, &detail, kind, path);
@@ -312,7 +228,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What is said of a rule that does not hold (`evalMessageExpression`).
+    /// Return the message for a rule that does not hold (`evalMessageExpression`).
     fn detail(&mut self, rule: &Rule, on: Variables<'_>, kind: &str, path: &Path<'_>) -> Result<String, Spent> {
         let Some(message) = &rule.message else { return Ok(rule.detail.clone()) };
         let (found, spent) = message.text(on);
@@ -336,7 +252,7 @@ impl Walk<'_> {
         Ok(if usable { text } else { rule.detail.clone() })
     }
 
-    /// A cause at a path that may be of nothing.
+    /// Add a cause at a path, which may be empty.
     fn at(&mut self, path: &Path<'_>, field: &str, add: impl FnOnce(&mut Causes, &Path<'_>)) {
         let mut text = path.to_string();
         if !field.is_empty() {
@@ -345,13 +261,13 @@ impl Walk<'_> {
             }
             text.push_str(field);
         } else if text.is_empty() {
-            // Upstream prints a path of nothing so.
+            // Upstream prints an empty path so.
             text.push_str("<nil>");
         }
         add(self.causes, &Path::new(&text));
     }
 
-    /// A rule that failed: the type stands where the value would.
+    /// Add that a rule failed, with the type in place of the value.
     fn invalid_kind(&mut self, path: &Path<'_>, kind: &str, why: &str) {
         self.at(path, "", |causes, at| causes.invalid_str(at, kind, why));
     }

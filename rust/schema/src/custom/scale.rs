@@ -1,25 +1,25 @@
-//! The scale subresource: where replicas and the selector stand (apiextensions-apiserver
+//! The scale subresource: the paths of replicas and of the selector (apiextensions-apiserver
 //! `pkg/registry/customresource/validator.go`).
 
 use hydrofoil_types::{Causes, Path, SmolStr, Value, go};
 
 use crate::read::Read;
 
-/// Paths as `.spec.replicas`.
+/// The paths, such as `.spec.replicas`.
 #[derive(Clone, Debug)]
 pub struct Scale {
-    /// The replicas wanted.
+    /// The desired replicas.
     pub spec_replicas: SmolStr,
-    /// The replicas there are.
+    /// The present replicas.
     pub status_replicas: SmolStr,
     /// The selector as text; empty when there is none.
     pub label_selector: SmolStr,
 }
 
 impl Scale {
-    /// From `subresources.scale`.
+    /// Return the paths of `subresources.scale`.
     pub(super) fn parse(scale: &Value) -> Self {
-        let text = |key: &str| SmolStr::new(scale.s(key));
+        let text = |key: &str| SmolStr::new(scale.text(key));
         Self {
             spec_replicas: text("specReplicasPath"),
             status_replicas: text("statusReplicasPath"),

@@ -1,4 +1,4 @@
-//! What becomes of custom resources on their way in (apiextensions-apiserver
+//! Steps of a write of custom resources (apiextensions-apiserver
 //! `pkg/apiserver/customresource_handler.go` and `pkg/registry/customresource/strategy.go`).
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
@@ -7,13 +7,13 @@ use super::definition::{Definition, Version};
 use super::embedded::{self, ReadMeta};
 use super::{default, lists, prune as pruning, rules as cel, validate};
 use crate::read::{Read, Write};
-use crate::validate::format::{label, name};
-use crate::validate::meta;
+use crate::rules::format::{label, name};
+use crate::rules::meta;
 
-/// Brings a decoded object into the form of its schema: unknown members go, nulls that are no values too, metadata
-/// of embedded resources is read, defaults are filled (`unstructuredSchemaCoercer`, `unstructuredDefaulter`).
+/// Bring a decoded object into the form of its schema: prune unknown members and nulls that are not values, read the
+/// metadata of embedded resources, fill in defaults (`unstructuredSchemaCoercer`, `unstructuredDefaulter`).
 ///
-/// Gives what a strict reader objects to; the error is why an embedded resource cannot be read.
+/// Return the findings of strict field validation; the error is why an embedded resource cannot be read.
 pub fn decode(
     definition: &Definition,
     version: &Version,
@@ -28,9 +28,9 @@ pub fn decode(
     Ok(unknown.into_iter().map(|path| format!("unknown field \"{path}\"")).collect())
 }
 
-/// Puts embedded metadata into its form and fills defaults; gives the paths that metadata does not have.
+/// Put embedded metadata into its form and fill defaults; return the paths that metadata does not have.
 ///
-/// Nulls stay: upstream holds those that a configuration applies against it.
+/// Nulls stay: upstream checks those of an applied configuration against the schema.
 pub fn fill(version: &Version, object: &mut Value, read: ReadMeta<'_>) -> Result<Vec<String>, String> {
     let mut paths = Vec::new();
     embedded::coerce(object, &version.schema, read, &mut paths)?;
@@ -39,7 +39,7 @@ pub fn fill(version: &Version, object: &mut Value, read: ReadMeta<'_>) -> Result
     Ok(paths)
 }
 
-/// Takes out what a version does not know, and nulls that are no values; gives the paths of the former.
+/// Remove the members unknown to a version, and nulls that are not values; return the paths of the former.
 pub fn prune(object: &mut Value, version: &Version) -> Vec<String> {
     let gone = pruning::object(object, &version.schema);
     pruning::nulls(object, Some(&version.schema));
@@ -50,7 +50,7 @@ pub fn prune(object: &mut Value, version: &Version) -> Vec<String> {
 pub fn begin_create(version: &Version, object: &mut Value) {
     if version.status {
         object.drop("status");
-        // What is read has its defaults, so what is stored has them too.
+        // Objects are defaulted on reads, so the stored form is defaulted too.
         default::apply(object, &version.schema);
     }
     object.make("metadata").put("generation", 1);
@@ -64,16 +64,16 @@ pub fn begin_update(version: &Version, subresource: &str, object: &mut Value, ol
     if version.status {
         object.copy_from(old, "status");
     }
-    let generation = old.sub("metadata").i("generation");
+    let generation = old.field("metadata").int("generation");
     let changed = !same_beside_metadata(object, old);
     object.make("metadata").put("generation", generation.wrapping_add(i64::from(changed)).max(1));
 }
 
-/// Only the status, and who owns what, are taken over.
+/// Take over the status and the managed fields, and nothing else.
 fn begin_status(object: &mut Value, old: &Value) {
     let status = object.as_object_mut().and_then(|m| m.remove("status"));
-    let managed = object.sub("metadata").get("managedFields").cloned();
-    let version = object.sub("metadata").get("resourceVersion").cloned();
+    let managed = object.field("metadata").get("managedFields").cloned();
+    let version = object.field("metadata").get("resourceVersion").cloned();
     *object = old.clone();
     let metadata = object.make("metadata");
     for (key, value) in [("managedFields", managed), ("resourceVersion", version)] {
@@ -157,15 +157,15 @@ pub fn update(
 fn kind(definition: &Definition, version: &Version, object: &Value, causes: &mut Causes) -> bool {
     let mut fits = true;
     for (key, expected) in [("kind", &definition.kind), ("apiVersion", &version.api_version)] {
-        if object.s(key) != expected {
-            causes.invalid_str(&Path::new(key), object.s(key), &format!("must be {expected}"));
+        if object.text(key) != expected {
+            causes.invalid_str(&Path::new(key), object.text(key), &format!("must be {expected}"));
             fits = false;
         }
     }
     fits
 }
 
-/// `x-kubernetes-validations`: they are evaluated once the schema itself has nothing against the object.
+/// `x-kubernetes-validations`: they are evaluated once the object is valid by the schema itself.
 fn rules(version: &Version, object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let blocking = |reason: CauseReason| {
         use CauseReason::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
@@ -181,11 +181,11 @@ fn rules(version: &Version, object: &Value, old: Option<&Value>, causes: &mut Ca
     cel::check(&version.schema, object, old, &Path::root(), causes);
 }
 
-/// What is warned of: names of finalizers that are not qualified (`validateKubeFinalizerName`).
+/// Return the warnings: names of finalizers that are not qualified (`validateKubeFinalizerName`).
 pub fn warnings(object: &Value, old: Option<&Value>) -> Vec<String> {
-    let had = old.map_or(&[][..], |o| o.sub("metadata").list("finalizers"));
+    let had = old.map_or(&[][..], |o| o.field("metadata").list("finalizers"));
     let mut added: Vec<&str> = object
-        .sub("metadata")
+        .field("metadata")
         .list("finalizers")
         .iter()
         .filter(|f| !had.contains(f))

@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines around a change.
+/// The number of lines around a change.
 const CONTEXT: usize = 3;
 /// Beyond this many lines only the unequal middle counts, as one change: the search is quadratic.
 const SEARCHED: usize = 20_000;
-/// After as many steps of the search what is left counts as one change: repeated lines make them many.
+/// After this many steps of the search the rest counts as one change: repeated lines make them many.
 const STEPS: usize = 200_000_000;
 
-/// A stretch of lines: whether it is the same in both, and where it stands.
+/// A stretch of lines: whether it is the same in both, and its place.
 #[derive(Clone)]
 struct Stretch {
     same: bool,
@@ -21,7 +21,7 @@ struct Stretch {
     b: Range<usize>,
 }
 
-/// The unified diff of two texts, without a header of file names; empty when they are the same.
+/// Return the unified diff of two texts, without a header of file names; empty when they are the same.
 pub(super) fn unified(a: &str, b: &str) -> String {
     let (a, b) = (lines(a), lines(b));
     let mut out = String::new();
@@ -125,7 +125,7 @@ fn matches(a: &[&str], b: &[&str]) -> Vec<(usize, usize, usize)> {
     out
 }
 
-/// What two texts have in common at their ends.
+/// Return the stretches that two texts have in common at their ends.
 fn ends(a: &[&str], b: &[&str]) -> Vec<(usize, usize, usize)> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let tail = a[head..].iter().rev().zip(b[head..].iter().rev()).take_while(|(x, y)| x == y).count();
@@ -135,7 +135,7 @@ fn ends(a: &[&str], b: &[&str]) -> Vec<(usize, usize, usize)> {
 struct Matcher<'a> {
     a: &'a [&'a str],
     b: &'a [&'a str],
-    /// Where a line stands in `b`, lines that are all over the text left out.
+    /// The places of a line in `b`, without lines that occur all over the text.
     places: Vec<Vec<usize>>,
     /// Which of these each line of `a` has; an empty one where it is not in `b`.
     of: Vec<usize>,
@@ -181,8 +181,8 @@ impl<'a> Matcher<'a> {
         out
     }
 
-    /// `findLongestMatch`: the first longest run of equal lines, grown over the lines that were left out; and how long it
-    /// was before. None is longer than `most`, so the first that is as long ends the search.
+    /// `findLongestMatch`: the first longest run of equal lines, extended over the lines that were left out, and its
+    /// length before that. None is longer than `most`, so the first that is as long ends the search.
     fn longest(
         &self,
         a: &Range<usize>,
@@ -223,7 +223,7 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// How long the run is that ends before a line of `b`, for the line of `a` before and for this one.
+/// The length of the run that ends before a line of `b`, for the line of `a` before and for this one.
 #[derive(Default)]
 struct Runs {
     before: Vec<usize>,
@@ -231,12 +231,12 @@ struct Runs {
     /// Where they are not 0.
     set_before: Vec<usize>,
     set: Vec<usize>,
-    /// How many steps the search has taken.
+    /// The number of steps that the search has taken.
     steps: usize,
 }
 
 impl Runs {
-    /// Goes on to the next line of `a`.
+    /// Advance to the next line of `a`.
     fn step(&mut self) {
         self.steps += 1 + self.set.len();
         for at in self.set_before.drain(..) {

@@ -12,14 +12,14 @@ use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use self::write::Writer;
 
-/// A value of the type (`core.PodSpec`, `[]core.PodIP`) as compact JSON.
+/// Return a value of the type (`core.PodSpec`, `[]core.PodIP`) as compact JSON.
 pub(crate) fn json(shape: &str, value: &Value) -> String {
     let mut writer = Writer::compact();
     writer.value(shape, Some(value), None);
     writer.finish()
 }
 
-/// What changed between two values, as upstream's `diff.Diff` tells it: a unified diff of indented JSON.
+/// Return the changes between two values as upstream's `diff.Diff` shows them: a unified diff of indented JSON.
 pub(crate) fn diff(shape: &str, old: &Value, new: &Value) -> String {
     let text = |value| {
         let mut writer = Writer::indented();
@@ -29,22 +29,22 @@ pub(crate) fn diff(shape: &str, old: &Value, new: &Value) -> String {
     diff::unified(&text(old), &text(new))
 }
 
-/// Whether two values of a type are `apiequality.Semantic.DeepEqual`.
+/// Report whether two values of a type are `apiequality.Semantic.DeepEqual`.
 pub(crate) fn same(shape: &str, a: &Value, b: &Value) -> bool {
     a == b || same::same(shape, a, b)
 }
 
 /// Causes that show a value as its internal type.
 pub(crate) trait InternalCauses {
-    /// `Invalid value: {...}: detail`; the shape is as for [`json`].
+    /// Add `Invalid value: {...}: detail`; the shape is as for [`json`].
     fn invalid_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value, detail: &str);
-    /// `Duplicate value: {...}`.
+    /// Add `Duplicate value: {...}`.
     fn duplicate_internal(&mut self, path: &Path<'_>, shape: &str, value: &Value);
     /// `ValidateImmutableField`.
     fn immutable_internal(&mut self, path: &Path<'_>, shape: &str, new: &Value, old: &Value);
 }
 
-/// A value as a cause shows it, where one more is told.
+/// Return a value as a cause shows it, if one more is shown.
 fn shown(causes: &Causes, shape: &str, value: &Value) -> String {
     if causes.is_full() { String::new() } else { json(shape, value) }
 }

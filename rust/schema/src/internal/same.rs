@@ -5,7 +5,7 @@ use hydrofoil_types::{Quantity, Timestamp, Value};
 use super::table::members;
 use crate::read::Read;
 
-/// Whether two values of a shape are the same.
+/// Report whether two values of a shape are the same.
 ///
 /// Nil and empty lists and maps are alike, as are quantities and times that are written differently; a pointer to
 /// zero is not nil.

@@ -12,19 +12,19 @@ const DATA: &str = include_str!("../../data/internal_types.txt");
 
 /// One member of an internal type.
 pub(super) struct Member {
-    /// How Go writes its name; `+` for an embedded struct whose members stand among those of its owner.
+    /// Its name in Go; `+` for an embedded struct whose members are among those of its owner.
     pub(super) shown: &'static str,
-    /// Its JSON name in the versioned type; with `^` it is one of the owner's owner, `.` is the owner itself.
+    /// Its JSON name in the versioned type; with `^` it is a member of the owner's owner, `.` is the owner itself.
     json: &'static str,
     /// Whether a zero value is left out.
     pub(super) omitempty: bool,
-    /// What it is: `s i f b` scalars, `q` quantity, `u` integer or text, `d` duration, `t` time, `y` bytes, `a` any;
+    /// Its type: `s i f b` scalars, `q` quantity, `u` integer or text, `d` duration, `t` time, `y` bytes, `a` any;
     /// `*` a pointer, `[]` a list, `{}` a map, else the name of a type.
     pub(super) shape: &'static str,
 }
 
 impl Member {
-    /// The value of the member, in a struct and the struct that it is in.
+    /// Return the value of the member, given a struct and the owner of that struct.
     pub(super) fn of<'a>(&self, value: &'a Value, owner: &'a Value) -> Option<&'a Value> {
         match self.json.strip_prefix('^') {
             Some(json) => owner.opt(json),
@@ -50,7 +50,7 @@ fn member(word: &'static str) -> Option<Member> {
     Some(Member { shown, json, omitempty: bare.is_some(), shape: bare.unwrap_or(shape) })
 }
 
-/// The members of a type in Go's order; none of an unknown one.
+/// Return the members of a type in Go's order; none of an unknown one.
 pub(super) fn members(name: &str) -> &'static [Member] {
     TYPES.get(name).map_or(&[], Vec::as_slice)
 }

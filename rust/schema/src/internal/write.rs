@@ -8,7 +8,7 @@ use super::table::members;
 
 pub(super) struct Writer {
     out: String,
-    /// How deep the next line stands; `None` when all is on one line.
+    /// The indentation of the next line; `None` when all is on one line.
     depth: Option<usize>,
 }
 
@@ -17,7 +17,7 @@ impl Writer {
         Self { out: String::new(), depth: None }
     }
 
-    /// One space a level, as `diff.Diff` asks for.
+    /// Return a writer that indents by one space a level, as `diff.Diff` asks for.
     pub(super) fn indented() -> Self {
         Self { out: String::new(), depth: Some(0) }
     }
@@ -26,7 +26,7 @@ impl Writer {
         self.out
     }
 
-    /// Writes a value of a shape; `owner` is the struct that it is a member of.
+    /// Write a value of a shape; `owner` is the struct that it is a member of.
     pub(super) fn value(&mut self, shape: &str, value: Option<&Value>, owner: Option<&Value>) {
         let value = value.filter(|v| !matches!(v, Value::Null));
         if let Some(pointed) = shape.strip_prefix('*') {
@@ -70,7 +70,7 @@ impl Writer {
         }
     }
 
-    /// The items between two brackets, each on its own line when lines are asked for.
+    /// Write the items between two brackets, each on its own line if indented.
     fn list<T>(
         &mut self,
         open: char,
@@ -107,7 +107,7 @@ impl Writer {
         self.out.push_str(if self.depth.is_some() { ": " } else { ":" });
     }
 
-    /// A value that is written as it is.
+    /// Write a value as it is.
     fn plain(&mut self, value: &Value) {
         match value {
             Value::Array(items) => self.list('[', ']', items.iter(), Self::plain),
@@ -128,7 +128,7 @@ struct Found<'a> {
     value: Option<&'a Value>,
 }
 
-/// The members of a struct, those of embedded ones among them.
+/// Collect the members of a struct, those of embedded ones among them.
 fn collect<'a>(name: &str, value: &'a Value, owner: &'a Value, out: &mut Vec<Found<'a>>) {
     for member in members(name) {
         let held = member.of(value, owner);

@@ -1,67 +1,94 @@
-//! What a strategy does to an object between defaulting and validation: `PrepareForCreate` and
+//! The work of a strategy on an object between defaulting and validation: `PrepareForCreate` and
 //! `PrepareForUpdate` of kubernetes `pkg/registry/<group>/<resource>/strategy.go`.
 
-mod claim;
-mod create;
 pub mod daemon;
-mod gates;
-mod job;
-mod pod;
-mod qos;
-mod service;
-mod status;
-mod update;
 
 use hydrofoil_types::{Timestamp, Value};
 
-use crate::{Kind, Request, convert};
-
-pub(crate) use qos::class as qos_class;
+use crate::kind::Change;
+use crate::read::{Read, Write};
+use crate::{Kind, Request, convert, internal};
 
 /// `PrepareForCreate` of the kind's strategy, at a moment.
 pub fn create(req: &Request<'_>, object: &mut Value, now: Timestamp) {
+    let strategy = req.kind.strategy;
     internally(req.kind, object, |object| {
-        create::prepare(req.kind, object, now);
-        gates::drop_disabled(req.kind, object, None);
+        if strategy.has_status && !strategy.creates_status {
+            object.drop("status");
+        }
+        if strategy.generation.on_create {
+            object.make("metadata").put("generation", 1);
+        }
+        (strategy.prepare_create)(object, now);
+        (strategy.drop_disabled)(object, None);
     });
 }
 
-/// Takes over what was allocated to a service and is not named anew, before anything is allocated
+/// Take over the values allocated to a service that an update omits, before anything is allocated
 /// (`patchAllocatedValues`, `normalizeClusterIPs`).
 pub fn allocated(service: &mut Value, old: &Value) {
-    service::allocated(service, old);
+    crate::kinds::core::service::prepare::allocated(service, old);
 }
 
-/// Completes a prepared object that came without labels.
+/// Complete a prepared object that was sent without labels.
 pub fn unlabelled(kind: &Kind, object: &mut Value) {
-    if kind.key() == ("batch", "Job") {
-        job::share_labels(object);
-    }
+    (kind.strategy.label)(object);
 }
 
 /// `PrepareForUpdate` of the strategy of the kind or its subresource, at a moment.
 pub fn update(req: &Request<'_>, object: &mut Value, now: Timestamp) {
     let Some(old) = req.old else { return };
-    let internal = convert::internal(req.kind.gvk(), old);
+    let strategy = req.kind.strategy;
+    let internal = convert::internal(req.kind, old);
     let old = internal.as_ref().unwrap_or(old);
     internally(req.kind, object, |object| {
-        // What is not served does not count as a change.
-        gates::drop_disabled(req.kind, object, Some(old));
+        // Fields that are not served do not count as a change.
+        (strategy.drop_disabled)(object, Some(old));
         match req.subresource {
-            "" => update::prepare(req.kind, object, old),
-            sub => status::prepare(req.kind, sub, object, old, now),
+            "" => main_resource(req.kind, object, old),
+            "status" => {
+                object.copy_from(old, "spec");
+                (strategy.prepare_status)(object, old, now);
+                if strategy.status_resets_metadata {
+                    keep_metadata(object, old);
+                }
+            }
+            subresource => (strategy.prepare_subresource)(subresource, object, old, now),
         }
     });
 }
 
-/// Has a strategy work on the version of an object that it is about.
+/// Prepare an update of the main resource.
+fn main_resource(kind: &Kind, object: &mut Value, old: &Value) {
+    let strategy = kind.strategy;
+    if strategy.has_status {
+        object.copy_from(old, "status");
+    }
+    (strategy.prepare_update)(object, old);
+    let changed = match strategy.generation.on_update {
+        Change::Nothing => false,
+        Change::Spec(shape) => !internal::same(shape, object.field("spec"), old.field("spec")),
+        Change::Found(differs) => differs(object, old),
+    };
+    let next = old.field("metadata").int("generation").wrapping_add(i64::from(changed));
+    if next != 0 {
+        object.make("metadata").put("generation", next);
+    }
+}
+
+/// Apply a function to an object in the version that the strategy concerns.
 fn internally(kind: &Kind, object: &mut Value, work: impl FnOnce(&mut Value)) {
-    match convert::internal(kind.gvk(), object) {
-        Some(mut internal) => {
-            work(&mut internal);
-            convert::external(&mut internal);
-            *object = internal;
-        }
-        None => work(object),
+    let Some(conversion) = kind.strategy.internal else { return work(object) };
+    (conversion.up)(object);
+    work(object);
+    (conversion.down)(object);
+}
+
+/// Take over the fields that a write of the status leaves alone (`metav1.ResetObjectMetaForStatus`).
+fn keep_metadata(object: &mut Value, old: &Value) {
+    let meta = object.make("metadata");
+    for key in ["deletionTimestamp", "generation", "selfLink", "labels", "annotations", "finalizers", "ownerReferences"]
+    {
+        meta.copy_from(old.field("metadata"), key);
     }
 }

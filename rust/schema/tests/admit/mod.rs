@@ -1,10 +1,10 @@
-//! The least of admission and allocation that recorded answers went through.
+//! The least of admission and allocation that the recorded objects passed through.
 
 use hydrofoil_schema::Kind;
 use hydrofoil_types::Value;
 use serde_json::Value as Json;
 
-/// Gives a service the addresses that the allocator would.
+/// Set the addresses of a service that the allocator would.
 pub fn create(kind: &Kind, object: &mut Value) {
     if kind.kind == "Service" && kind.group.is_empty() {
         let spec = object.object_at_mut(&["spec"]);
@@ -27,7 +27,7 @@ pub fn create(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Takes out what differs from run to run, and what admission adds.
+/// Remove the fields that differ from run to run, and those that admission adds.
 pub fn level(mut body: Json) -> Json {
     let kind = body["kind"].as_str().unwrap_or("").to_owned();
     if let Some(meta) = body["metadata"].as_object_mut() {

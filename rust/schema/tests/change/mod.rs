@@ -1,9 +1,9 @@
-//! Objects that are there before a case, and patches of them.
+//! Objects that exist before a case, and patches of them.
 
 use hydrofoil_types::Value;
 use serde_json::Value as Json;
 
-/// The object that the path of an update names, from the `before` of its case.
+/// Return the object that the path of an update names, from the `before` of its case.
 pub fn stored(before: &[Json], path: &str) -> Option<Value> {
     let path = path.split('?').next()?;
     for item in before.iter().rev() {
@@ -28,7 +28,7 @@ pub fn stored(before: &[Json], path: &str) -> Option<Value> {
     None
 }
 
-/// The object of a JSON patch or merge patch; `None` for other kinds of patches.
+/// Return the object of a JSON patch or merge patch; `None` for other kinds of patches.
 pub fn patched(old: &Json, case: &Json) -> Option<Json> {
     let mut new = old.clone();
     match case["type"].as_str()? {
@@ -84,7 +84,7 @@ fn operate(doc: &mut Json, op: &Json) -> Option<()> {
     Some(())
 }
 
-/// Where two documents differ.
+/// Return where two documents differ.
 pub fn difference(wanted: &Json, found: &Json) -> String {
     let mut out = String::new();
     walk(wanted, found, "", &mut out);

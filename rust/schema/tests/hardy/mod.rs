@@ -1,4 +1,4 @@
-//! Recorded bodies with values swapped for odd ones: whatever comes, nothing may panic, nor take long.
+//! Recorded bodies with values swapped for odd ones: no input may cause a panic, nor take long.
 
 use std::time::{Duration, Instant};
 
@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 
 use crate::Target;
 
-/// When all of this happens.
+/// The time of all cases.
 const NOW: Timestamp = Timestamp { seconds: 1_800_000_000, nanos: 0 };
 
-/// A small generator: the runs are the same every time.
+/// A small random generator: the runs are the same every time.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -57,7 +57,7 @@ const TEXTS: [&str; 30] = [
 ];
 const NUMBERS: [i64; 9] = [0, 1, -1, 2, 63, i32::MAX as i64, i32::MIN as i64, i64::MAX, i64::MIN];
 
-/// Changes some leaves of a body.
+/// Change some leaves of a body.
 pub fn mangle(body: &mut Json, dice: &mut Dice) {
     match body {
         Json::Object(map) => {
@@ -88,10 +88,10 @@ pub fn mangle(body: &mut Json, dice: &mut Dice) {
     }
 }
 
-/// What one validation may take; builds without optimisation are some ten times slower.
+/// The time limit of one validation; builds without optimisation are some ten times slower.
 const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 500 } else { 50 });
 
-/// Runs what must be done within the budget; a busy machine gets further tries.
+/// Run a step that must end within the budget; a busy machine gets further tries.
 #[allow(clippy::disallowed_methods, reason = "it measures work")]
 fn in_time<T>(what: &str, run: impl Fn() -> T) {
     let took = || {
@@ -102,7 +102,7 @@ fn in_time<T>(what: &str, run: impl Fn() -> T) {
     assert!((0..5).any(|_| took() < BUDGET), "{what} takes over {BUDGET:?}");
 }
 
-/// Defaults, which a second run must leave as they are.
+/// Return the object with defaults, which a second run must leave as they are.
 fn defaulted(target: &Target, value: &Value) -> Value {
     let mut once = value.clone();
     default::apply(&target.kind, &mut once, NOW);
@@ -112,7 +112,7 @@ fn defaulted(target: &Target, value: &Value) -> Value {
     once
 }
 
-/// Takes an object through all there is, as new and as an update of `old`.
+/// Run all steps on an object, as new and as an update of `old`.
 pub fn all(target: &Target, value: &Value, old: &Value) {
     let kind = &target.kind;
     let mut object = defaulted(target, value);

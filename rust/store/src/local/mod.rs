@@ -1,4 +1,5 @@
-//! The log of a view that is its own truth: preconditions are judged and revisions given inside the lock of a shard.
+//! The log of a view without an external source: it checks preconditions and assigns revisions inside the lock of a
+//! shard.
 
 use std::sync::Arc;
 
@@ -12,12 +13,12 @@ pub struct Local {
 }
 
 impl Local {
-    /// The log of a view that has no shards yet; its first write gets the revision after `start`.
+    /// Return the log of a view that has no shards yet; its first write gets the revision after `start`.
     pub fn open(view: &View, start: u64) -> Self {
         Self { reach: view.count_from(start) }
     }
 
-    /// Stores a new object.
+    /// Store a new object.
     pub fn create(&self, shard: &Shard, key: &str, draft: Draft) -> Result<Arc<Version>, StoreError> {
         shard.transact(|shard| {
             if shard.get(key).is_some() {
@@ -27,7 +28,7 @@ impl Local {
         })
     }
 
-    /// Replaces an object that stands at `expected`.
+    /// Replace an object if it is at revision `expected`.
     pub fn update(&self, shard: &Shard, key: &str, expected: u64, draft: Draft) -> Result<Arc<Version>, StoreError> {
         shard.transact(|shard| {
             let key = Arc::clone(present(shard, key, expected)?.key());
@@ -35,7 +36,7 @@ impl Local {
         })
     }
 
-    /// Takes out an object that stands at `expected`; gives its last state at the revision of the deletion.
+    /// Delete an object if it is at revision `expected`; return its last state at the revision of the deletion.
     pub fn delete(&self, shard: &Shard, key: &str, expected: u64) -> Result<Arc<Version>, StoreError> {
         shard.transact(|shard| {
             let old = Arc::clone(present(shard, key, expected)?);
@@ -43,13 +44,13 @@ impl Local {
         })
     }
 
-    /// The latest revision.
+    /// Return the latest revision.
     pub fn revision(&self) -> u64 {
         self.reach.revision()
     }
 }
 
-/// The version that a write was made from.
+/// Return the version that a write replaces, if it is at `expected`.
 fn present<'a>(shard: &'a Transaction<'_>, key: &str, expected: u64) -> Result<&'a Arc<Version>, StoreError> {
     let old = shard.get(key).ok_or(StoreError::NotFound)?;
     if old.revision() != expected {

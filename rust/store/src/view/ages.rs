@@ -1,4 +1,4 @@
-//! When revisions were current: states of the past end by time, whether or not anybody writes.
+//! The ages of revisions: past states expire by time, with or without writes.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -8,15 +8,15 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Marks of time: at each of them a revision was the latest one.
+/// Timestamps, each with the revision that was the latest one then.
 ///
-/// Stands in for upstream's compactor (apiserver `storage/etcd3/compact.go`), which writes a key of its own every
-/// interval and forgets the revisions before the last but one: a state stays within reach for the window and at most half
-/// as long again, which is the middle of what a state has there.
+/// This replaces upstream's compactor (apiserver `storage/etcd3/compact.go`), which writes a key of its own every
+/// interval and compacts all revisions before the last but one: a state stays available for the window and at most half
+/// as long again, which is the average lifetime of a state there.
 #[derive(Debug)]
 pub(crate) struct Ages {
     marks: VecDeque<(Duration, u64)>,
-    /// The oldest revision whose state may still be kept.
+    /// The oldest revision whose state may still be available.
     oldest: u64,
     window: Duration,
 }
@@ -26,15 +26,15 @@ impl Ages {
         Self { marks: VecDeque::new(), oldest: 0, window }
     }
 
-    /// Whether the next reader of the present state has to get a revision of its own: the latest one has been current for
-    /// so long that states of it would end too early.
+    /// Report whether the next reader of the present state needs a new revision: the latest one is so old that its
+    /// states would expire too early.
     pub(crate) fn is_due(&self, now: Duration, revision: u64) -> bool {
         let half = self.window / 2;
         let is_old = |(at, marked): &(Duration, u64)| *marked == revision && now.saturating_sub(*at) > half;
         revision < self.oldest || self.marks.back().is_some_and(is_old)
     }
 
-    /// Notes that a revision is the latest one.
+    /// Record that a revision is the latest one.
     pub(crate) fn mark(&mut self, now: Duration, revision: u64) {
         match self.marks.back_mut() {
             Some((at, marked)) if now.saturating_sub(*at) <= self.window / 4 => *marked = revision,
@@ -43,7 +43,7 @@ impl Ages {
         }
     }
 
-    /// The oldest revision whose state is still kept: after those that were current too long ago.
+    /// Return the oldest revision whose state is still available; older ones have expired.
     pub(crate) fn oldest(&mut self, now: Duration) -> u64 {
         let kept = self.window.saturating_add(self.window / 2);
         while let Some((_, revision)) = self.marks.front().filter(|(at, _)| now.saturating_sub(*at) > kept) {

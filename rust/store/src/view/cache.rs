@@ -1,4 +1,4 @@
-//! Encodings that are kept for the next reader, bounded in bytes, the least used going first.
+//! A cache of encodings, limited in bytes, that evicts the least used ones first.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 
@@ -9,10 +9,10 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
-/// What is made of a leaf: opaque to the store, shared by readers.
+/// A cached encoding of a leaf: opaque to the store, shared by readers.
 pub type Made = Arc<dyn Any + Send + Sync>;
 
-/// One kept encoding. What it weighs and tells stays known when its bytes have been evicted.
+/// A cache entry. Its metadata stays available after its bytes are evicted.
 #[derive(Debug)]
 pub struct Block {
     made: Mutex<Option<Made>>,
@@ -21,7 +21,7 @@ pub struct Block {
     kept: Arc<Kept>,
 }
 
-/// What all blocks together are that keep their bytes.
+/// The totals of all blocks that hold their bytes.
 #[derive(Debug, Default)]
 struct Kept {
     bytes: AtomicUsize,
@@ -29,13 +29,13 @@ struct Kept {
 }
 
 impl Block {
-    /// What is kept, unless it was evicted.
+    /// Return the encoding, unless it was evicted.
     pub fn get(&self) -> Option<Made> {
         self.used.store(true, Ordering::Relaxed);
         self.made.lock().clone()
     }
 
-    /// Whether it still keeps its bytes.
+    /// Report whether it still holds its bytes.
     pub fn is_held(&self) -> bool {
         self.made.lock().is_some()
     }
@@ -54,13 +54,13 @@ impl Drop for Block {
     }
 }
 
-/// How many entries of blocks that are gone may stand in the clock in any case.
+/// The number of dropped blocks that the clock may always contain.
 const FEW: usize = 64;
 
-/// The kept encodings of a whole store.
+/// The cached encodings of a whole store.
 ///
-/// A clock: a block that was used since the hand last passed gets another round. Those that are gone, as a write to their
-/// leaf makes them, leave the clock before they are as many as the others.
+/// A clock cache: a block used since the hand last passed is kept for another round. Blocks dropped by writes to their
+/// leaves are removed from the clock before they outnumber the others.
 #[derive(Debug)]
 pub struct Cache {
     kept: Arc<Kept>,
@@ -69,17 +69,17 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache of at most `limit` bytes.
+    /// Return a cache of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self { kept: Arc::default(), clock: Mutex::default(), limit: AtomicUsize::new(limit) }
     }
 
-    /// Changes the bound. It holds from the next block on.
+    /// Change the limit. It applies from the next block on.
     pub fn set_limit(&self, limit: usize) {
         self.limit.store(limit, Ordering::Relaxed);
     }
 
-    /// Keeps what was made, of a size in bytes, and evicts others for it.
+    /// Add an encoding of a size in bytes, and evict others for it.
     pub fn add(&self, made: Made, size: usize) -> Arc<Block> {
         let block = Arc::new(Block {
             made: Mutex::new(Some(made)),
@@ -102,7 +102,7 @@ impl Cache {
     }
 }
 
-/// Moves the hand until the bound holds: twice around at most, since the first round may only take marks away.
+/// Move the hand until the limit holds: at most two rounds, since the first may only reset marks.
 fn sweep(clock: &mut VecDeque<Weak<Block>>, total: &AtomicUsize, limit: usize) {
     for _ in 0..2 * clock.len() {
         if total.load(Ordering::Relaxed) <= limit {
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(cache.kept.bytes.load(Ordering::Relaxed), 80);
     }
 
-    /// Memory stands still however many writes make blocks go.
+    /// Memory stays constant however many writes drop blocks.
     #[test]
     fn blocks_that_are_gone_leave_the_clock() {
         let cache = Cache::new(1 << 30);

@@ -1,4 +1,4 @@
-//! What the feed of a truth elsewhere does to a shard: it brings events with the revisions that they have there.
+//! The interface of a shard to the feed of an external source, which delivers events with their revisions.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use rustc_hash::FxHashSet;
 
 use crate::{Draft, Shard, Version};
 
-/// What an event does to the object of its key.
+/// The change of the object of a key.
 #[derive(Debug)]
 pub enum Change {
-    /// It is this from now on.
+    /// The new object.
     Put(Draft),
-    /// It has gone.
+    /// The deletion.
     Delete,
 }
 
 impl Shard {
-    /// Fills a shard that has nothing yet with the state at a revision, told to nobody; history begins there.
+    /// Load the state at a revision into an empty shard, without events; history begins there.
     pub fn load(&self, states: impl IntoIterator<Item = (String, u64, Draft)>, revision: u64) {
         self.transact(|shard| {
             for (key, at, draft) in states {
@@ -27,8 +27,8 @@ impl Shard {
         });
     }
 
-    /// Applies the next event: revisions may have gaps. Gives the version that it made, or the last state of what it took
-    /// out; `None` when that is no news, because the shard is that far, or nothing was there to take out.
+    /// Apply the next event; revisions may have gaps. Return the new version, or the last state of a deleted object;
+    /// `None` if the shard already has the event, or there was nothing to delete.
     pub fn apply(&self, revision: u64, key: &str, change: Change) -> Option<Arc<Version>> {
         self.transact(|shard| {
             if revision <= self.reach.revision() {
@@ -43,17 +43,18 @@ impl Shard {
         })
     }
 
-    /// No event up to a revision will follow: the shard is that far.
+    /// Record that no further event up to a revision will follow.
     pub fn progress(&self, revision: u64) {
-        // Under the lock, so that no reader takes a state for one of a revision that is still being applied.
+        // Under the lock, so that no reader takes a state at a revision that is still being applied.
         self.transact(|_| self.reach.raise(revision));
     }
 
-    /// Takes over the state at a revision after the feed lost its place: what differs is told, older history ends. `same`
-    /// tells whether a draft is a later state of an object, and not another one of its name.
+    /// Replace the state with the one at a revision after the feed was interrupted: differences become events, older
+    /// history ends. `same` reports whether a draft is a later state of an object, and not another object of the same
+    /// name.
     ///
-    /// Nobody knows when objects went. That is told first, at the revision at which the shard stood, so that who has seen
-    /// only a part of the events stands before the end of history and has to begin anew.
+    /// The revisions of deletions are unknown. Their events come first, at the previous revision of the shard, so that
+    /// a client that received only a part of the events is before the end of history and has to start again.
     pub fn replace(
         &self,
         states: impl IntoIterator<Item = (String, u64, Draft)>,
@@ -91,7 +92,7 @@ impl Shard {
         });
     }
 
-    /// Ends the history: states and watches can only begin with what is present.
+    /// End the history: states and watches can only begin at the present.
     pub fn compact(&self) {
         self.transact(|shard| shard.forget(self.reach.revision()));
     }

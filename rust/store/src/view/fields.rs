@@ -7,7 +7,7 @@ use hydrofoil_types::SmolStr;
 
 use crate::Version;
 
-/// What a field selector looks at.
+/// The target of a field selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldTarget {
     /// `metadata.name`.
@@ -18,16 +18,16 @@ pub enum FieldTarget {
     Index(usize),
 }
 
-/// The form in which a selector sees objects that are converted before they are selected.
+/// The view in which a selector reads objects that are converted before they are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// The form of stored JSON that is shown as it is: its values are those of [`Version::fields`].
+    /// The fingerprint of stored JSON that needs no conversion: its values are those of [`Version::fields`].
     pub stored: u64,
-    /// The name of the form that all others are converted to.
-    pub form: u64,
+    /// The view to which all others are converted.
+    pub view: u64,
 }
 
-/// Terms that all must hold for the fields of an object.
+/// Terms that must all hold for the fields of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldSelector {
     terms: Vec<(FieldTarget, bool, SmolStr)>,
@@ -35,11 +35,11 @@ pub struct FieldSelector {
 }
 
 impl FieldSelector {
-    /// Parses a selector. `resolve` gives the target of a label, or the kind's error text.
+    /// Parse a selector. `resolve` returns the target of a label, or the kind's error message.
     pub fn parse(text: &str, resolve: impl Fn(&str) -> Result<FieldTarget, String>) -> Result<Self, String> {
         let mut terms = Vec::new();
         for (label, equal, value) in split(text)? {
-            // Nothing about nothing is a term that always holds.
+            // A term without a label and a value always holds.
             if !(label.is_empty() && value.is_empty()) {
                 terms.push((resolve(label)?, equal, value));
             }
@@ -47,35 +47,35 @@ impl FieldSelector {
         Ok(Self { terms, view: None })
     }
 
-    /// The same selector over objects as a view shows them. Names and namespaces are equal in all views.
+    /// Return the same selector on objects in a view. Names and namespaces are equal in all views.
     #[must_use]
     pub fn seen_in(mut self, view: Option<Shown>) -> Self {
         self.view = view.filter(|_| self.terms.iter().any(|(target, ..)| matches!(target, FieldTarget::Index(_))));
         self
     }
 
-    /// Whether objects have to be converted before they can be selected.
+    /// Report whether objects must be converted before they can be selected.
     pub fn is_viewed(&self) -> bool {
         self.view.is_some()
     }
 
-    /// Whether the values of an object are known.
+    /// Report whether the values of an object are known.
     pub fn knows(&self, version: &Version) -> bool {
-        self.view.is_none_or(|view| version.form() == view.stored || version.fields_in(view.form).is_some())
+        self.view.is_none_or(|view| version.fingerprint() == view.stored || version.fields_in(view.view).is_some())
     }
 
-    /// Whether it selects everything.
+    /// Report whether it selects everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// Whether an object satisfies it; may do so, while its values are not known.
+    /// Report whether an object satisfies it; true if it may, as long as its values are unknown.
     pub fn matches(&self, version: &Version) -> bool {
         let converted;
-        let fields = match self.view.filter(|view| version.form() != view.stored) {
+        let fields = match self.view.filter(|view| version.fingerprint() != view.stored) {
             None => Some(version.fields()),
             Some(view) => {
-                converted = version.fields_in(view.form);
+                converted = version.fields_in(view.view);
                 converted.as_deref()
             }
         };
@@ -92,12 +92,12 @@ impl FieldSelector {
         })
     }
 
-    /// The one value that a target must have, if the selector says so.
+    /// Return the one value that the selector requires of a target, if any.
     pub fn required(&self, target: FieldTarget) -> Option<&str> {
         self.terms.iter().find(|(t, equal, _)| *t == target && *equal).map(|(_, _, v)| v.as_str())
     }
 
-    /// The index and value of some other required field of what is stored.
+    /// Return the index and value of a required field of stored objects, if any.
     pub fn required_index(&self) -> Option<(usize, &SmolStr)> {
         if self.is_viewed() {
             return None;
@@ -109,7 +109,7 @@ impl FieldSelector {
     }
 }
 
-/// The terms of a selector: label, whether it is an equality, value.
+/// Return the terms of a selector: label, whether it is an equality, and value.
 fn split(text: &str) -> Result<Vec<(&str, bool, SmolStr)>, String> {
     let mut terms = Vec::new();
     for term in pieces(text) {
@@ -127,7 +127,7 @@ fn split(text: &str) -> Result<Vec<(&str, bool, SmolStr)>, String> {
     Ok(terms)
 }
 
-/// The text between commas that are not escaped.
+/// Split a text at commas that are not escaped.
 fn pieces(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut start = 0;

@@ -1,4 +1,4 @@
-//! Which watchers an event concerns, found without asking every watcher.
+//! The watchers that an event concerns, found without checking every watcher.
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{Event, Selector, WatcherId};
 
-/// Takes a watcher out of the list of a key, and the list with its last one.
+/// Remove a watcher from the list of a key, and an empty list.
 fn take_out<K: Eq + Hash>(lists: &mut FxHashMap<K, Vec<WatcherId>>, key: &K, id: WatcherId) {
     let Some(list) = lists.get_mut(key) else { return };
     if let Some(at) = list.iter().position(|x| *x == id) {
@@ -19,7 +19,7 @@ fn take_out<K: Eq + Hash>(lists: &mut FxHashMap<K, Vec<WatcherId>>, key: &K, id:
     }
 }
 
-/// Watchers by the narrowest thing that their selector requires.
+/// Watchers by the most selective requirement of their selector.
 #[derive(Debug, Default)]
 pub(crate) struct Interest {
     all: Vec<WatcherId>,
@@ -57,7 +57,7 @@ impl Interest {
         }
     }
 
-    /// Calls `mark` for each watcher that the event may concern.
+    /// Call `mark` for each watcher that the event may concern.
     pub(crate) fn each(&self, event: &Event, mut mark: impl FnMut(WatcherId)) {
         let version = &event.current;
         self.all.iter().for_each(|id| mark(*id));
@@ -71,12 +71,106 @@ impl Interest {
             for (i, value) in version.fields().iter().enumerate() {
                 let now = self.by_field.get(&(i, value.clone()));
                 now.into_iter().flatten().for_each(|id| mark(*id));
-                // Who selected the old value must learn that the object left.
+                // Watchers that selected the old value must receive the deletion.
                 let before = event.previous.as_ref().and_then(|p| p.fields().get(i)).filter(|b| *b != value);
                 if let Some(before) = before {
                     self.by_field.get(&(i, before.clone())).into_iter().flatten().for_each(|id| mark(*id));
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::view::testing::{event, selector};
+    use crate::view::watcher::frame;
+
+    const SELECTIONS: [(&str, &str, &str); 8] = [
+        ("", "", ""),
+        ("a", "", ""),
+        ("a", "app=x", ""),
+        ("", "", "phase=up"),
+        ("b", "", "phase!=up"),
+        ("b", "", "phase=down,metadata.name=m"),
+        ("a", "", "metadata.name=m"),
+        ("", "", "metadata.name=m,metadata.namespace=b"),
+    ];
+
+    fn selections() -> Vec<Selector> {
+        SELECTIONS.iter().map(|(namespace, labels, fields)| selector(namespace, labels, fields)).collect()
+    }
+
+    fn filled(selections: &[Selector]) -> Interest {
+        let mut interest = Interest::default();
+        for (id, selector) in selections.iter().enumerate() {
+            interest.add(selector, WatcherId(id as u32));
+        }
+        interest
+    }
+
+    fn marked(interest: &Interest, event: &Event) -> Vec<u32> {
+        let mut out = Vec::new();
+        interest.each(event, |id| out.push(id.0));
+        out.sort_unstable();
+        out
+    }
+
+    #[test]
+    fn events_are_told_by_the_narrowest_requirement() {
+        let interest = filled(&selections());
+        assert_eq!(marked(&interest, &event("a/m", None, Some(("", "")))), [0, 1, 2, 6]);
+        assert_eq!(marked(&interest, &event("a/n", None, Some(("", "up")))), [0, 1, 2, 3]);
+        assert_eq!(marked(&interest, &event("b/m", None, Some(("", "down")))), [0, 4, 5, 7]);
+    }
+
+    #[test]
+    fn who_selected_the_old_value_is_told_that_it_went() {
+        let interest = filled(&selections());
+        assert_eq!(marked(&interest, &event("c/n", Some(("", "up")), Some(("", "down")))), [0, 3]);
+        assert_eq!(marked(&interest, &event("c/n", Some(("", "up")), Some(("", "up")))), [0, 3], "once");
+    }
+
+    fn state() -> impl Strategy<Value = (&'static str, &'static str)> {
+        (prop::sample::select(vec!["", "x", "y"]), prop::sample::select(vec!["", "up", "down"]))
+    }
+
+    proptest! {
+        /// Every concerned watcher is found, and no removed one.
+        #[test]
+        fn all_whom_an_event_concerns_are_told(
+            key in prop::sample::select(vec!["a/m", "a/n", "b/m", "b/n", "c/m"]),
+            before in prop::option::of(state()),
+            now in prop::option::of(state()),
+            left in prop::collection::btree_set(0..SELECTIONS.len(), 0..6),
+        ) {
+            prop_assume!(before.is_some() || now.is_some());
+            let (selections, event) = (selections(), event(key, before, now));
+            let mut interest = filled(&selections);
+            for (id, selector) in selections.iter().enumerate().filter(|(id, _)| left.contains(id)) {
+                interest.remove(selector, WatcherId(id as u32));
+            }
+            let marked = marked(&interest, &event);
+            for (id, selector) in selections.iter().enumerate() {
+                let reported = marked.iter().filter(|known| **known == id as u32).count();
+                let concerned = frame(selector, &event).is_some() && !left.contains(&id);
+                prop_assert!(reported >= usize::from(concerned) && reported <= usize::from(!left.contains(&id)));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_of_those_who_left() {
+        let selections = selections();
+        let mut interest = filled(&selections);
+        for (id, selector) in selections.iter().enumerate() {
+            interest.remove(selector, WatcherId(id as u32));
+            interest.remove(selector, WatcherId(99));
+        }
+        let Interest { all, by_namespace, by_key, by_field } = interest;
+        assert!(all.is_empty() && by_namespace.is_empty() && by_key.is_empty() && by_field.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! Label selectors: upstream's grammar and texts (apimachinery `pkg/labels/selector.go`).
+//! Label selectors: upstream's grammar and messages (apimachinery `pkg/labels/selector.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
@@ -10,7 +10,7 @@ const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.
 const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
-/// Requirements that all must hold for the labels of an object.
+/// Requirements that must all hold for the labels of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector {
     requirements: Vec<Requirement>,
@@ -33,17 +33,17 @@ enum Test {
 }
 
 impl LabelSelector {
-    /// Parses a selector; the error is upstream's text.
+    /// Parse a selector; the error is upstream's message.
     pub fn parse(text: &str) -> Result<Self, String> {
         Parser { tokens: lex(text), at: 0 }.requirements().map(|requirements| Self { requirements })
     }
 
-    /// Whether it selects everything.
+    /// Report whether it selects everything.
     pub fn is_empty(&self) -> bool {
         self.requirements.is_empty()
     }
 
-    /// The key and value of a label that must have this value, if the selector says so.
+    /// Return the key and value of a label that the selector requires, if any.
     pub(crate) fn required(&self) -> Option<(&SmolStr, &SmolStr)> {
         self.requirements.iter().find_map(|r| match &r.test {
             Test::In(set) if set.len() == 1 => Some((&r.key, &set[0])),
@@ -51,7 +51,7 @@ impl LabelSelector {
         })
     }
 
-    /// Whether labels, sorted by key, satisfy it.
+    /// Report whether labels, sorted by key, satisfy it.
     pub fn matches(&self, labels: &[(SmolStr, SmolStr)]) -> bool {
         self.requirements.iter().all(|r| {
             let value = labels.binary_search_by(|(k, _)| k.cmp(&r.key)).ok().map(|i| &labels[i].1);
@@ -89,7 +89,7 @@ fn lex(text: &str) -> Vec<(Kind, String)> {
             return tokens;
         };
         let (kind, len) = if special(first) {
-            // The longest of the known symbols wins.
+            // The longest of the known symbols is matched.
             let long = ["==", "!="].iter().any(|s| rest.starts_with(s));
             (Kind::Symbol, if long { 2 } else { 1 })
         } else {
@@ -144,7 +144,7 @@ impl Parser {
         }
         let (Kind::Word, key) = token else { return Err(format!("found '{}', expected: identifier", token.1)) };
         if let Some(problem) = qualified_name(&key) {
-            // Upstream's reader of selectors has no path here.
+            // Upstream's parser of selectors has no field path here.
             return Err(format!("<nil>: Invalid value: {}: {problem}", quoted(&key)));
         }
         let ends = matches!(self.look(), (Kind::End, _) | (Kind::Symbol, ","));

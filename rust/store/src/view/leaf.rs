@@ -1,4 +1,4 @@
-//! The leaves of a tree: versions side by side, with what was made of them.
+//! The leaves of a tree: adjacent versions, with their cached encodings.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
@@ -13,10 +13,10 @@ use std::hash::Hasher;
 use crate::Version;
 use crate::view::cache::Block;
 
-/// How many columns of values a leaf remembers: few different selectors are in use at a time.
+/// The number of columns of values that a leaf caches: few different selectors are in use at a time.
 const COLUMNS: usize = 8;
 
-/// What a column holds of each version.
+/// The source of the values of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The value of a label.
@@ -25,14 +25,14 @@ pub(crate) enum Source {
     Field(usize),
 }
 
-/// One value of each version of a leaf, hashed, so that a selector looks at 4 bytes a version.
+/// One value of each version of a leaf, hashed, so that a selector reads 4 bytes a version.
 #[derive(Debug)]
 struct Column {
     source: Source,
     hashes: Box<[u32]>,
 }
 
-/// Versions in key order, and the encodings that are kept of them together.
+/// Versions in key order, and their cached joint encodings.
 ///
 /// A clone has the versions only: it is made to be changed.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub struct Leaf {
     versions: Vec<Arc<Version>>,
     blocks: Mutex<Vec<(u64, Arc<Block>)>>,
     columns: Mutex<Vec<Arc<Column>>>,
-    /// Held by who makes a block, so that no two make the same at a time.
+    /// Locked while a block is made, so that no block is made twice at a time.
     making: Mutex<()>,
 }
 
@@ -55,37 +55,37 @@ impl Leaf {
         Self { versions, ..Self::default() }
     }
 
-    /// The versions.
+    /// Return the versions.
     pub fn versions(&self) -> &[Arc<Version>] {
         &self.versions
     }
 
-    /// The versions for change: what was made of them is forgotten.
+    /// Return the versions for change; cached data is dropped.
     pub(crate) fn versions_mut(&mut self) -> &mut Vec<Arc<Version>> {
         self.blocks.get_mut().clear();
         self.columns.get_mut().clear();
         &mut self.versions
     }
 
-    /// The block of a form, by the form's key.
-    pub fn block(&self, form: u64) -> Option<Arc<Block>> {
-        self.blocks.lock().iter().find(|(key, _)| *key == form).map(|(_, block)| Arc::clone(block))
+    /// Return the block of an encoding, by its key.
+    pub fn block(&self, key: u64) -> Option<Arc<Block>> {
+        self.blocks.lock().iter().find(|(known, _)| *known == key).map(|(_, block)| Arc::clone(block))
     }
 
-    /// Keeps a block in the place of the one of the same form; those that were evicted go.
-    pub fn keep(&self, form: u64, block: Arc<Block>) {
+    /// Replace the block of the same encoding; evicted ones are removed.
+    pub fn keep(&self, key: u64, block: Arc<Block>) {
         let mut blocks = self.blocks.lock();
-        blocks.retain(|(key, old)| *key != form && old.is_held());
-        blocks.push((form, block));
+        blocks.retain(|(known, old)| *known != key && old.is_held());
+        blocks.push((key, block));
     }
 
-    /// Makes a block, or gives the one that another maker has finished while this one waited.
+    /// Make a block, or return the one that another maker has finished in the meantime.
     pub fn make<T>(&self, finished: impl Fn(&Self) -> Option<T>, make: impl FnOnce() -> T) -> T {
         let _making = self.making.lock();
         finished(self).unwrap_or_else(make)
     }
 
-    /// The places in `from..to` whose value may be `value`: all that have it, and by chance some that do not.
+    /// Return the places in `from..to` whose value may be `value`: all with it, and some hash collisions.
     pub(crate) fn candidates(&self, source: &Source, value: &str, from: usize, to: usize, out: &mut Vec<u16>) {
         let column = self.column(source);
         let wanted = hash(value);
@@ -120,7 +120,7 @@ fn label<'a>(version: &'a Version, key: &str) -> Option<&'a str> {
     labels.binary_search_by(|(k, _)| k.as_str().cmp(key)).ok().map(|i| labels[i].1.as_str())
 }
 
-/// Never 0, which stands for an absent label.
+/// Return the hash of a value; never 0, which marks an absent label.
 fn hash(value: &str) -> u32 {
     let mut hasher = FxHasher::default();
     hasher.write(value.as_bytes());

@@ -1,4 +1,4 @@
-//! What a list selects, and one page of it.
+//! The selector of a list, and one page of it.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
@@ -21,26 +21,26 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// Whether it selects all objects of its namespace.
+    /// Report whether it selects all objects of its namespace.
     pub fn is_plain(&self) -> bool {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether an object is selected.
+    /// Report whether an object is selected.
     pub fn matches(&self, version: &Version) -> bool {
         self.namespace.as_ref().is_none_or(|ns| version.namespace() == &**ns)
             && self.labels.matches(version.labels())
             && self.fields.matches(version)
     }
 
-    /// The one key it can select, if it names it.
+    /// Return the only key that it can select, if it names one.
     pub fn key(&self) -> Option<String> {
         let name = self.fields.required(FieldTarget::Name)?;
         let namespace = self.namespace.as_deref().or_else(|| self.fields.required(FieldTarget::Namespace))?;
         Some(if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") })
     }
 
-    /// A value that every selected object has, and where it has it: what a leaf can be searched for.
+    /// Return a value that every selected object has, and its source, to search a leaf for.
     fn required(&self) -> Option<(Source, &str)> {
         if let Some((index, value)) = self.fields.required_index() {
             return Some((Source::Field(index), value));
@@ -48,7 +48,7 @@ impl Selector {
         self.labels.required().map(|(key, value)| (Source::Label(key.clone()), value.as_str()))
     }
 
-    /// The places in `from..to` of a leaf that are selected.
+    /// Return the selected places in `from..to` of a leaf.
     fn pick(&self, leaf: &Leaf, from: usize, to: usize) -> Vec<u16> {
         let mut places = Vec::new();
         match self.required() {
@@ -60,17 +60,17 @@ impl Selector {
     }
 }
 
-/// A part of one leaf that a list goes through.
+/// The part of one leaf that a list visits.
 #[derive(Clone, Debug)]
 struct Run {
     leaf: Arc<Leaf>,
-    /// The next place to look at.
+    /// The next place.
     at: usize,
-    /// The first place that does not belong to the list.
+    /// The first place after the list.
     end: usize,
-    /// The selected places from `at` on; `None` when all are.
+    /// The selected places from `at` on; `None` if all are.
     picks: Option<std::vec::IntoIter<u16>>,
-    /// Whether nothing of it was given yet.
+    /// Whether none of it was returned yet.
     fresh: bool,
 }
 
@@ -89,22 +89,23 @@ enum Places {
 }
 
 impl Part {
-    /// The leaf.
+    /// Return the leaf.
     pub fn leaf(&self) -> &Leaf {
         &self.leaf
     }
 
-    /// Whether it is all of the leaf.
+    /// Report whether it is the whole leaf.
     pub fn is_whole(&self) -> bool {
         self.len() == self.leaf.versions().len()
     }
 
-    /// Whether it is all that the list selects of the leaf: another list of the same selection has the same part.
+    /// Report whether it is all that the list selects of the leaf: another list of the same selection has the same
+    /// part.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// How many versions it has; never none.
+    /// Return the number of versions, at least one.
     #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
         match &self.places {
@@ -113,7 +114,7 @@ impl Part {
         }
     }
 
-    /// The places of its versions in the leaf.
+    /// Return the places of its versions in the leaf.
     pub fn places(&self) -> impl Iterator<Item = usize> + '_ {
         let (range, picked) = match &self.places {
             Places::Range(from, to) => (*from..*to, &[][..]),
@@ -122,7 +123,7 @@ impl Part {
         range.chain(picked.iter().map(|at| usize::from(*at)))
     }
 
-    /// Its versions.
+    /// Return its versions.
     pub fn versions(&self) -> impl Iterator<Item = &Arc<Version>> {
         self.places().map(|at| &self.leaf.versions()[at])
     }
@@ -135,38 +136,38 @@ impl Part {
     }
 }
 
-/// The cursor of a list over a snapshot, giving versions one by one or as parts of leaves.
+/// The cursor of a list over a snapshot, which returns single versions or parts of leaves.
 #[derive(Clone, Debug)]
 pub struct Page {
     snapshot: Snapshot,
     selector: Selector,
-    /// The rank of the first key beyond the present run: numbers lead through the tree without looking at keys.
+    /// The rank of the first key after the present run: ranks address the tree without comparing keys.
     next: usize,
-    /// The rank behind the last key of the list.
+    /// The rank after the last key of the list.
     end: usize,
-    /// The length of what all keys of this list begin with.
+    /// The length of the common prefix of all keys of the list.
     prefix: usize,
     run: Option<Run>,
-    /// The greatest number of objects still to be given.
+    /// The number of objects left until the limit.
     left: usize,
-    /// The last key given.
+    /// The last returned key.
     last: Option<Arc<str>>,
     done: bool,
 }
 
 impl Page {
-    /// A list over a snapshot from `start`, a key relative to the namespace (empty: the beginning).
+    /// Return a list over a snapshot from `start`, a key relative to the namespace (empty: the beginning).
     pub fn new(snapshot: Snapshot, selector: Selector, start: &str, limit: usize) -> Self {
         let tree = &snapshot.tree;
         let (prefix, end) = match selector.namespace.as_deref() {
-            // '0' follows '/' directly, so it begins the first key after the namespace.
+            // '0' directly follows '/', so it precedes the first key after the namespace.
             Some(ns) if !ns.is_empty() => (format!("{ns}/"), tree.rank(&format!("{ns}0"))),
             _ => (String::new(), tree.len()),
         };
         let left = if limit == 0 { usize::MAX } else { limit };
         let start = format!("{prefix}{start}");
         if let Some(key) = selector.key().filter(|_| !selector.fields.is_viewed()) {
-            // A list of one object at most: no walk.
+            // A list of at most one object does not visit the tree.
             let found =
                 tree.at(tree.rank(&key)).filter(|(leaf, at)| **leaf.versions()[*at].key() == *key && key >= start);
             let run = found.filter(|(leaf, at)| selector.matches(&leaf.versions()[*at])).map(|(leaf, at)| Run {
@@ -183,32 +184,32 @@ impl Page {
         Self { snapshot, selector, next, end, prefix: prefix.len(), run: None, left, last: None, done: false }
     }
 
-    /// The revision of the list.
+    /// Return the revision of the list.
     pub fn revision(&self) -> u64 {
         self.snapshot.revision
     }
 
-    /// What it selects.
+    /// Return the selector.
     pub fn selector(&self) -> &Selector {
         &self.selector
     }
 
-    /// Raises the greatest number of objects to give.
+    /// Raise the limit to at least a number of objects.
     pub fn widen(&mut self, least: usize) {
         self.left = self.left.max(least);
     }
 
-    /// Whether nothing is left to give.
+    /// Report whether the list is at its end.
     pub fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Whether as many objects were given as the limit allows.
+    /// Report whether the limit is reached.
     pub fn is_full(&self) -> bool {
         self.left == 0
     }
 
-    /// Gives versions to `take` until it answers false, the page is full or the list ends.
+    /// Pass versions to `take` until it returns false, the page is full or the list ends.
     pub fn take(&mut self, mut take: impl FnMut(&Arc<Version>) -> bool) {
         while self.left > 0 && self.load() {
             let run = self.run.as_mut().expect("a run was loaded");
@@ -224,7 +225,7 @@ impl Page {
                 }
                 Some(picks) => {
                     let mut places = picks.map(usize::from);
-                    // What was not known when the leaf was searched may be known now.
+                    // Values unknown when the leaf was searched may be known now.
                     let viewed = self.selector.fields.is_viewed();
                     let place = places.find(|at| !viewed || self.selector.matches(&versions[*at]));
                     let Some(place) = place else {
@@ -245,7 +246,7 @@ impl Page {
         self.settle();
     }
 
-    /// Gives the next versions that stand in one leaf, `max` of them at most. `None` at the end of the page.
+    /// Return the next versions in one leaf, at most `max`. `None` at the end of the page.
     pub fn part(&mut self, max: usize) -> Option<Part> {
         while self.left > 0 && self.load() {
             let run = self.run.as_mut().expect("a run was loaded");
@@ -280,7 +281,7 @@ impl Page {
         None
     }
 
-    /// Makes a run with something to look at the present one. False at the end of the list.
+    /// Load the next run if the present one is exhausted. Return false at the end of the list.
     fn load(&mut self) -> bool {
         while !self.done {
             if self.run.as_ref().is_some_and(|run| run.at < run.end) {
@@ -291,7 +292,7 @@ impl Page {
         false
     }
 
-    /// Goes to the next leaf that holds keys of the list.
+    /// Advance to the next leaf with keys of the list.
     fn advance(&mut self) {
         let Some((leaf, at)) = self.snapshot.tree.at(self.next).filter(|_| self.next < self.end) else {
             self.finish();
@@ -308,21 +309,21 @@ impl Page {
         self.done = true;
     }
 
-    /// Finds out whether the list ends here: what follows the last object given decides, selected or not, as
-    /// upstream's pages end.
+    /// Check whether the list ends here: as in upstream's pages, it continues if any object follows the last returned
+    /// one, selected or not.
     fn settle(&mut self) {
         if !self.done && self.following() == 0 {
             self.finish();
         }
     }
 
-    /// How many objects follow the last one given, selected or not.
+    /// Return the number of objects after the last returned one, selected or not.
     pub fn following(&self) -> usize {
         self.run.as_ref().map_or(0, |run| run.end - run.at) + self.end.saturating_sub(self.next)
     }
 
-    /// After a full page: the last key given, relative to the namespace, and how many objects follow it, which is only
-    /// known without selectors. `None` when the list is complete.
+    /// Return the last key of a full page, relative to the namespace, and the number of remaining objects, which is
+    /// known only without selectors. `None` if the list is complete.
     pub fn rest(&self) -> Option<(&str, Option<usize>)> {
         if self.done {
             return None;
@@ -331,3 +332,6 @@ impl Page {
         Some((&last[self.prefix..], self.selector.is_plain().then(|| self.following())))
     }
 }
+
+#[cfg(test)]
+mod tests;

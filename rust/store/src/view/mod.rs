@@ -1,4 +1,4 @@
-//! All shards of a server, and what they share.
+//! All shards of a server, and their shared state.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -19,6 +19,8 @@ mod past;
 mod reach;
 mod ring;
 mod shard;
+#[cfg(test)]
+mod testing;
 mod token;
 mod tree;
 mod version;
@@ -41,19 +43,19 @@ pub use tree::Tree;
 pub use version::{Draft, Version};
 pub use watcher::{Drained, Filter, Frame, WatchStart, WatcherId};
 
-/// What one server knows of its resources.
+/// The resources of one server.
 #[derive(Debug)]
 pub struct View {
     shared: Arc<Shared>,
     shards: Mutex<FxHashMap<String, Arc<Shard>>>,
-    /// What all shards share that are made from now on; `None`: each is fed for itself.
+    /// The common revisions of all shards made from now on; `None` if each shard has a feed.
     reach: Mutex<Option<Arc<Reach>>>,
     limits: Limits,
 }
 
 impl View {
-    /// An empty view. `cache` bounds the bytes of the encodings that are kept; `None`: half of what the objects have,
-    /// and a little more. `clock` tells how old events are.
+    /// Return an empty view. `cache` limits the bytes of cached encodings; `None` means half the size of the objects,
+    /// and a little more. `clock` determines the age of events.
     pub fn new(limits: Limits, cache: Option<usize>, clock: Arc<Clock>) -> Self {
         let shared = Shared {
             woken: Mutex::new(Vec::new()),
@@ -65,14 +67,14 @@ impl View {
         Self { shared: Arc::new(shared), shards: Mutex::default(), reach: Mutex::new(None), limits }
     }
 
-    /// Has all shards that are made from now on take their revisions from one counter.
+    /// Make all shards created from now on share one counter of revisions.
     pub(crate) fn count_from(&self, start: u64) -> Arc<Reach> {
         let reach = Arc::new(Reach::giving(start, self.limits.window));
         *self.reach.lock() = Some(Arc::clone(&reach));
         reach
     }
 
-    /// The shard of a resource, made when first asked for.
+    /// Return the shard of a resource, created on first use.
     pub fn shard(&self, resource: &str) -> Arc<Shard> {
         let mut shards = self.shards.lock();
         if let Some(shard) = shards.get(resource) {
@@ -85,7 +87,7 @@ impl View {
         shard
     }
 
-    /// Ends all history: states and watches can only begin with what is present.
+    /// End all history: states and watches can only begin at the present.
     pub fn compact(&self) {
         let shards: Vec<_> = self.shards.lock().values().cloned().collect();
         for shard in shards {
@@ -93,12 +95,12 @@ impl View {
         }
     }
 
-    /// Whether any watcher was woken since they were last taken.
+    /// Report whether any watcher was woken since the last call of `take_woken`.
     pub fn has_woken(&self) -> bool {
         !self.shared.woken.lock().is_empty()
     }
 
-    /// Takes the tokens of the woken watchers.
+    /// Take the tokens of the woken watchers.
     pub fn take_woken(&self) -> Vec<u64> {
         std::mem::take(&mut *self.shared.woken.lock())
     }

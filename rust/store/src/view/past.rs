@@ -1,4 +1,4 @@
-//! States of the past, and states in which objects are selected by other fields.
+//! Past states, and states with other values of field selectors.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts events that are in memory")]
 
@@ -9,10 +9,10 @@ use hydrofoil_types::SmolStr;
 use crate::view::shard::State;
 use crate::{Page, Selector, Shard, Snapshot, StoreError, Transaction, Tree, Version};
 
-/// How many rebuilt states a shard keeps for walks that go on.
+/// The number of rebuilt states that a shard caches for paginated lists.
 const KEPT_STATES: usize = 16;
 
-/// A state whose objects have other values of field selectors, and the first event that it does not have.
+/// A state whose objects have other values of field selectors, and the number of the first event not in it.
 #[derive(Debug)]
 pub struct Reindexed {
     tree: Tree,
@@ -20,13 +20,13 @@ pub struct Reindexed {
 }
 
 impl Shard {
-    /// The present state for a reader who may come back to its revision: one that is not about to expire.
+    /// Return the present state for a reader that may return to its revision: one that does not expire soon.
     pub fn lasting_snapshot(&self) -> Snapshot {
         let state = self.state.lock();
         Snapshot { tree: state.tree.clone(), revision: self.reach.lasting(self.clock().elapsed()) }
     }
 
-    /// The state at a revision of the history window.
+    /// Return the state at a revision of the history window.
     pub fn snapshot_at(&self, revision: u64) -> Result<Snapshot, StoreError> {
         let mut state = self.state.lock();
         let current = self.revision();
@@ -36,7 +36,7 @@ impl Shard {
         let now = self.clock().elapsed();
         state.ring.trim(now);
         let oldest = state.ring.compacted().max(self.reach.oldest(now));
-        // Revision 1 is the empty store that every run begins with; it expires with the first event.
+        // Revision 1 is the empty store at every start; it expires with the first event.
         let beginning = revision == 1 && state.ring.base() == 0;
         if revision < oldest && !beginning {
             return Err(StoreError::Expired { asked: revision, oldest });
@@ -44,7 +44,7 @@ impl Shard {
         Ok(Snapshot { tree: state.tree_at(revision), revision })
     }
 
-    /// Makes the state with other values of field selectors. Takes as long as there are objects, and no lock meanwhile.
+    /// Build the state with other values of field selectors, in linear time and without the lock.
     pub fn reindexed(&self, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> Reindexed {
         let (mut tree, seq) = {
             let state = self.state.lock();
@@ -58,9 +58,8 @@ impl Shard {
         Reindexed { tree, seq }
     }
 
-    /// Puts a state with other values of field selectors in the place of the present one, without an event; what was
-    /// written since it was made is added. False when the history does not tell that any more: then it has to be made
-    /// again.
+    /// Replace the present state by one with other values of field selectors, without events; writes since it was built
+    /// are added. Return false if the history no longer has them: then it must be built again.
     pub fn adopt(&self, made: Reindexed, fields: impl Fn(&Version) -> Box<[SmolStr]>) -> bool {
         let mut state = self.state.lock();
         if made.seq < state.ring.base() {
@@ -81,7 +80,7 @@ impl Shard {
 }
 
 impl Transaction<'_> {
-    /// Ends the history up to a revision; events that watchers have yet to be given stay for them.
+    /// End the history up to a revision; events that watchers still need are kept for them.
     pub(crate) fn forget(&mut self, revision: u64) {
         let State { ring, watchers, past, .. } = &mut *self.state;
         let needed = watchers.iter().flatten().map(|watcher| watcher.next).min();
@@ -91,7 +90,7 @@ impl Transaction<'_> {
 }
 
 impl State {
-    /// The tree at a revision within reach: the present one with the later events undone.
+    /// Return the tree at an available revision: the present one with later events undone.
     fn tree_at(&mut self, revision: u64) -> Tree {
         let seq = self.ring.after(revision);
         if seq == self.ring.end() {
@@ -103,7 +102,7 @@ impl State {
             self.past.push(kept);
             return tree;
         }
-        // The nearest later state that is kept needs the fewest undone events.
+        // The nearest later cached state needs the fewest undone events.
         let (mut at, mut tree) = self
             .past
             .iter()

@@ -1,4 +1,4 @@
-//! How far shards are, and when they were there.
+//! The progress of shards, and its times.
 
 #![allow(clippy::arithmetic_side_effects, reason = "revisions are counted by who gives them")]
 
@@ -9,23 +9,23 @@ use parking_lot::Mutex;
 
 use crate::view::ages::Ages;
 
-/// The revision up to which everything has been applied: of one shard that is fed, or of all shards whose revisions are
-/// given here, inside the lock of the shard that takes one.
+/// The revision up to which everything is applied: of one shard with a feed, or of all shards with local revisions,
+/// which are assigned inside the lock of the writing shard.
 #[derive(Debug)]
 pub(crate) struct Reach {
     revision: AtomicU64,
-    /// When revisions were current. Locked after a shard's state, never before.
+    /// The times of revisions. Locked after a shard's state, never before.
     ages: Mutex<Ages>,
     gives: bool,
 }
 
 impl Reach {
-    /// Of a view that gives revisions itself, after `start`.
+    /// Return the progress of a view that assigns revisions itself, after `start`.
     pub(crate) fn giving(start: u64, window: Duration) -> Self {
         Self { revision: AtomicU64::new(start), ages: Mutex::new(Ages::new(window)), gives: true }
     }
 
-    /// Of a shard whose revisions come from outside.
+    /// Return the progress of a shard with a feed.
     pub(crate) fn fed(window: Duration) -> Self {
         Self { revision: AtomicU64::new(0), ages: Mutex::new(Ages::new(window)), gives: false }
     }
@@ -34,17 +34,17 @@ impl Reach {
         self.revision.load(Ordering::Acquire)
     }
 
-    /// The next revision.
+    /// Assign the next revision.
     pub(crate) fn take(&self) -> u64 {
         self.revision.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Everything up to a revision has been applied.
+    /// Record that everything up to a revision is applied.
     pub(crate) fn raise(&self, revision: u64) {
         self.revision.fetch_max(revision, Ordering::AcqRel);
     }
 
-    /// The revision for a reader who may come back to it: one that is not about to expire, where one can be given.
+    /// Return the revision for a reader that may return to it: one that does not expire soon, if one can be assigned.
     pub(crate) fn lasting(&self, now: Duration) -> u64 {
         let mut ages = self.ages.lock();
         let mut revision = self.revision();
@@ -55,7 +55,8 @@ impl Reach {
         revision
     }
 
-    /// The oldest revision whose state is kept, by its age. The present state of a shard that is fed never ends.
+    /// Return the oldest revision whose state is available, by its age. The present state of a shard with a feed never
+    /// expires.
     pub(crate) fn oldest(&self, now: Duration) -> u64 {
         let oldest = self.ages.lock().oldest(now);
         if self.gives { oldest } else { oldest.min(self.revision()) }

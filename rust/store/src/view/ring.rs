@@ -1,4 +1,4 @@
-//! The history of one resource: events in order, bounded in time, number and bytes.
+//! The history of one resource: events in order, limited by time, number and bytes.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
@@ -10,19 +10,19 @@ use std::time::Duration;
 
 use crate::Version;
 
-/// What happened to an object.
+/// The type of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventType {
-    /// It came into being, or into the selection.
+    /// The object was created, or is now selected.
     Added,
-    /// It changed.
+    /// It was modified.
     Modified,
-    /// It went, or left the selection.
+    /// It was deleted, or is no longer selected.
     Deleted,
 }
 
 impl EventType {
-    /// The name on the wire.
+    /// Return the name on the wire.
     pub const fn wire(self) -> &'static str {
         match self {
             Self::Added => "ADDED",
@@ -37,26 +37,34 @@ impl EventType {
 pub struct Event {
     /// The revision of the change.
     pub revision: u64,
-    /// What happened.
+    /// The type.
     pub kind: EventType,
-    /// The version after it; of a deletion, the last state at the revision of the deletion.
+    /// The version after it; for a deletion, the last state at the revision of the deletion.
     pub current: Arc<Version>,
     /// The version before it.
     pub previous: Option<Arc<Version>>,
-    /// When it was applied, by the clock of the view.
+    /// The time when it was applied, by the clock of the view.
     at: Duration,
-    /// Whether a later event holds the version after this one as the version before it.
+    /// Whether a later event has the version after this one as its previous version.
     handed_on: bool,
 }
 
-/// Bounds of a history.
+#[cfg(test)]
+impl Event {
+    /// Return an event outside of any history.
+    pub(crate) fn of(revision: u64, kind: EventType, current: Arc<Version>, previous: Option<Arc<Version>>) -> Self {
+        Self { revision, kind, current, previous, at: Duration::ZERO, handed_on: false }
+    }
+}
+
+/// The limits of a history.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How long events are kept.
+    /// The maximum age of events.
     pub window: Duration,
-    /// How many events are kept at most.
+    /// The maximum number of events.
     pub events: usize,
-    /// How many bytes of versions are kept at most, with what is kept beside them in other forms.
+    /// The maximum size of versions, with their cached forms.
     pub bytes: usize,
 }
 
@@ -66,16 +74,16 @@ impl Default for Limits {
     }
 }
 
-/// Events by sequence number: the first has `base`, the next to come `end()`.
+/// Events by sequence number: the first has `base`, the next new one `end()`.
 #[derive(Debug)]
 pub(crate) struct Ring {
     events: VecDeque<Event>,
     base: u64,
-    /// The bytes of all versions that events hold, each once.
+    /// The bytes of all versions in events, each counted once.
     bytes: usize,
-    /// The bytes that are kept beside them.
+    /// The bytes of their cached forms.
     beside: Arc<AtomicUsize>,
-    /// The revision of the latest event that was dropped: the oldest state that can be rebuilt.
+    /// The revision of the latest dropped event: the oldest state that can be rebuilt.
     compacted: u64,
     limits: Limits,
 }
@@ -97,22 +105,22 @@ impl Ring {
         self.compacted
     }
 
-    /// The event of a sequence number that is still kept.
+    /// Return the event of a sequence number if it is still kept.
     pub(crate) fn get(&self, seq: u64) -> Option<&Event> {
         self.events.get(usize::try_from(seq.checked_sub(self.base)?).ok()?)
     }
 
-    /// The sequence number of the first event after a revision.
+    /// Return the sequence number of the first event after a revision.
     pub(crate) fn after(&self, revision: u64) -> u64 {
         self.base + self.events.partition_point(|e| e.revision <= revision) as u64
     }
 
-    /// Where versions count what is kept beside them.
+    /// Return the counter of the versions' cached forms.
     pub(crate) fn beside(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.beside)
     }
 
-    /// Adds an event, whose current version counts in [`Ring::beside`].
+    /// Add an event, whose current version is counted in [`Ring::beside`].
     pub(crate) fn push(
         &mut self,
         revision: u64,
@@ -132,7 +140,7 @@ impl Ring {
         self.trim(now);
     }
 
-    /// The event that made a version, where it is still kept.
+    /// Return the event that created a version, if it is still kept.
     fn made(&mut self, version: &Arc<Version>) -> Option<&mut Event> {
         let at = self.events.partition_point(|e| e.revision < version.revision());
         self.events.get_mut(at).filter(|event| Arc::ptr_eq(&event.current, version))
@@ -148,7 +156,7 @@ impl Ring {
         version.uncount();
     }
 
-    /// Drops what is out of bounds. The latest event stays within reach as a state, never as a must.
+    /// Drop events beyond the limits. Even if the latest one is dropped, its state stays available.
     pub(crate) fn trim(&mut self, now: Duration) {
         while let Some(first) = self.events.front() {
             let over = self.events.len() > self.limits.events
@@ -162,7 +170,7 @@ impl Ring {
         }
     }
 
-    /// Ends the history up to a revision, and drops the events before a sequence number.
+    /// End the history up to a revision, and drop the events before a sequence number.
     pub(crate) fn forget(&mut self, revision: u64, before: u64) {
         self.compacted = self.compacted.max(revision);
         while self.base < before && !self.events.is_empty() {
@@ -173,7 +181,7 @@ impl Ring {
     fn drop_first(&mut self) {
         let Some(first) = self.events.pop_front() else { return };
         self.base += 1;
-        // The event that made the version before went earlier.
+        // The event that created the previous version was dropped earlier.
         if let Some(previous) = &first.previous {
             self.let_go(previous);
         }
@@ -191,7 +199,7 @@ mod tests {
     fn version(ring: &Ring, key: &str, revision: u64, size: usize) -> Arc<Version> {
         let json = vec![b'x'; size];
         let (labels, fields) = (Box::default(), Box::default());
-        let draft = Draft { json, given: None, rv_at: 0, head: 0, labels, fields, form: 0 };
+        let draft = Draft { json, given: None, rv_at: 0, head: 0, labels, fields, fingerprint: 0 };
         Arc::new(Version::new(Arc::from(key), revision, draft, Some(ring.beside())))
     }
 
@@ -199,7 +207,7 @@ mod tests {
         Ring::new(0, Limits { bytes, ..Limits::default() })
     }
 
-    /// What events hold is counted once each, and nothing is left of it in the end.
+    /// The versions in events are counted once each, and none remains counted at the end.
     #[test]
     fn a_version_counts_while_an_event_holds_it() {
         let mut ring = ring(1 << 20);
@@ -211,9 +219,9 @@ mod tests {
         assert_eq!(ring.bytes, 3 * size);
         ring.limits.events = 1;
         ring.trim(Duration::ZERO);
-        // The one event has a version before it.
+        // The one event has a previous version.
         assert_eq!((ring.events.len(), ring.bytes), (1, 2 * size));
-        // The version before was made by no event that is kept.
+        // No kept event created the previous version.
         ring.push(4, EventType::Modified, Arc::clone(&versions[4]), Some(Arc::clone(&versions[3])), Duration::ZERO);
         assert_eq!(ring.bytes, 2 * size);
         ring.limits.events = 0;
@@ -221,7 +229,7 @@ mod tests {
         assert_eq!((ring.events.len(), ring.bytes, ring.beside.load(Ordering::Relaxed)), (0, 0, 0));
     }
 
-    /// The bound holds for what is kept beside versions too, whenever that is made.
+    /// The limit includes the cached forms of versions, whenever they are made.
     #[test]
     fn other_forms_count() {
         let mut ring = ring(100_000);
@@ -236,5 +244,48 @@ mod tests {
         assert_eq!((ring.events.len(), ring.beside.load(Ordering::Relaxed)), (1, 0));
         first.keep_other(8, b"z", Box::default());
         assert_eq!(ring.beside.load(Ordering::Relaxed), 0);
+    }
+
+    /// Return a ring of events at the given revisions, each a second after the previous one.
+    fn filled(limits: Limits, revisions: &[u64]) -> Ring {
+        let mut ring = Ring::new(5, limits);
+        for (second, revision) in revisions.iter().enumerate() {
+            let current = version(&ring, &format!("k{revision}"), *revision, 10);
+            ring.push(*revision, EventType::Added, current, None, Duration::from_secs(second as u64));
+        }
+        ring
+    }
+
+    #[test]
+    fn events_are_found_by_number_and_by_revision() {
+        let ring = filled(Limits::default(), &[10, 20, 20, 30]);
+        let revision = |seq| ring.get(seq).map(|event| event.revision);
+        assert_eq!((0..5).map(revision).collect::<Vec<_>>(), [Some(10), Some(20), Some(20), Some(30), None]);
+        assert_eq!([0, 9, 10, 15, 20, 30, 99].map(|revision| ring.after(revision)), [0, 0, 1, 1, 3, 4, 4]);
+        assert_eq!((ring.base(), ring.end(), ring.compacted()), (0, 4, 5));
+    }
+
+    #[test]
+    fn bounds_drop_the_oldest_and_numbers_stay() {
+        let few = filled(Limits { events: 2, ..Limits::default() }, &[10, 20, 30, 40]);
+        let young = filled(Limits { window: Duration::from_secs(1), ..Limits::default() }, &[10, 20, 30, 40]);
+        for ring in [few, young] {
+            assert_eq!((ring.base(), ring.end(), ring.compacted()), (2, 4, 20));
+            assert_eq!((ring.get(1).is_none(), ring.get(2).map(|event| event.revision)), (true, Some(30)));
+        }
+        let mut ring = filled(Limits { window: Duration::from_secs(9), ..Limits::default() }, &[10, 20]);
+        ring.trim(Duration::from_secs(10));
+        assert_eq!((ring.base(), ring.compacted()), (1, 10), "time alone drops events");
+        ring.trim(Duration::from_secs(99));
+        assert_eq!((ring.base(), ring.end(), ring.compacted()), (2, 2, 20), "the last one, too");
+    }
+
+    #[test]
+    fn what_is_forgotten_may_still_be_given() {
+        let mut ring = filled(Limits::default(), &[10, 20, 30]);
+        ring.forget(25, 1);
+        assert_eq!((ring.base(), ring.compacted()), (1, 25), "a watcher stands before the second");
+        ring.forget(20, 9);
+        assert_eq!((ring.base(), ring.end(), ring.compacted()), (3, 3, 25), "it does not go back");
     }
 }

@@ -15,7 +15,7 @@ use crate::view::ring::Ring;
 use crate::view::watcher::Watcher;
 use crate::{Block, Cache, Draft, EventType, Limits, Made, Tree, Version};
 
-/// A consistent state: the tree as it was at a revision.
+/// A consistent state: the tree at a revision.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The objects.
@@ -24,22 +24,22 @@ pub struct Snapshot {
     pub revision: u64,
 }
 
-/// What all shards of a view share.
+/// The shared state of all shards of a view.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Tokens of woken watchers. Locked after a shard's state, never before.
     pub(crate) woken: Mutex<Vec<u64>>,
     /// The bytes of all objects.
     pub(crate) bytes: AtomicUsize,
-    /// The encodings that are kept for readers.
+    /// The cached encodings.
     pub(crate) cache: Cache,
-    /// The bound of the cache; `None`: by the bytes of the objects.
+    /// The limit of the cache; `None` if it depends on the size of the objects.
     pub(crate) cache_limit: Option<usize>,
-    /// The time of the server.
+    /// The clock of the server.
     pub(crate) clock: Arc<Clock>,
 }
 
-/// What the cache of a small store may hold.
+/// The minimum limit of the cache.
 const CACHE_LEAST: usize = 16 << 20;
 
 /// One resource.
@@ -57,7 +57,7 @@ pub(crate) struct State {
     pub(crate) watchers: Vec<Option<Watcher>>,
     pub(crate) free: Vec<u32>,
     pub(crate) interest: Interest,
-    /// States of the past that were asked for, by the sequence number of the first event after them.
+    /// Cached past states, by the sequence number of the first event after them.
     pub(crate) past: Vec<(u64, Tree)>,
     bytes: usize,
 }
@@ -76,39 +76,39 @@ impl Shard {
         Self { shared, reach, state: Mutex::new(state) }
     }
 
-    /// Decides and applies what was decided under the lock: nobody sees what is between.
+    /// Run a decision and its changes under the lock, as one atomic step.
     pub fn transact<T>(&self, decide: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
         decide(&mut Transaction { shared: &self.shared, state: &mut self.state.lock() })
     }
 
-    /// The present version of a key.
+    /// Return the present version of a key.
     pub fn get(&self, key: &str) -> Option<Arc<Version>> {
         self.state.lock().tree.get(key).cloned()
     }
 
-    /// The present state and its revision.
+    /// Return the present state and its revision.
     pub fn snapshot(&self) -> Snapshot {
         let state = self.state.lock();
         Snapshot { tree: state.tree.clone(), revision: self.revision() }
     }
 
-    /// How far the shard is: everything up to this revision has been applied.
+    /// Return the revision up to which everything is applied.
     pub fn revision(&self) -> u64 {
         self.reach.revision()
     }
 
-    /// The time of the server that the shard belongs to.
+    /// Return the clock of the server.
     pub fn clock(&self) -> &Clock {
         &self.shared.clock
     }
 
-    /// How many objects there are, and their bytes.
+    /// Return the number of objects, and their bytes.
     pub fn size(&self) -> (usize, usize) {
         let state = self.state.lock();
         (state.tree.len(), state.bytes)
     }
 
-    /// Keeps what was made of a leaf, of a size in bytes, for the next reader.
+    /// Cache an encoding of a leaf, of a size in bytes.
     pub fn keep(&self, made: Made, size: usize) -> Arc<Block> {
         if self.shared.cache_limit.is_none() {
             self.shared.cache.set_limit(CACHE_LEAST + self.shared.bytes.load(Ordering::Relaxed) / 2);
@@ -125,30 +125,30 @@ pub struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
-    /// The present version of a key.
+    /// Return the present version of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         self.state.tree.get(key)
     }
 
-    /// Puts an object in the place of the present one of its key, at a revision after all others of the shard.
+    /// Put an object in place of the present one of its key, at a revision after all others of the shard.
     pub fn put(&mut self, revision: u64, key: Arc<str>, draft: Draft) -> Arc<Version> {
         let version = Arc::new(Version::new(key, revision, draft, Some(self.state.ring.beside())));
         let previous = self.keep(Arc::clone(&version));
         let kind = if previous.is_some() { EventType::Modified } else { EventType::Added };
-        self.tell(revision, kind, Arc::clone(&version), previous);
+        self.report(revision, kind, Arc::clone(&version), previous);
         version
     }
 
-    /// Takes out an object that is there, at a revision after all others of the shard; gives its last state at that.
+    /// Delete a present object, at a revision after all others of the shard; return its last state at that revision.
     pub fn take_out(&mut self, revision: u64, old: &Version) -> Arc<Version> {
         let version = Arc::new(old.at_revision(revision, Some(self.state.ring.beside())));
         let previous = self.state.tree.remove(version.key());
         self.weigh(0, previous.as_deref());
-        self.tell(revision, EventType::Deleted, Arc::clone(&version), previous);
+        self.report(revision, EventType::Deleted, Arc::clone(&version), previous);
         version
     }
 
-    /// Puts a version into the tree and tells nobody.
+    /// Put a version into the tree without an event.
     pub(crate) fn keep(&mut self, version: Arc<Version>) -> Option<Arc<Version>> {
         let size = version.size();
         let previous = self.state.tree.insert(version);
@@ -163,7 +163,7 @@ impl Transaction<'_> {
         self.shared.bytes.fetch_sub(less, Ordering::Relaxed);
     }
 
-    fn tell(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {
+    fn report(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {
         let State { ring, past, watchers, interest, .. } = &mut *self.state;
         ring.push(revision, kind, version, previous, self.shared.clock.elapsed());
         let base = ring.base();
@@ -179,5 +179,101 @@ impl Transaction<'_> {
         if !woken.is_empty() {
             self.shared.woken.lock().extend(woken);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::testing::{draft, selector, shard};
+    use crate::{Filter, WatchStart};
+
+    fn put(shard: &Shard, revision: u64, key: &str, app: &str) -> Arc<Version> {
+        shard.transact(|t| t.put(revision, Arc::from(key), draft(app, "up")))
+    }
+
+    fn remove(shard: &Shard, revision: u64, key: &str) -> Option<Arc<Version>> {
+        shard.transact(|t| t.get(key).cloned().map(|old| t.take_out(revision, &old)))
+    }
+
+    #[test]
+    fn objects_and_their_bytes_are_counted() {
+        let shard = shard(Limits::default());
+        let first = put(&shard, 1, "a/m", "x");
+        put(&shard, 2, "a/n", "");
+        let second = put(&shard, 3, "a/m", "longer");
+        let other = shard.get("a/n").expect("it is there").size();
+        assert_eq!(shard.size(), (2, second.size() + other));
+        assert!(second.size() > first.size());
+        let gone = remove(&shard, 4, "a/m").expect("it is there");
+        assert_eq!((gone.revision(), gone.labels()), (4, second.labels()), "its last state");
+        assert!(remove(&shard, 5, "a/m").is_none());
+        assert!(remove(&shard, 6, "a/n").is_some());
+        assert_eq!((shard.size(), shard.shared.bytes.load(Ordering::Relaxed)), ((0, 0), 0));
+    }
+
+    #[test]
+    fn a_snapshot_does_not_change() {
+        let shard = shard(Limits::default());
+        put(&shard, 1, "a/m", "x");
+        let before = shard.snapshot();
+        put(&shard, 2, "a/m", "y");
+        put(&shard, 3, "a/n", "y");
+        let app = |tree: &Tree| tree.get("a/m").map(|version| version.labels()[0].1.to_string());
+        assert_eq!((before.tree.len(), app(&before.tree).as_deref()), (1, Some("x")));
+        assert_eq!((shard.snapshot().tree.len(), app(&shard.snapshot().tree).as_deref()), (2, Some("y")));
+    }
+
+    #[test]
+    fn events_tell_what_was_before() {
+        let shard = shard(Limits::default());
+        put(&shard, 1, "a/m", "x");
+        put(&shard, 2, "a/m", "y");
+        remove(&shard, 3, "a/m");
+        let state = shard.state.lock();
+        let reported = |seq| {
+            let event = state.ring.get(seq).expect("it is kept");
+            (event.kind, event.revision, event.previous.as_ref().map(|version| version.revision()))
+        };
+        let expected =
+            [(EventType::Added, 1, None), (EventType::Modified, 2, Some(1)), (EventType::Deleted, 3, Some(2))];
+        assert_eq!([0, 1, 2].map(reported), expected);
+    }
+
+    #[test]
+    fn watchers_are_woken_once_until_they_are_drained() {
+        let shard = shard(Limits::default());
+        let watch = |labels, token| {
+            let filter = Filter { selector: selector("a", labels, ""), identity: Arc::from(labels) };
+            shard.watch(Arc::new(filter), WatchStart::After(0), token).expect("within reach")
+        };
+        let (all, _) = (watch("", 7), watch("app=x", 8));
+        let woken = || {
+            let mut tokens = std::mem::take(&mut *shard.shared.woken.lock());
+            tokens.sort_unstable();
+            tokens
+        };
+        put(&shard, 1, "b/m", "x");
+        assert_eq!(woken(), [0; 0], "it is another namespace");
+        put(&shard, 2, "a/m", "x");
+        put(&shard, 3, "a/n", "x");
+        assert_eq!(woken(), [7, 8]);
+        put(&shard, 4, "a/m", "y");
+        assert_eq!(woken(), [0; 0], "they have not looked yet");
+        shard.drain(all, |_| true);
+        put(&shard, 5, "a/m", "x");
+        assert_eq!(woken(), [7]);
+        assert_eq!(shard.watchers(), 2);
+        shard.unwatch(all);
+        assert_eq!(shard.watchers(), 1);
+    }
+
+    /// The limit of the cache follows the size of the objects.
+    #[test]
+    fn what_is_made_of_leaves_is_bounded() {
+        let shard = shard(Limits::default());
+        let small = shard.keep(Arc::new(1), 1 << 20);
+        assert!(small.is_held());
+        assert!(!shard.keep(Arc::new(2), CACHE_LEAST + 1).is_held());
     }
 }

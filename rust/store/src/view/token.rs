@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 const VERSION: &str = "meta.k8s.io/v1";
 
-/// Where a list goes on, and at which revision.
+/// The position of a list, and its revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContinueToken {
-    /// The revision of the list; -1 goes on at the latest one.
+    /// The revision of the list; -1 means the latest one.
     pub revision: i64,
-    /// The first key to give, relative to the prefix of the list.
+    /// The first key to return, relative to the prefix of the list.
     pub start: String,
 }
 
@@ -27,7 +27,7 @@ struct Wire {
     start: String,
 }
 
-/// A token that cannot be used; the text is upstream's.
+/// The error of an invalid token; the text is upstream's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenError(String);
 
@@ -40,19 +40,19 @@ impl fmt::Display for TokenError {
 impl std::error::Error for TokenError {}
 
 impl ContinueToken {
-    /// The token after `last`, the last key given.
+    /// Return the token after `last`, the last returned key.
     pub fn after(revision: i64, last: &str) -> Self {
         Self { revision, start: format!("{last}\0") }
     }
 
-    /// The opaque text.
+    /// Encode as an opaque string.
     pub fn encode(&self) -> String {
         let wire = Wire { v: VERSION.to_owned(), rv: self.revision, start: self.start.clone() };
-        // A struct of texts and a number always has a JSON form; Go escapes the zero byte the same way.
+        // A struct of strings and a number always has a JSON form; Go escapes the zero byte the same way.
         URL_SAFE_NO_PAD.encode(serde_json::to_string(&wire).expect("plain data"))
     }
 
-    /// Reads the opaque text.
+    /// Decode an opaque string.
     pub fn decode(text: &str) -> Result<Self, TokenError> {
         let data = URL_SAFE_NO_PAD.decode(text).map_err(|e| {
             let at = match e {
@@ -81,7 +81,7 @@ impl ContinueToken {
     }
 }
 
-/// Whether a key stays below its prefix: no part is empty, `.` or `..`.
+/// Report whether a key stays within its prefix: no part is empty, `.` or `..`.
 fn clean(start: &str) -> bool {
     start.trim_end_matches('\0').split('/').all(|part| !matches!(part, "" | "." | ".."))
 }

@@ -1,4 +1,4 @@
-//! A copy-on-write ordered tree of versions: a clone is a snapshot and costs nothing.
+//! A copy-on-write ordered tree of versions: a clone is a snapshot in constant time.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
@@ -18,9 +18,9 @@ pub struct Tree {
 
 #[derive(Clone, Debug)]
 struct Child {
-    /// The least key below.
+    /// The least key in the subtree.
     first: Arc<str>,
-    /// How many versions are below.
+    /// The number of versions in the subtree.
     count: usize,
     node: Node,
 }
@@ -43,23 +43,23 @@ impl Child {
     }
 }
 
-/// The place among children where `key` belongs: the last whose first key is not above it.
+/// Return the child for `key`: the last one whose first key is not greater.
 fn place(children: &[Child], key: &str) -> usize {
     children.partition_point(|c| &*c.first <= key).saturating_sub(1)
 }
 
 impl Tree {
-    /// How many versions it holds.
+    /// Return the number of versions.
     pub fn len(&self) -> usize {
         self.root.as_ref().map_or(0, |r| r.count)
     }
 
-    /// Whether it holds none.
+    /// Report whether it has no versions.
     pub fn is_empty(&self) -> bool {
         self.root.is_none()
     }
 
-    /// The version of a key.
+    /// Return the version of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         let mut node = &self.root.as_ref()?.node;
         loop {
@@ -73,7 +73,7 @@ impl Tree {
         }
     }
 
-    /// Puts a version in its place and gives back the one that stood there.
+    /// Insert a version and return the one that it replaces.
     pub fn insert(&mut self, version: Arc<Version>) -> Option<Arc<Version>> {
         let Some(root) = &mut self.root else {
             self.root = Some(Child::leaf(vec![version]));
@@ -87,7 +87,7 @@ impl Tree {
         old
     }
 
-    /// Takes a key out.
+    /// Remove a key and return its version.
     pub fn remove(&mut self, key: &str) -> Option<Arc<Version>> {
         let root = self.root.as_mut()?;
         let old = remove(root, key)?;
@@ -104,7 +104,7 @@ impl Tree {
         Some(old)
     }
 
-    /// Calls `look` for each version, in the order of keys.
+    /// Call `look` for each version, in key order.
     pub(crate) fn each(&self, mut look: impl FnMut(&Arc<Version>)) {
         let mut rank = 0;
         while let Some((leaf, _)) = self.at(rank) {
@@ -113,7 +113,7 @@ impl Tree {
         }
     }
 
-    /// How many keys are below `key`.
+    /// Return the number of keys less than `key`.
     pub fn rank(&self, key: &str) -> usize {
         let Some(root) = &self.root else { return 0 };
         let mut node = &root.node;
@@ -130,7 +130,7 @@ impl Tree {
         }
     }
 
-    /// The leaf that holds the version of a rank, and its place in it.
+    /// Return the leaf with the version of a rank, and its place in it.
     pub fn at(&self, mut rank: usize) -> Option<(&Arc<Leaf>, usize)> {
         let root = self.root.as_ref().filter(|root| rank < root.count)?;
         let mut node = &root.node;
@@ -185,7 +185,7 @@ fn insert(child: &mut Child, version: Arc<Version>) -> (Option<Arc<Version>>, Op
     (old, split)
 }
 
-/// Where to split: in the middle, or before the last item when keys arrive in order.
+/// Return the place of a split: the middle, or before the last item if keys arrive in order.
 fn cut(inserted: usize, len: usize) -> usize {
     if inserted + 1 == len { len - 1 } else { len / 2 }
 }
@@ -218,7 +218,7 @@ fn remove(child: &mut Child, key: &str) -> Option<Arc<Version>> {
     Some(old)
 }
 
-/// Joins a sparse child with its right neighbour, so that deletions do not leave a tree of crumbs.
+/// Merge a sparse child with its right neighbour, so that deletions do not leave many tiny nodes.
 fn join(children: &mut Vec<Child>, at: usize) {
     let at = at.min(children.len().saturating_sub(2));
     let Some([left, right]) = children.get(at..at + 2) else { return };
@@ -244,7 +244,7 @@ mod tests {
         let json = br#"{"kind":"K","apiVersion":"v1","metadata":{"resourceVersion":""}}"#.to_vec();
         let rv_at = json.len() - 3;
         let draft =
-            Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 };
+            Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), fingerprint: 0 };
         Arc::new(Version::detached(key, 1, draft))
     }
 
@@ -253,7 +253,7 @@ mod tests {
         let mut tree = Tree::default();
         let count = 70 * LEAF_MAX;
         for i in 0..count {
-            // In no order, so that leaves split in their middles too.
+            // Unordered, so that leaves also split in the middle.
             tree.insert(version(&format!("k{:06}", i * 7919 % count)));
         }
         for rank in (0..count).step_by(97).chain([0, count - 1]) {

@@ -9,26 +9,26 @@ use std::sync::{Arc, OnceLock};
 use hydrofoil_types::SmolStr;
 use parking_lot::Mutex;
 
-/// An object that is ready to be committed: encoded, but without a revision.
+/// An object ready to be committed: encoded, but without a revision.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The canonical JSON with an empty resource version.
     pub json: Vec<u8>,
-    /// The same with raw members as they were given, where that is another text.
+    /// The same with raw members as given, if different.
     pub given: Option<Vec<u8>>,
-    /// Where the digits of the resource version belong.
+    /// The offset of the digits of the resource version.
     pub rv_at: usize,
-    /// The length of `{"kind":...,"apiVersion":...,`, which items of lists leave out.
+    /// The length of `{"kind":...,"apiVersion":...,`, which items of lists omit.
     pub head: usize,
     /// The labels, sorted by key.
     pub labels: Box<[(SmolStr, SmolStr)]>,
     /// The values of the kind's field selectors, in the order of its table.
     pub fields: Box<[SmolStr]>,
-    /// What the JSON was written by: 0 for kinds whose form never changes.
-    pub form: u64,
+    /// The fingerprint of the schema that wrote the JSON: 0 for kinds whose form never changes.
+    pub fingerprint: u64,
 }
 
-/// One version of one object: its bytes, and what selectors look at.
+/// One version of one object: its bytes, and the values for selectors.
 #[derive(Debug)]
 pub struct Version {
     key: Arc<str>,
@@ -39,29 +39,29 @@ pub struct Version {
     labels: Box<[(SmolStr, SmolStr)]>,
     fields: Box<[SmolStr]>,
     binary: OnceLock<Box<[u8]>>,
-    form: u64,
+    fingerprint: u64,
     others: OnceLock<Others>,
     kept: Mutex<Kept>,
 }
 
-/// What is kept beside the JSON of a version.
+/// The count of the cached forms of a version.
 #[derive(Debug, Default)]
 struct Kept {
     bytes: usize,
-    /// Where the history counts that.
+    /// The counter of the history that includes them.
     history: Option<Arc<AtomicUsize>>,
 }
 
-/// The object in other forms than the one it is stored in.
+/// The object in forms other than the stored one.
 type Others = Box<Mutex<Vec<Other>>>;
 
 #[derive(Debug)]
 struct Other {
-    /// The name of the form.
-    form: u64,
-    /// `None` where it is what is stored.
+    /// The view of the form.
+    view: u64,
+    /// The JSON; `None` if it equals the stored one.
     json: Option<Arc<[u8]>>,
-    /// What field selectors look at in this form.
+    /// The values of field selectors in this view.
     fields: Arc<[SmolStr]>,
 }
 
@@ -72,14 +72,14 @@ impl Other {
     }
 }
 
-/// The name of the form in which raw members are as they were given: that of the built-in kinds, which have no others.
+/// The view with raw members as given: that of the built-in kinds, which have no others.
 const GIVEN: u64 = 0;
 
-/// How many other forms are kept: an object is seldom read in more versions.
+/// The maximum number of cached forms: an object is rarely read in more versions.
 const KEPT_FORMS: usize = 4;
 
 impl Version {
-    /// A draft at its revision. What is kept beside it counts in `history`.
+    /// Return a draft at its revision. Its cached forms are counted in `history`.
     pub(crate) fn new(key: Arc<str>, revision: u64, draft: Draft, history: Option<Arc<AtomicUsize>>) -> Self {
         let at = draft.rv_at;
         let json = splice(&draft.json[..at], revision, &draft.json[at..]);
@@ -92,7 +92,7 @@ impl Version {
             labels: draft.labels,
             fields: draft.fields,
             binary: OnceLock::new(),
-            form: draft.form,
+            fingerprint: draft.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::new(Kept { bytes: 0, history }),
         };
@@ -102,13 +102,13 @@ impl Version {
         version
     }
 
-    /// A version that no store holds: what a dry run shows.
+    /// Return a version outside of any store: the result of a dry run.
     pub fn detached(key: &str, revision: u64, mut draft: Draft) -> Self {
         const NAME: &[u8] = br#""resourceVersion":""#;
         if revision > 0 {
             return Self::new(Arc::from(key), revision, draft, None);
         }
-        // A version that was never committed has no resource version: its member goes, with one comma.
+        // A version that was never committed has no resource version: omit the member, with one comma.
         let (start, end) = (draft.rv_at - NAME.len(), draft.rv_at + 1);
         match (draft.json[start - 1], draft.json.get(end)) {
             (b',', _) => drop(draft.json.drain(start - 1..end)),
@@ -125,13 +125,13 @@ impl Version {
             labels: draft.labels,
             fields: draft.fields,
             binary: OnceLock::new(),
-            form: draft.form,
+            fingerprint: draft.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::default(),
         }
     }
 
-    /// Whether a draft says the same, revision aside.
+    /// Report whether a draft has the same content, except for the revision.
     pub fn same_content(&self, draft: &Draft) -> bool {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
         let same = |json: &[u8], draft: &[u8]| {
@@ -146,7 +146,7 @@ impl Version {
             }
     }
 
-    /// Whether a draft says the same but in places of its JSON, by index, where it may say something else.
+    /// Report whether a draft has the same content, except at offsets of its JSON that `may_differ` allows.
     pub fn same_but(&self, draft: &Draft, mut may_differ: impl FnMut(usize) -> bool) -> bool {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
         if at != draft.rv_at || self.json.len() != draft.json.len() + end - at || draft.given.is_some() {
@@ -156,7 +156,7 @@ impl Version {
         own.zip(&draft.json).enumerate().all(|(i, (own, new))| own == new || may_differ(i))
     }
 
-    /// The same object at another revision: what a watcher is told of a deletion.
+    /// Return the same object at another revision, as sent to watchers for a deletion.
     pub(crate) fn at_revision(&self, revision: u64, history: Option<Arc<AtomicUsize>>) -> Self {
         let at = self.rv_at as usize;
         let end = at + digits(self.revision);
@@ -169,48 +169,48 @@ impl Version {
             labels: self.labels.clone(),
             fields: self.fields.clone(),
             binary: OnceLock::new(),
-            form: self.form,
+            fingerprint: self.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::new(Kept { bytes: 0, history }),
         }
     }
 
-    /// The key: `namespace/name`, or `name` of a cluster-scoped object.
+    /// Return the key: `namespace/name`, or `name` of a cluster-scoped object.
     pub fn key(&self) -> &Arc<str> {
         &self.key
     }
 
-    /// The namespace; empty for cluster-scoped objects.
+    /// Return the namespace; empty for cluster-scoped objects.
     pub fn namespace(&self) -> &str {
         self.key.split_once('/').map_or("", |(ns, _)| ns)
     }
 
-    /// The name.
+    /// Return the name.
     pub fn name(&self) -> &str {
         self.key.split_once('/').map_or(&*self.key, |(_, name)| name)
     }
 
-    /// The revision of this version.
+    /// Return the revision of this version.
     pub fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The whole object as canonical JSON.
+    /// Return the whole object as canonical JSON.
     pub fn json(&self) -> &[u8] {
         &self.json
     }
 
-    /// The whole object with raw members as they were given, where that is another text.
+    /// Return the whole object with raw members as given, if different.
     pub fn given(&self) -> Option<Arc<[u8]>> {
-        if self.form == 0 { self.other(GIVEN).flatten() } else { None }
+        if self.fingerprint == 0 { self.other(GIVEN).flatten() } else { None }
     }
 
-    /// The object as an item of a typed list: what follows kind and apiVersion, without `{`.
+    /// Return the object as an item of a typed list: the text after kind and apiVersion, without `{`.
     pub fn item(&self) -> &[u8] {
         &self.json[self.head as usize..]
     }
 
-    /// The binary encoding, made when it is first asked for and kept.
+    /// Return the binary encoding, cached after the first call.
     pub fn binary<E>(&self, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<&[u8], E> {
         if let Some(found) = self.binary.get() {
             return Ok(found);
@@ -222,37 +222,37 @@ impl Version {
         }))
     }
 
-    /// What the JSON was written by.
-    pub fn form(&self) -> u64 {
-        self.form
+    /// Return the fingerprint of the schema that wrote the JSON.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
-    /// The JSON in another form, if that is known: `Some(None)` when it is the same.
-    pub fn other(&self, form: u64) -> Option<Option<Arc<[u8]>>> {
+    /// Return the JSON in a view, if cached: `Some(None)` if it equals the stored one.
+    pub fn other(&self, view: u64) -> Option<Option<Arc<[u8]>>> {
         let others = self.others.get()?.lock();
-        others.iter().find(|other| other.form == form).map(|other| other.json.clone())
+        others.iter().find(|other| other.view == view).map(|other| other.json.clone())
     }
 
-    /// The values of field selectors in another form, if that is known.
-    pub fn fields_in(&self, form: u64) -> Option<Arc<[SmolStr]>> {
+    /// Return the values of field selectors in a view, if cached.
+    pub fn fields_in(&self, view: u64) -> Option<Arc<[SmolStr]>> {
         let others = self.others.get()?.lock();
-        others.iter().find(|other| other.form == form).map(|other| Arc::clone(&other.fields))
+        others.iter().find(|other| other.view == view).map(|other| Arc::clone(&other.fields))
     }
 
-    /// Remembers the JSON in another form, and what field selectors look at there.
-    pub fn keep_other(&self, form: u64, json: &[u8], fields: Box<[SmolStr]>) {
+    /// Cache the JSON in a view, and the values of field selectors there.
+    pub fn keep_other(&self, view: u64, json: &[u8], fields: Box<[SmolStr]>) {
         let mut others = self.others.get_or_init(Others::default).lock();
         let before: usize = others.iter().map(Other::size).sum();
-        others.retain(|other| other.form != form);
+        others.retain(|other| other.view != view);
         if others.len() >= KEPT_FORMS {
             others.remove(0);
         }
         let json = (*json != *self.json).then(|| Arc::from(json));
-        others.push(Other { form, json, fields: fields.into() });
+        others.push(Other { view, json, fields: fields.into() });
         self.keeps(others.iter().map(Other::size).sum(), before);
     }
 
-    /// Counts bytes that are kept beside the JSON, in the place of others.
+    /// Update the count of cached bytes.
     fn keeps(&self, more: usize, less: usize) {
         let mut kept = self.kept.lock();
         kept.bytes = (kept.bytes + more).saturating_sub(less);
@@ -262,7 +262,7 @@ impl Version {
         }
     }
 
-    /// Has what is kept beside the JSON counted in the history, where it is not counted yet.
+    /// Add the cached bytes to the counter of the history, unless they are counted already.
     pub(crate) fn count_in(&self, history: &Arc<AtomicUsize>) {
         let mut kept = self.kept.lock();
         if kept.history.is_none() {
@@ -271,7 +271,7 @@ impl Version {
         }
     }
 
-    /// Has it counted no longer.
+    /// Subtract the cached bytes from the counter of the history.
     pub(crate) fn uncount(&self) {
         let mut kept = self.kept.lock();
         if let Some(history) = kept.history.take() {
@@ -279,7 +279,7 @@ impl Version {
         }
     }
 
-    /// The same version with other values of field selectors.
+    /// Return the same version with other values of field selectors.
     pub(crate) fn with_fields(&self, fields: Box<[SmolStr]>) -> Self {
         Self {
             key: Arc::clone(&self.key),
@@ -290,23 +290,23 @@ impl Version {
             labels: self.labels.clone(),
             fields,
             binary: OnceLock::new(),
-            form: self.form,
+            fingerprint: self.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::default(),
         }
     }
 
-    /// The labels, sorted by key.
+    /// Return the labels, sorted by key.
     pub fn labels(&self) -> &[(SmolStr, SmolStr)] {
         &self.labels
     }
 
-    /// The values of the kind's field selectors.
+    /// Return the values of the kind's field selectors.
     pub fn fields(&self) -> &[SmolStr] {
         &self.fields
     }
 
-    /// Bytes that this version occupies, without what is kept beside its JSON.
+    /// Return the size of this version in bytes, without cached forms.
     pub fn size(&self) -> usize {
         self.json.len() + size_of::<Self>() + self.labels.len() * size_of::<(SmolStr, SmolStr)>() + self.key.len()
     }
@@ -335,7 +335,7 @@ mod tests {
         let json = object(data).into_bytes();
         let given = given.map(|given| object(given).into_bytes());
         let rv_at = r#"{"metadata":{"resourceVersion":""#.len();
-        Draft { json, given, rv_at, head: 0, labels: Box::default(), fields: Box::default(), form: 0 }
+        Draft { json, given, rv_at, head: 0, labels: Box::default(), fields: Box::default(), fingerprint: 0 }
     }
 
     #[test]

@@ -1,75 +1,75 @@
-//! Watchers: cursors into a ring, drained in batches that watchers of one kind share.
+//! Watchers: cursors into a ring, drained in batches that equal watchers share.
 
 use std::sync::Arc;
 
 use crate::{Event, EventType, Page, Selector, Version};
 
-/// The place of a watcher in its shard.
+/// The index of a watcher in its shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WatcherId(pub u32);
 
-/// Where a watch begins.
+/// The start of a watch.
 #[derive(Clone, Copy, Debug)]
 pub enum WatchStart {
     /// After a revision, without the state at it.
     After(u64),
-    /// With the present state, as ADDED events, then its changes.
+    /// With the present state as ADDED events, then its changes.
     State,
 }
 
-/// What a watcher wants: its selection, and a text that tells equal ones apart from others.
+/// The selection of a watcher, and a string that identifies equal ones.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// What it selects.
+    /// The selector.
     pub selector: Selector,
-    /// The same as text: watchers with equal text share their batches.
+    /// The selector as a string: watchers with equal strings share their batches.
     pub identity: Arc<str>,
 }
 
-/// One event as a watcher is to see it.
+/// An event as sent to a watcher.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// What happened, from the view of the selection.
+    /// The event type from the view of the selection.
     pub kind: EventType,
-    /// The object to show.
+    /// The object to send.
     pub version: Arc<Version>,
     /// The revision of the event.
     pub revision: u64,
-    /// The version whose content is shown at the new revision, when the object left the selection.
+    /// The version whose content is sent at the new revision if the object left the selection.
     pub source: Option<Arc<Version>>,
 }
 
-/// What a drain gave.
+/// The result of a drain. Python uses the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
-    /// The watcher has seen everything.
-    All,
-    /// More is waiting: the batch was full.
-    More,
-    /// The initial state has just been given in full: its end may be marked.
-    InitialEnd,
-    /// The history passed the cursor by; the watch must end with an error.
-    Lapped,
+    /// The watcher has received everything.
+    All = 0,
+    /// More events are waiting: the batch was full.
+    More = 1,
+    /// The initial state was just sent in full: its end may be marked.
+    InitialEnd = 2,
+    /// The cursor is before the start of the history; the watch must end with an error.
+    Lapped = 3,
 }
 
 #[derive(Debug)]
 pub(crate) struct Watcher {
     pub(crate) filter: Arc<Filter>,
-    /// The sequence number of the next event to look at.
+    /// The sequence number of the next event.
     pub(crate) next: u64,
-    /// The initial state still to be given.
+    /// The rest of the initial state.
     pub(crate) initial: Option<Page>,
-    /// Whether it stands in the list of the woken.
+    /// Whether it is in the list of woken watchers.
     pub(crate) woken: bool,
-    /// The token under which its owner knows it.
+    /// The token by which its owner identifies it.
     pub(crate) token: u64,
-    /// The revision up to which it has been told everything.
+    /// The revision up to which it has received everything.
     pub(crate) seen: u64,
-    /// Events up to this revision, which the shard had not reached when it began, are not for it; 0 when there are none.
+    /// The future revision at which the watch begins: events up to it are skipped; 0 if it is not in the future.
     pub(crate) from: u64,
 }
 
-/// The view that a selection has of an event, if any.
+/// Return the event as the selection sees it, if at all.
 pub(crate) fn frame(selector: &Selector, event: &Event) -> Option<Frame> {
     let plain = selector.is_plain();
     if plain {
@@ -97,4 +97,59 @@ pub(crate) fn frame(selector: &Selector, event: &Event) -> Option<Frame> {
         }
     };
     Some(Frame { kind, version, revision: event.revision, source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::EventType::{Added, Deleted, Modified};
+    use crate::view::testing::{event, selector};
+
+    type State = Option<(&'static str, &'static str)>;
+
+    /// Return the event that a watcher of `app=x` receives for a change of the label.
+    fn reported(before: State, now: State) -> Option<(EventType, u64, String)> {
+        let frame = frame(&selector("", "app=x", ""), &event("a/m", before, now))?;
+        let text = String::from_utf8_lossy(frame.version.json()).into_owned();
+        assert_eq!(frame.version.revision(), frame.revision);
+        Some((frame.kind, frame.revision, text))
+    }
+
+    fn shown(app: &str, phase: &str) -> String {
+        format!(r#"{{"kind":"K","app":"{app}","phase":"{phase}","metadata":{{"resourceVersion":"2"}}}}"#)
+    }
+
+    const IN: State = Some(("x", "up"));
+    const STILL_IN: State = Some(("x", "down"));
+    const OUT: State = Some(("y", "up"));
+
+    #[test]
+    fn a_selection_sees_objects_come_and_go() {
+        assert_eq!(reported(None, IN), Some((Added, 2, shown("x", "up"))));
+        assert_eq!(reported(OUT, IN), Some((Added, 2, shown("x", "up"))));
+        assert_eq!(reported(IN, STILL_IN), Some((Modified, 2, shown("x", "down"))));
+        assert_eq!(reported(IN, None), Some((Deleted, 2, shown("x", "up"))));
+        assert_eq!(reported(IN, OUT), Some((Deleted, 2, shown("x", "up"))), "as it was when it was last selected");
+        assert_eq!([reported(None, OUT), reported(OUT, OUT), reported(OUT, None)], [None, None, None]);
+    }
+
+    #[test]
+    fn what_left_is_shown_from_the_version_before() {
+        let event = event("a/m", IN, OUT);
+        let left = frame(&selector("", "app=x", ""), &event).expect("it left");
+        assert_eq!(left.source.map(|source| source.revision()), Some(1));
+        let stays = frame(&selector("", "", ""), &event).expect("it is selected");
+        assert!(stays.source.is_none() && Arc::ptr_eq(&stays.version, &event.current));
+    }
+
+    #[test]
+    fn a_namespace_alone_hides_the_others() {
+        let kind =
+            |namespace, before, now| frame(&selector(namespace, "", ""), &event("a/m", before, now)).map(|f| f.kind);
+        assert_eq!(
+            [kind("a", None, IN), kind("a", IN, OUT), kind("a", IN, None)],
+            [Added, Modified, Deleted].map(Some)
+        );
+        assert_eq!([kind("b", None, IN), kind("b", IN, OUT), kind("b", IN, None)], [None; 3]);
+    }
 }

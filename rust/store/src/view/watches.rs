@@ -1,4 +1,4 @@
-//! Who watches a shard, and what each of them is given.
+//! The watchers of a shard, and the events for each of them.
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts events that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
@@ -10,7 +10,7 @@ use crate::view::watcher::{Watcher, frame};
 use crate::{Drained, EventType, Filter, Frame, Page, Shard, Snapshot, StoreError, Version, WatchStart, WatcherId};
 
 impl Shard {
-    /// Adds a watcher that its owner knows as `token`. It is woken at once, to give what is there already.
+    /// Add a watcher that its owner identifies as `token`. It is woken at once, to send the present state or events.
     pub fn watch(&self, filter: Arc<Filter>, start: WatchStart, token: u64) -> Result<WatcherId, StoreError> {
         let mut state = self.state.lock();
         state.ring.trim(self.clock().elapsed());
@@ -38,7 +38,7 @@ impl Shard {
         Ok(id)
     }
 
-    /// Takes a watcher out.
+    /// Remove a watcher.
     pub fn unwatch(&self, id: WatcherId) {
         let mut state = self.state.lock();
         if let Some(watcher) = state.watchers[id.0 as usize].take() {
@@ -47,27 +47,27 @@ impl Shard {
         }
     }
 
-    /// How many watchers there are.
+    /// Return the number of watchers.
     pub fn watchers(&self) -> usize {
         let state = self.state.lock();
         state.watchers.len() - state.free.len()
     }
 
-    /// The cursor of a watcher: what it stands at decides what a drain gives. `None` while the initial state is being
-    /// given, or events are passed over, which no two watchers share.
+    /// Return the cursor of a watcher, which decides the result of a drain. `None` during the initial state and while
+    /// events are skipped, which watchers do not share.
     pub fn cursor(&self, id: WatcherId) -> Option<(u64, Arc<Filter>)> {
         let state = self.state.lock();
         let watcher = state.watchers[id.0 as usize].as_ref()?;
         (watcher.initial.is_none() && watcher.from == 0).then(|| (watcher.next, Arc::clone(&watcher.filter)))
     }
 
-    /// The end of the ring: a cursor there has seen everything.
+    /// Return the end of the ring: a cursor there has received everything.
     pub fn end(&self) -> u64 {
         self.state.lock().ring.end()
     }
 
-    /// The revision up to which a watcher has been told everything. `None` while the initial state is
-    /// being given: until its end nothing can be promised.
+    /// Return the revision up to which a watcher has received everything. `None` during the initial state: until its
+    /// end nothing can be promised.
     pub fn seen(&self, id: WatcherId) -> Option<u64> {
         let state = self.state.lock();
         let watcher = state.watchers[id.0 as usize].as_ref().filter(|w| w.initial.is_none())?;
@@ -75,7 +75,7 @@ impl Shard {
         Some(if all { self.revision().max(watcher.seen) } else { watcher.seen })
     }
 
-    /// Moves a watcher to where another of its kind was drained to.
+    /// Move a watcher to the position to which an equal one was drained.
     pub fn advance(&self, id: WatcherId, next: u64, seen: u64) {
         let mut state = self.state.lock();
         if let Some(watcher) = &mut state.watchers[id.0 as usize] {
@@ -85,8 +85,8 @@ impl Shard {
         }
     }
 
-    /// Gives waiting events to `give` until it answers false. The answer tells what is left, where the cursor
-    /// stands and the revision of the last event given.
+    /// Pass waiting events to `give` until it returns false. Return the rest, the cursor and the revision of the last
+    /// event.
     pub fn drain(&self, id: WatcherId, mut give: impl FnMut(&Frame) -> bool) -> (Drained, u64, u64) {
         let mut state = self.state.lock();
         let State { ring, watchers, .. } = &mut *state;
@@ -120,15 +120,15 @@ impl Shard {
         (left, watcher.next, watcher.seen)
     }
 
-    /// Whether a watcher has something to be given: state, events, or the news that the history passed it by.
+    /// Report whether something waits for a watcher: state, events, or the error that its cursor expired.
     pub fn waits(&self, id: WatcherId) -> bool {
         let state = self.state.lock();
         let Some(watcher) = &state.watchers[id.0 as usize] else { return false };
         watcher.initial.is_some() || watcher.next < state.ring.end()
     }
 
-    /// Gives each waiting change to `give`, as what there was before and what there is now, until it answers false;
-    /// of a selection by namespace at most. The present state comes first, as what came from nothing.
+    /// Pass each waiting change to `give`, as the versions before and after it, until it returns false; for selections
+    /// by namespace at most. The present state is first, with no versions before.
     pub fn changes(
         &self,
         id: WatcherId,
@@ -161,8 +161,8 @@ impl Shard {
         if watcher.next < ring.end() { Drained::More } else { Drained::All }
     }
 
-    /// Gives `look` the versions that have to be known in the form of a watcher before its waiting events can be
-    /// drained, and whether their fields decide about that, until it answers false. The cursor stays.
+    /// Pass to `look` the versions that must be converted to the view of a watcher before its waiting events can be
+    /// drained, and whether their fields decide their selection, until it returns false. The cursor does not move.
     pub fn peek(&self, id: WatcherId, mut look: impl FnMut(&Arc<Version>, bool) -> bool) {
         let state = self.state.lock();
         let Some(watcher) = &state.watchers[id.0 as usize] else { return };
@@ -191,7 +191,7 @@ impl Shard {
     }
 }
 
-/// An object of the initial state as an event.
+/// Return an object of the initial state as an event.
 fn added(version: &Arc<Version>) -> Frame {
     Frame { kind: EventType::Added, version: Arc::clone(version), revision: version.revision(), source: None }
 }

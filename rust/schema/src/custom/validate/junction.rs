@@ -2,20 +2,20 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Value, quoted};
 
 use super::result::{Problem, Result};
 use super::{Old, Walk};
 use crate::custom::structural::Rules;
-use crate::validate::check::go_quoted;
 
+/// Add the causes that schemas about the same value find.
 pub(super) fn check(walk: &mut Walk, value: &Value, old: Old<'_>, rules: &Rules, into: &mut Result) {
     let mut found = Result::default();
     let Some(rules) = &rules.junction else {
         found.matches += 1;
         return into.merge(found);
     };
-    let path = go_quoted(&walk.path);
+    let path = quoted(&walk.path);
     if !rules.any_of.is_empty() {
         let mut best: Option<Result> = None;
         let mut valid = None;

@@ -3,33 +3,31 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 
-mod format;
 mod junction;
 mod number;
 mod result;
 
 use std::fmt::Write as _;
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Causes, Path, Value, quoted};
 
 use super::structural::{Additional, Kind, Node, Rules};
 use crate::read::same;
 
-pub use self::format::StringFormat;
 use self::result::{Problem, Result};
 
-/// A value together with what it was before, where the two can be told to be the same part of an object.
+/// The old value, if the two can be correlated as the same part of an object.
 pub(super) type Old<'a> = Option<&'a Value>;
 
-/// Adds what is wrong with a value. `under` is where the value stands; with `old`, parts that are as they were
-/// before are not held against it (`pkg/apiserver/validation/ratcheting.go`).
+/// Add the causes of an invalid value. `under` is the path of the value; with `old`, errors in parts that are unchanged
+/// are ignored (`pkg/apiserver/validation/ratcheting.go`).
 pub fn check(value: &Value, old: Old<'_>, schema: &Node, under: Option<&str>, causes: &mut Causes) {
     let mut walk = Walk { path: String::new(), root: true };
     let result = walk.value(value, old, schema);
-    result.tell(under, causes);
+    result.report(under, causes);
 }
 
-/// The place in the object: names joined by dots, as upstream writes it.
+/// The path in the object: names joined by dots, as upstream writes it.
 struct Walk {
     path: String,
     /// Whether the walk began at the whole object, whose type cannot be ratcheted.
@@ -48,7 +46,7 @@ impl Walk {
     fn value(&mut self, value: &Value, old: Old<'_>, schema: &Node) -> Result {
         let result = self.plain(value, old, schema);
         if !result.is_valid() && old.is_some_and(|old| correlates(value, old, schema)) {
-            // What is wrong was so before.
+            // The unchanged value was invalid before.
             return Result { matches: result.matches, ..Result::default() };
         }
         result
@@ -128,7 +126,7 @@ impl Walk {
         let numeric = has(Kind::Number) || has(Kind::Integer);
         let fits = named || whole || counts;
         if flat && !numeric && !format.is_empty() {
-            // The format is all that counts.
+            // Only the format is checked.
             result.matches += 1;
         } else if !fits && !flat && !format.is_empty() && found_format != format {
             result.add(self.wrong_type(format, found_format));
@@ -141,8 +139,7 @@ impl Walk {
 
     /// `errors.InvalidType`.
     fn wrong_type(&self, expected: &str, found: &str) -> Problem {
-        let text =
-            format!("{} in body must be of type {expected}: {}", self.path, crate::validate::check::go_quoted(found));
+        let text = format!("{} in body must be of type {expected}: {}", self.path, quoted(found));
         Problem::kind(&self.path, Value::from(found), text)
     }
 
@@ -264,7 +261,7 @@ impl Walk {
     }
 }
 
-/// Whether a part is as it was, as far as it can be told (`CorrelatedObject.CachedDeepEqual`).
+/// Report whether a part is unchanged, as far as it can be correlated (`CorrelatedObject.CachedDeepEqual`).
 pub(super) fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
     match (value, old) {
         (Value::Null, Value::Null) => true,
@@ -291,7 +288,7 @@ pub(super) fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
     }
 }
 
-/// The types of a node as upstream joins them.
+/// Return the types of a node as upstream joins them.
 fn types(schema: &Node) -> String {
     if schema.int_or_string {
         return "integer,string".to_owned();
@@ -299,11 +296,11 @@ fn types(schema: &Node) -> String {
     schema.kind.map_or(String::new(), |k| k.name().to_owned())
 }
 
-/// A cause's path: the place of the value and what was found below it.
+/// Return the path of a cause: the path of the value and the name found below it.
 pub(super) fn placed(under: Option<&str>, name: &str) -> String {
     let name = if name == "." { "" } else { name.strip_prefix('.').unwrap_or(name) };
     match (under, name.is_empty()) {
-        // Upstream prints a path of nothing so.
+        // Upstream prints an empty path so.
         (None, true) => "<nil>".to_owned(),
         (None, false) => name.to_owned(),
         (Some(under), true) => under.to_owned(),
@@ -311,7 +308,7 @@ pub(super) fn placed(under: Option<&str>, name: &str) -> String {
     }
 }
 
-/// Adds a cause at a path that is a text.
+/// Add a cause at a path in text form.
 pub(super) fn push(causes: &mut Causes, path: &str, f: impl FnOnce(&mut Causes, &Path<'_>)) {
     f(causes, &Path::new(path));
 }

@@ -5,13 +5,13 @@ use hydrofoil_types::{Value, go};
 use super::result::{Problem, Result};
 use crate::custom::structural::{Kind, Rules};
 
-/// Whether a number is a whole one within JSON's safe range (`swag.IsFloat64AJSONInteger`).
+/// Report whether a number is a whole one within JSON's safe range (`swag.IsFloat64AJSONInteger`).
 pub(super) fn is_whole(f: f64) -> bool {
     const SAFE: f64 = 9_007_199_254_740_991.0;
     f.is_finite() && f.abs() <= SAFE && (f - f.round()).abs() <= 1e-9 * f.abs()
 }
 
-/// Whether a value is one of an enumeration: numbers may differ in kind (`reflect.Value.Convert`).
+/// Report whether a value is one of an enumeration: numbers may differ in kind (`reflect.Value.Convert`).
 pub(super) fn equal(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
         (Value::Int(a), Value::Float(b)) => Value::Float(*a as f64) == Value::Float(*b),
@@ -20,7 +20,7 @@ pub(super) fn equal(value: &Value, allowed: &Value) -> bool {
     }
 }
 
-/// `numberValidator`: the type and its format count for every number, whatever else is asked of it.
+/// `numberValidator`: the type and its format are checked for every number, whatever its other rules.
 pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option<&Rules>, result: &mut Result) {
     let as_float = match value {
         Value::Int(n) => *n as f64,
@@ -111,7 +111,7 @@ fn fits(value: &Value, as_float: f64, kind: Option<Kind>, format: &str) -> bool 
     }
 }
 
-/// A bound as Go prints it: a whole one beside a whole value, else the shortest form.
+/// Return a bound as Go prints it: a whole one beside a whole value, else the shortest form.
 fn shown(value: &Value, bound: f64) -> String {
     if matches!(value, Value::Int(_)) {
         return (bound as i64).to_string();

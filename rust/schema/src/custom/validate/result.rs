@@ -1,4 +1,4 @@
-//! What a validation found (kube-openapi `pkg/validation/validate/result.go`).
+//! The result of a validation (kube-openapi `pkg/validation/validate/result.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
@@ -6,12 +6,12 @@ use hydrofoil_types::{CauseReason, Causes, Path, Seen, SmolStr, Value};
 
 use super::{placed, push};
 
-/// One thing that is wrong, not yet placed in the object.
+/// One error, not yet placed in the object.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
-    /// Where; none for what junctors say, which upstream does not place.
+    /// The path; absent for messages of junctors, which have none upstream.
     name: Option<SmolStr>,
-    /// Upstream's text, by which problems are told apart.
+    /// Upstream's text, which identifies a problem.
     text: SmolStr,
     form: Form,
 }
@@ -24,33 +24,39 @@ enum Form {
     TooLong(i64),
     TooMany(i64, i64),
     NotSupported(Value, Vec<SmolStr>),
-    /// Of a junctor: only the text is told.
+    /// A message of a junctor: only its text is shown.
     Loose,
 }
 
 impl Problem {
+    /// Return that a member is missing.
     pub fn required(name: &str) -> Self {
         Self { name: Some(name.into()), text: format!("{name} in body is required").into(), form: Form::Required }
     }
 
+    /// Return that a value is invalid.
     pub fn invalid(name: &str, value: Value, text: String) -> Self {
         Self { name: Some(name.into()), text: text.into(), form: Form::Invalid(value) }
     }
 
+    /// Return that a value is of the wrong type.
     pub fn kind(name: &str, value: Value, text: String) -> Self {
         Self { name: Some(name.into()), text: text.into(), form: Form::Kind(value) }
     }
 
+    /// Return that a text is too long.
     pub fn too_long(name: &str, max: i64) -> Self {
         let text = format!("{name} in body should be at most {max} chars long");
         Self { name: Some(name.into()), text: text.into(), form: Form::TooLong(max) }
     }
 
+    /// Return that there are too many items or members.
     pub fn too_many(name: &str, size: i64, max: i64, what: &str) -> Self {
         let text = format!("{name} in body should have at most {max} {what}");
         Self { name: Some(name.into()), text: text.into(), form: Form::TooMany(size, max) }
     }
 
+    /// Return that a value is not one of those allowed.
     pub fn not_supported(name: &str, value: &Value, allowed: &[Value]) -> Self {
         let allowed: Vec<SmolStr> =
             allowed.iter().map(|v| v.as_str().map_or_else(|| v.to_json().into(), SmolStr::new)).collect();
@@ -58,11 +64,12 @@ impl Problem {
         Self { name: Some(name.into()), text: text.into(), form: Form::NotSupported(value.clone(), allowed) }
     }
 
+    /// Return a problem that is placed nowhere.
     pub fn loose(text: String) -> Self {
         Self { name: None, text: text.into(), form: Form::Loose }
     }
 
-    fn tell(self, under: Option<&str>, causes: &mut Causes) {
+    fn report(self, under: Option<&str>, causes: &mut Causes) {
         let Some(name) = &self.name else {
             let at = under.unwrap_or("<nil>");
             return push(causes, at, |c, path| c.invalid_str(path, "", &self.text));
@@ -91,30 +98,32 @@ fn kind(causes: &mut Causes, path: &Path<'_>, value: &Value, text: &str) {
     }
 }
 
-/// Everything found, and how many checks went well: by that the closest of several alternatives is chosen.
+/// The problems found, and the number of checks that succeeded: it selects the closest of several alternatives.
 #[derive(Debug, Default)]
 pub(super) struct Result {
     pub problems: Vec<Problem>,
     pub matches: usize,
-    pub told: Seen<SmolStr>,
+    pub reported: Seen<SmolStr>,
 }
 
 impl Result {
+    /// Report whether nothing was found.
     pub fn is_valid(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Adds a problem whose text was not yet told.
+    /// Add a problem whose text was not added yet.
     pub fn add(&mut self, problem: Problem) {
-        if self.told.insert(problem.text.clone()) {
+        if self.reported.insert(problem.text.clone()) {
             self.problems.push(problem);
         }
     }
 
+    /// Add the findings of another validation.
     pub fn merge(&mut self, other: Self) {
         self.matches += other.matches;
         if self.problems.is_empty() {
-            (self.problems, self.told) = (other.problems, other.told);
+            (self.problems, self.reported) = (other.problems, other.reported);
             return;
         }
         for problem in other.problems {
@@ -122,9 +131,10 @@ impl Result {
         }
     }
 
-    pub fn tell(self, under: Option<&str>, causes: &mut Causes) {
+    /// Append the problems to causes, with paths below that of the value.
+    pub fn report(self, under: Option<&str>, causes: &mut Causes) {
         for problem in self.problems {
-            problem.tell(under, causes);
+            problem.report(under, causes);
         }
     }
 }

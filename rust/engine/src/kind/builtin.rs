@@ -1,0 +1,282 @@
+//! The built-in kinds: their rules are those of the schema crate.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use hydrofoil_codec::json::{self, RawForm, scan};
+use hydrofoil_codec::{Decoded, cbor};
+use hydrofoil_merge::Versions;
+use hydrofoil_schema::prepare::daemon;
+use hydrofoil_schema::table::{self, Row};
+use hydrofoil_schema::{Kind, Request, convert, default, prepare, selectable, validate, warn};
+use hydrofoil_store as store;
+use hydrofoil_store::{FieldTarget, Version};
+use hydrofoil_types::{Causes, Resource, Schema, Timestamp, Value};
+
+use super::info::{labels, no_metadata};
+use super::{
+    Media, ObjectKind, Storage, Strategy, Table, Traits, TypeInfo, TypeMismatch, WebhookConversion, type_meta,
+};
+use crate::error::Result;
+
+/// A built-in resource in one version.
+#[derive(Debug)]
+pub(super) struct Builtin {
+    info: TypeInfo,
+    /// The storage version, if it is another one.
+    storage: Option<Arc<Self>>,
+    /// The other served versions, if this one is the storage version.
+    served: Vec<(Kind, Schema)>,
+    /// Whether objects have raw members, determined on first use.
+    raw: OnceLock<bool>,
+}
+
+impl Builtin {
+    pub(super) fn new(
+        resource: Arc<Resource>,
+        schema: Schema,
+        storage: Option<Arc<Self>>,
+        served: Vec<(Kind, Schema)>,
+    ) -> Self {
+        let kind = Kind::of(&resource);
+        let api_version = if resource.group.is_empty() {
+            resource.version.clone()
+        } else {
+            format!("{}/{}", resource.group, resource.version).into()
+        };
+        let head = [r#"{"kind":"","apiVersion":"","#, &*kind.kind, &*api_version].map(str::len).iter().sum();
+        Self { info: TypeInfo::new(resource, schema, kind, api_version, head), storage, served, raw: OnceLock::new() }
+    }
+
+    fn request<'a>(&'a self, old: Option<&'a Value>, subresource: &'a str) -> Request<'a> {
+        Request { kind: &self.info.kind, subresource, old }
+    }
+
+    fn served_version(&self, api_version: &str) -> Option<&(Kind, Schema)> {
+        self.served.iter().find(|(kind, _)| kind.is_version(api_version))
+    }
+
+    /// Return the index of a supported field label among the values of stored objects.
+    fn place(&self, label: &str) -> Option<usize> {
+        let at = |labels: &[hydrofoil_types::SmolStr], label: &str| labels.iter().position(|l| l == label);
+        match &self.storage {
+            Some(stored) => {
+                let old = label
+                    .replacen("regarding.", "involvedObject.", 1)
+                    .replace("reportingController", "reportingComponent");
+                at(&stored.info.resource.field_selectors, &old)
+            }
+            None => at(&self.info.resource.field_selectors, label),
+        }
+    }
+}
+
+impl Strategy for Builtin {
+    fn traits(&self) -> Traits {
+        let traits = hydrofoil_schema::traits(&self.info.kind);
+        Traits {
+            allow_create_on_update: traits.allow_create_on_update,
+            allow_unconditional_update: traits.allow_unconditional_update,
+            returns_deleted_object: traits.returns_deleted_object,
+            graceful_delete: traits.graceful_delete,
+        }
+    }
+
+    fn reset_fields(&self, subresource: &str) -> &'static [&'static [&'static str]] {
+        hydrofoil_schema::reset_fields(&self.info.kind, subresource)
+    }
+
+    fn identify(&self, object: &mut Value) {
+        self.info.set_type(object);
+    }
+
+    fn default(&self, object: &mut Value, now: Timestamp) {
+        default::apply(&self.info.kind, object, now);
+    }
+
+    fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: &str, now: Timestamp) {
+        let request = self.request(old, subresource);
+        match old {
+            Some(_) => prepare::update(&request, object, now),
+            None => prepare::create(&request, object, now),
+        }
+    }
+
+    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str) -> Causes {
+        let request = self.request(old, subresource);
+        match old {
+            Some(_) => validate::update(&request, object),
+            None => validate::create(&request, object),
+        }
+    }
+
+    fn complete_unlabelled(&self, object: &mut Value) {
+        prepare::unlabelled(&self.info.kind, object);
+    }
+
+    fn warnings(&self, object: &Value, old: Option<&Value>, subresource: &str, _passed: Vec<String>) -> Vec<String> {
+        let request = self.request(old, subresource);
+        match old {
+            Some(_) => warn::update(&request, object),
+            None => warn::create(&request, object),
+        }
+    }
+}
+
+impl Storage for Builtin {
+    fn fingerprint(&self) -> u64 {
+        0
+    }
+
+    fn stores_own_version(&self) -> bool {
+        self.storage.is_none()
+    }
+
+    fn stores_many_versions(&self) -> bool {
+        false
+    }
+
+    fn is_stored_form(&self, _version: &Version) -> bool {
+        self.storage.is_none()
+    }
+
+    fn read(&self, version: &Version) -> Result<Value> {
+        let schema = self.storage.as_ref().map_or(&self.info.schema, |s| &s.info.schema);
+        let given = version.given();
+        let text = given.as_deref().unwrap_or_else(|| version.json());
+        let mut value = json::decode_stored(schema, text)?;
+        if self.storage.is_some() {
+            value = convert::from_storage(&self.info.kind, value);
+            self.info.set_type(&mut value);
+        }
+        Ok(value)
+    }
+
+    fn json<'v>(&self, version: &'v Version) -> Result<Cow<'v, [u8]>> {
+        if self.storage.is_none() {
+            return Ok(Cow::Borrowed(version.json()));
+        }
+        Ok(Cow::Owned(json::encode(&self.info.schema, &self.read(version)?)))
+    }
+
+    /// Extract the metadata from the stored JSON, without the annotations that conversion to a version adds: upstream
+    /// takes the metadata from the internal object.
+    fn metadata<'v>(&self, version: &'v Version) -> Result<Cow<'v, [u8]>> {
+        let item = version.item().get(r#""metadata":"#.len()..).ok_or_else(no_metadata)?;
+        let text = scan::value_end(item).and_then(|end| item.get(..end)).ok_or_else(no_metadata)?;
+        let Some(converted) = daemon::converted_annotation(&self.info.kind) else { return Ok(Cow::Borrowed(text)) };
+        let mut value = json::parse(text)?.value;
+        daemon::drop_annotation(&mut value, converted);
+        Ok(Cow::Owned(json::encode_any(&value)))
+    }
+
+    fn to_storage(&self, object: &Value) -> store::Draft {
+        if let Some(storage) = &self.storage {
+            let mut object = convert::to_storage(&self.info.kind, object.clone());
+            storage.info.set_type(&mut object);
+            return storage.to_storage(&object);
+        }
+        let selectors = &self.info.resource.field_selectors;
+        let fields = selectors.iter().map(|l| selectable::value(&self.info.kind, l, object)).collect();
+        self.info.encode(object, labels(object), fields, self.fingerprint())
+    }
+}
+
+impl WebhookConversion for Builtin {}
+
+impl Table for Builtin {
+    fn columns(&self) -> Vec<Value> {
+        table::columns(&self.info.kind, &self.info.resource)
+    }
+
+    fn row(&self, object: &Value, now: Timestamp) -> Row {
+        table::row(&self.info.kind, object, now)
+    }
+}
+
+impl Versions for Builtin {
+    fn schema(&self, api_version: &str) -> Option<&Schema> {
+        if let Some(storage) = self.storage.as_ref().filter(|s| s.info.api_version == api_version) {
+            return Some(&storage.info.schema);
+        }
+        self.served_version(api_version).map(|(_, schema)| schema)
+    }
+
+    fn convert(&self, api_version: &str, object: &Value) -> Value {
+        match self.served_version(api_version) {
+            Some((kind, _)) => convert::from_storage(kind, object.clone()),
+            None => convert::to_storage(&self.info.kind, object.clone()),
+        }
+    }
+}
+
+impl ObjectKind for Builtin {
+    fn info(&self) -> &TypeInfo {
+        &self.info
+    }
+
+    fn owned(&self) -> &Schema {
+        &self.info.schema
+    }
+
+    fn metadata_schema(&self) -> Schema {
+        self.info.schema.arena.metadata()
+    }
+
+    fn has_raw(&self) -> bool {
+        *self.raw.get_or_init(|| json::has_raw(&self.info.schema))
+    }
+
+    fn field_target(&self, label: &str) -> Result<FieldTarget, String> {
+        let (own, kind) = (&self.info.resource.field_selectors, &self.info.kind);
+        match label {
+            "metadata.name" => return Ok(FieldTarget::Name),
+            // Kinds with field labels of their own support the namespace only if they have one.
+            "metadata.namespace" if own.is_empty() || kind.namespaced => return Ok(FieldTarget::Namespace),
+            _ => {}
+        }
+        let known = own.iter().any(|l| l == label);
+        known
+            .then(|| self.place(label))
+            .flatten()
+            .map(FieldTarget::Index)
+            .ok_or_else(|| selectable::unknown(kind, !own.is_empty(), label))
+    }
+
+    fn end_of_list(&self) -> &'static str {
+        ""
+    }
+
+    fn complete_decoded(&self, decoded: &mut Decoded, media: Media, json: &[u8]) -> Result<()> {
+        if media == Media::Cbor {
+            if let Some(path) = decoded.strict.first().and_then(|text| text.split('"').nth(1)) {
+                decoded.strict = vec![cbor::unknown_field(&json::parse(json)?.value, path)];
+            }
+            if self.has_raw() {
+                json::change_raw(&self.info.schema, &mut decoded.value, RawForm::Ordered);
+            }
+        }
+        convert::after_decode(&self.info.kind, &mut decoded.value);
+        Ok(())
+    }
+
+    fn complete_applied(&self, object: &mut Value) -> Result<()> {
+        convert::after_decode(&self.info.kind, object);
+        Ok(())
+    }
+
+    fn complete_empty(&self, object: &mut Value) {
+        convert::of_nothing(&self.info.kind, object);
+    }
+
+    fn clean_strategic(&self, patch: &mut Value) {
+        if matches!(patch, Value::Null) {
+            *patch = Value::object();
+        }
+        type_meta::clean(patch);
+    }
+
+    fn check_type(&self, object: &Value) -> Result<(), TypeMismatch> {
+        type_meta::check(&self.info, object)
+    }
+}

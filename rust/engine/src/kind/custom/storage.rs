@@ -1,0 +1,152 @@
+//! The storage of custom resources: in the version that was the storage version when they were written.
+
+use std::borrow::Cow;
+
+use hydrofoil_codec::json::{self, scan};
+use hydrofoil_schema::custom;
+use hydrofoil_store as store;
+use hydrofoil_store::Version;
+use hydrofoil_types::{SmolStr, Value};
+
+use super::Custom;
+use crate::error::{Error, Result};
+use crate::kind::{Storage, info};
+
+/// The fingerprint of stored bytes that match no version unchanged.
+const WITHOUT_DEFAULTS: u64 = u64::MAX;
+
+impl Custom {
+    /// Return a stored object in the version in which it was stored.
+    pub(super) fn as_stored(&self, version: &Version) -> Result<Value> {
+        let mut value = json::decode(&self.info.schema, version.json())?.value;
+        let own = value.str_at(&["apiVersion"]);
+        let Some(source) = self.definition.version(own) else {
+            let text = format!("request to convert CR from an invalid group/version: {own}");
+            return Err(Error::Unconvertible(text));
+        };
+        self.coerce_to(source, &mut value)?;
+        Ok(value)
+    }
+
+    /// Return an object in another version by the conversion strategy `None`, which changes only `apiVersion`.
+    pub(super) fn swapped(&self, mut object: Value, version: &custom::Version) -> Value {
+        if object.str_at(&["apiVersion"]) != version.api_version {
+            object.object_at_mut(&[]).set("apiVersion", version.api_version.clone());
+            if !self.definition.preserve {
+                custom::prune(&mut object, version);
+            }
+        }
+        object
+    }
+
+    fn in_storage<'v>(&self, object: &'v Value) -> Cow<'v, Value> {
+        if object.str_at(&["apiVersion"]) == self.storage().api_version {
+            return Cow::Borrowed(object);
+        }
+        Cow::Owned(self.swapped(object.clone(), self.storage()))
+    }
+
+    /// Return the fingerprint of objects stored by this version. Those written in another version lack the defaults of
+    /// the storage version, which reading sets.
+    fn stored_form(&self) -> u64 {
+        if self.is_storage() { self.storage().fingerprint } else { WITHOUT_DEFAULTS }
+    }
+
+    /// Return the values of field selectors of an object in its stored form, as after reading it.
+    fn index(&self, stored: &Value) -> Box<[SmolStr]> {
+        if self.is_storage() || self.definition.selectable.is_empty() {
+            return self.definition.fields(stored);
+        }
+        let mut read = stored.clone();
+        let shown = self.coerce_to(self.storage(), &mut read).map(|_| &read);
+        self.definition.fields(shown.unwrap_or(stored))
+    }
+}
+
+impl Storage for Custom {
+    fn fingerprint(&self) -> u64 {
+        self.version().fingerprint
+    }
+
+    fn stores_own_version(&self) -> bool {
+        true
+    }
+
+    fn stores_many_versions(&self) -> bool {
+        true
+    }
+
+    fn is_stored_form(&self, version: &Version) -> bool {
+        version.fingerprint() == self.version().fingerprint || matches!(version.other(self.version().view), Some(None))
+    }
+
+    fn read(&self, version: &Version) -> Result<Value> {
+        Ok(json::decode_stored(&self.info.schema, &self.json(version)?)?)
+    }
+
+    fn json<'v>(&self, version: &'v Version) -> Result<Cow<'v, [u8]>> {
+        if version.fingerprint() == self.version().fingerprint {
+            return Ok(Cow::Borrowed(version.json()));
+        }
+        let view = self.version().view;
+        match version.other(view) {
+            Some(None) => return Ok(Cow::Borrowed(version.json())),
+            Some(Some(json)) => return Ok(Cow::Owned(json.to_vec())),
+            None => {}
+        }
+        let value = self.as_stored(version)?;
+        let wanted = &self.version().api_version;
+        if self.definition.webhook && value.str_at(&["apiVersion"]) != wanted {
+            return Err(Error::Unconverted(wanted.to_string()));
+        }
+        let value = self.swapped(value, self.version());
+        let json = json::encode(&self.info.schema, &value);
+        version.keep_other(view, &json, self.definition.fields(&value));
+        Ok(Cow::Owned(json))
+    }
+
+    /// Extract the metadata from the JSON of the version. Before a webhook has converted the object, use the stored
+    /// metadata: only labels and annotations can differ.
+    fn metadata<'v>(&self, version: &'v Version) -> Result<Cow<'v, [u8]>> {
+        let whole = self.json(version).unwrap_or(Cow::Borrowed(version.json()));
+        let item = scan::member(&whole, br#""metadata""#).ok_or_else(info::no_metadata)?;
+        let text = scan::value_end(item).and_then(|end| item.get(..end)).ok_or_else(info::no_metadata)?;
+        Ok(Cow::Owned(text.to_vec()))
+    }
+
+    fn to_storage(&self, object: &Value) -> store::Draft {
+        let stored = self.in_storage(object);
+        self.info.encode(&stored, info::labels(&stored), self.index(&stored), self.stored_form())
+    }
+
+    fn to_shown(&self, object: &Value) -> store::Draft {
+        self.info.encode(object, Box::default(), Box::default(), self.fingerprint())
+    }
+
+    /// Return an object as if it were stored and read. No webhook is called.
+    fn as_read<'v>(&self, object: &'v Value) -> Result<Cow<'v, Value>> {
+        let Cow::Owned(mut stored) = self.in_storage(object) else { return Ok(Cow::Borrowed(object)) };
+        if self.definition.webhook {
+            return Ok(Cow::Borrowed(object));
+        }
+        self.coerce_to(self.storage(), &mut stored)?;
+        Ok(Cow::Owned(self.swapped(stored, self.version())))
+    }
+
+    /// Use the converted forms of the previous version: a copy of it at a later revision has none.
+    fn as_left(&self, version: &Version, revision: u64) -> Result<Option<Version>> {
+        let draft = self.to_shown(&self.read(version)?);
+        Ok(Some(Version::detached(version.key(), revision, draft)))
+    }
+
+    /// Return the values of the field selectors in the version in which the object was stored.
+    fn fields(&self, version: &Version) -> Box<[SmolStr]> {
+        self.as_stored(version).map(|value| self.definition.fields(&value)).unwrap_or_default()
+    }
+
+    fn adapt(&self, key: &str, draft: &mut store::Draft) {
+        if self.storage().fingerprint != draft.fingerprint {
+            draft.fields = self.fields(&Version::detached(key, 0, draft.clone()));
+        }
+    }
+}

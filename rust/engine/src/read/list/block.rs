@@ -1,0 +1,219 @@
+//! The pieces of lists: the joined encoding of a leaf's versions, cached for the next list.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use hydrofoil_codec::gzip::{self, Sum};
+use hydrofoil_store::{Leaf, Part, Shard, Version};
+use rustc_hash::FxHasher;
+
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::kind::ObjectKind;
+use crate::read::form::Form;
+use crate::read::render::render;
+
+/// The cost of compression relative to encoding.
+const PACKING: usize = 4;
+
+/// A piece of a list in its form, compressed or not.
+#[derive(Debug)]
+pub(super) struct Piece<F> {
+    /// The bytes of the body.
+    pub(super) bytes: F,
+    /// The uncompressed length of the items.
+    pub(super) plain: u64,
+    /// The check sum of the items, if compressed.
+    pub(super) sum: Sum,
+    /// The length of the bytes.
+    size: usize,
+    /// The end of each item, uncompressed.
+    ends: Box<[u32]>,
+    /// The end of the validity of its ages, in seconds of Unix time.
+    until: i64,
+}
+
+/// Encoded items that are not a frame yet.
+#[derive(Debug)]
+struct Encoded {
+    bytes: Vec<u8>,
+    ends: Box<[u32]>,
+    until: i64,
+}
+
+/// The parameters by which the pieces of a list are made.
+#[derive(Debug)]
+pub(super) struct Maker {
+    pub(super) kind: Arc<dyn ObjectKind>,
+    pub(super) form: Form,
+    pub(super) gzip: bool,
+    /// The shard of the leaves.
+    pub(super) shard: Arc<Shard>,
+    /// The identity of the selection.
+    selection: Arc<str>,
+    /// The cache keys of pieces of whole leaves: in the form of the list, and uncompressed.
+    key: u64,
+    plain: u64,
+    /// The cache key of the selected pieces of leaves.
+    selected: u64,
+}
+
+impl Maker {
+    /// Return the maker of a list; lists with the same `selection` share their pieces.
+    pub(super) fn new(
+        kind: Arc<dyn ObjectKind>,
+        form: Form,
+        gzip: bool,
+        selection: Arc<str>,
+        shard: Arc<Shard>,
+    ) -> Self {
+        let key = |gzip: bool, selection: &str| {
+            let mut hasher = FxHasher::default();
+            (kind.info().id, &form, gzip, selection).hash(&mut hasher);
+            hasher.finish()
+        };
+        let (whole, plain, selected) = (key(gzip, ""), key(false, ""), key(gzip, &selection));
+        Self { kind, form, gzip, shard, selection, key: whole, plain, selected }
+    }
+
+    /// Return the maker of the same list compressed with gzip.
+    pub(super) fn packed(&self) -> Self {
+        let (kind, shard) = (Arc::clone(&self.kind), Arc::clone(&self.shard));
+        Self::new(kind, self.form.clone(), true, Arc::clone(&self.selection), shard)
+    }
+
+    /// Report whether the list is gathered from stored JSON, without a cache.
+    pub(super) fn is_gathered(&self) -> bool {
+        self.form.is_stored_json(&*self.kind) && !self.gzip
+    }
+
+    /// Return the cached piece of a whole leaf, if it is still valid.
+    pub(super) fn kept<F: Frame>(&self, leaf: &Leaf) -> Option<Arc<Piece<F>>> {
+        self.held(leaf, self.key)
+    }
+
+    /// Report whether the piece of a part is available without encoding or compression.
+    fn is_kept<F: Frame>(&self, part: &Part) -> bool {
+        let has = |key| self.held::<F>(part.leaf(), key).is_some();
+        if part.is_whole() {
+            return has(self.key);
+        }
+        (part.is_complete() && has(self.selected)) || (!self.gzip && has(self.plain))
+    }
+
+    /// Return the cost of the piece of a part in bytes of stored JSON to encode, with the cost of compression added.
+    pub(super) fn cost<F: Frame>(&self, part: &Part) -> usize {
+        if self.is_kept::<F>(part) {
+            return 0;
+        }
+        let length = |version: &Arc<Version>| version.json().len();
+        let bytes: usize = if self.takes_whole(part) {
+            part.leaf().versions().iter().map(length).sum()
+        } else {
+            part.versions().map(length).sum()
+        };
+        bytes.saturating_mul(if self.gzip { PACKING } else { 1 })
+    }
+
+    /// Report whether a part is made from its whole leaf. For a large part it pays to encode the whole leaf: the next
+    /// page starts at its end. With a webhook, only requested objects are converted.
+    fn takes_whole(&self, part: &Part) -> bool {
+        let good = || part.len().saturating_mul(4) >= part.leaf().versions().len();
+        part.is_whole() || (good() && !self.kind.has_webhook())
+    }
+
+    /// Return the piece of a part. Those of whole leaves are cached; parts are cut from them.
+    pub(super) fn piece<F: Frame>(&self, part: &Part) -> Result<Arc<Piece<F>>> {
+        let leaf = part.leaf();
+        if part.is_whole() {
+            return match self.kept(leaf) {
+                Some(piece) => Ok(piece),
+                None => self.whole(leaf, self.key, self.gzip),
+            };
+        }
+        if part.is_complete()
+            && let Some(piece) = self.held(leaf, self.selected)
+        {
+            return Ok(piece);
+        }
+        let mut plain = self.held::<F>(leaf, self.plain);
+        if plain.is_none() && self.takes_whole(part) {
+            plain = Some(self.whole(leaf, self.plain, false)?);
+        }
+        let encoded = match plain {
+            Some(whole) => whole.bytes.read(|bytes| cut(bytes, &whole, part, self.form.is_text())),
+            None => F::apart(|| self.encode(part.versions()))?,
+        };
+        let piece = Arc::new(Piece::new(encoded, self.gzip));
+        if part.is_complete() {
+            self.keep(leaf, self.selected, &piece);
+        }
+        Ok(piece)
+    }
+
+    fn held<F: Frame>(&self, leaf: &Leaf, key: u64) -> Option<Arc<Piece<F>>> {
+        let piece = leaf.block(key)?.get()?.downcast::<Piece<F>>().ok()?;
+        let lasts = piece.until == i64::MAX || piece.until > self.shard.clock().now().seconds;
+        lasts.then_some(piece)
+    }
+
+    fn keep<F: Frame>(&self, leaf: &Leaf, key: u64, piece: &Arc<Piece<F>>) {
+        let size = piece.size.saturating_add(size_of_val(&*piece.ends));
+        let made: Arc<Piece<F>> = Arc::clone(piece);
+        leaf.keep(key, self.shard.keep(made, size));
+    }
+
+    /// Make and cache the piece of a whole leaf, without blocking others.
+    fn whole<F: Frame>(&self, leaf: &Leaf, key: u64, gzip: bool) -> Result<Arc<Piece<F>>> {
+        F::apart(|| {
+            leaf.make(
+                |leaf| self.held(leaf, key).map(Ok),
+                || {
+                    let piece = Arc::new(Piece::new(self.encode(leaf.versions().iter())?, gzip));
+                    self.keep(leaf, key, &piece);
+                    Ok(piece)
+                },
+            )
+        })
+    }
+
+    fn encode<'v>(&self, versions: impl Iterator<Item = &'v Arc<Version>>) -> Result<Encoded> {
+        let mut bytes = Vec::with_capacity(1 << 16);
+        let mut ends = Vec::new();
+        let (now, mut until) = (self.shard.clock().now(), i64::MAX);
+        for version in versions {
+            if !ends.is_empty() && self.form.is_text() {
+                bytes.push(b',');
+            }
+            until = until.min(render(&*self.kind, &self.form, version, false, now, &mut bytes)?);
+            ends.push(bytes.len() as u32);
+        }
+        Ok(Encoded { bytes, ends: ends.into_boxed_slice(), until })
+    }
+}
+
+impl<F: Frame> Piece<F> {
+    fn new(encoded: Encoded, gzip: bool) -> Self {
+        let Encoded { bytes, ends, until } = encoded;
+        let plain = bytes.len() as u64;
+        let (bytes, sum) =
+            F::apart(|| if gzip { (gzip::deflate(&bytes), Sum::of(&bytes)) } else { (bytes, Sum::default()) });
+        Self { bytes: F::make(&bytes), plain, sum, size: bytes.len(), ends, until }
+    }
+}
+
+/// Cut the items of a part from the bytes of its whole leaf.
+fn cut<F>(bytes: &[u8], whole: &Piece<F>, part: &Part, commas: bool) -> Encoded {
+    let mut out = Vec::new();
+    let mut ends = Vec::with_capacity(part.len());
+    let end = |place: usize| whole.ends.get(place).map_or(bytes.len(), |end| *end as usize);
+    for place in part.places() {
+        let start = place.checked_sub(1).map_or(0, |before| end(before).saturating_add(usize::from(commas)));
+        if commas && !ends.is_empty() {
+            out.push(b',');
+        }
+        out.extend_from_slice(bytes.get(start..end(place)).unwrap_or_default());
+        ends.push(out.len() as u32);
+    }
+    Encoded { bytes: out, ends: ends.into_boxed_slice(), until: whole.until }
+}

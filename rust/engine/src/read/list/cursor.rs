@@ -1,0 +1,257 @@
+//! The cursor of one list.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use hydrofoil_codec::gzip::{self, Sum};
+use hydrofoil_store::{Page, Shard};
+use parking_lot::Mutex;
+
+use super::block::{Maker, Piece};
+use super::gather::gather;
+use super::head;
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::kind::ObjectKind;
+use crate::read::form::{Encoding, Form};
+use crate::read::render::render;
+use crate::stored::Stored;
+
+/// The maximum bytes of pieces that a list may hold after they were made to compute their length.
+const HELD: u64 = 8 << 20;
+
+/// The maximum bytes of stored JSON to encode while other requests wait: about 100 microseconds.
+const LITTLE: usize = 16 << 10;
+
+/// The maximum number of objects to search for selected ones while other requests wait.
+const LOOKED_AT: usize = 1000;
+
+/// The minimum number of objects of a page to convert at a time if the selection is not known yet.
+const CONVERTED: usize = 500;
+
+/// A comma as an uncompressed block of a deflate stream.
+const COMMA_PACKED: [u8; 6] = [0, 1, 0, 0xfe, 0xff, b','];
+
+/// The end of a full page: the key of the next one, and the number of remaining objects, if known.
+pub type Rest = Option<(String, Option<usize>)>;
+
+/// The cursor of one list.
+#[derive(Debug)]
+pub struct ListCursor<F> {
+    maker: Maker,
+    state: Mutex<State<F>>,
+}
+
+#[derive(Debug)]
+struct State<F> {
+    page: Page,
+    /// Whether an item was returned.
+    begun: bool,
+    /// The check sum of the output so far, if compressed.
+    sum: Sum,
+    /// The first pieces, if already made.
+    made: VecDeque<Arc<Piece<F>>>,
+}
+
+impl<F: Frame> ListCursor<F> {
+    /// Return a list of a page of a shard; lists with equal `selection` share their pieces.
+    pub fn new(kind: Arc<dyn ObjectKind>, form: Form, selection: Arc<str>, shard: Arc<Shard>, page: Page) -> Self {
+        Self::over(Maker::new(kind, form, false, selection, shard), page)
+    }
+
+    fn over(maker: Maker, page: Page) -> Self {
+        let state = State { page, begun: false, sum: Sum::default(), made: VecDeque::new() };
+        Self { maker, state: Mutex::new(state) }
+    }
+
+    /// Return the rest of the list, compressed with gzip.
+    #[must_use]
+    pub fn packed(&self) -> Self {
+        Self::over(self.maker.packed(), self.state.lock().page.clone())
+    }
+
+    /// Report whether it is compressed with gzip.
+    pub fn is_packed(&self) -> bool {
+        self.maker.gzip
+    }
+
+    /// Return the revision of the list.
+    pub fn revision(&self) -> u64 {
+        self.state.lock().page.revision()
+    }
+
+    /// Report whether the next chunk is cheap: copied, cached, or short enough to encode or compress.
+    pub fn is_cheap(&self) -> bool {
+        if self.maker.is_gathered() {
+            return true;
+        }
+        let state = self.state.lock();
+        if !state.made.is_empty() {
+            return true;
+        }
+        let mut page = state.page.clone();
+        page.part(usize::MAX).is_none_or(|part| self.maker.cost::<F>(&part) <= LITTLE)
+    }
+
+    /// Report whether the rest of the page is cheap to search and to encode: a few small objects.
+    pub fn is_short(&self) -> bool {
+        let mut page = self.state.lock().page.clone();
+        if !page.selector().is_plain() && page.following() > LOOKED_AT {
+            return false;
+        }
+        let mut cost = 0_usize;
+        while cost <= LITTLE
+            && let Some(part) = page.part(usize::MAX)
+        {
+            cost = cost.saturating_add(self.maker.cost::<F>(&part));
+        }
+        cost <= LITTLE
+    }
+
+    /// Report whether the items are longer than `size` bytes, uncompressed.
+    pub fn exceeds(&self, size: usize) -> Result<bool> {
+        if self.maker.is_gathered() { self.is_longer(size) } else { F::apart(|| self.is_longer(size)) }
+    }
+
+    fn is_longer(&self, size: usize) -> Result<bool> {
+        let mut page = self.state.lock().page.clone();
+        let Maker { kind, form, shard, .. } = &self.maker;
+        let now = shard.clock().now();
+        let (mut length, mut scratch) = (0_usize, Vec::new());
+        while length <= size
+            && let Some(part) = page.part(usize::MAX)
+        {
+            if let Some(piece) = part.is_whole().then(|| self.maker.kept::<F>(part.leaf())).flatten() {
+                length = length.saturating_add(piece.plain as usize);
+                continue;
+            }
+            for version in part.versions() {
+                scratch.clear();
+                if self.maker.is_gathered() {
+                    length = length.saturating_add(version.item().len());
+                } else if length <= size {
+                    render(&**kind, form, version, false, now, &mut scratch)?;
+                    length = length.saturating_add(scratch.len());
+                }
+            }
+        }
+        Ok(length > size)
+    }
+
+    /// Return the next items as parts of the body, after the separator from previous items; `None` at the end. `size`
+    /// limits the bytes that are copied together.
+    pub fn chunk(&self, size: usize) -> Result<Option<Vec<F>>> {
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        if self.maker.is_gathered() {
+            return Ok(gather(&self.maker, &mut state.page, &mut state.begun, size)?.map(|bytes| vec![bytes]));
+        }
+        let made = state.made.pop_front();
+        let Some(piece) = self.piece(&mut state.page, made)? else { return Ok(None) };
+        let mut parts = Vec::with_capacity(2);
+        if std::mem::replace(&mut state.begun, true) && self.maker.form.is_text() {
+            parts.push(F::make(if self.maker.gzip { &COMMA_PACKED } else { b"," }));
+            state.sum.add(&Sum::of(b","));
+        }
+        if self.maker.gzip {
+            state.sum.add(&piece.sum);
+        }
+        parts.push(piece.bytes.share());
+        Ok(Some(parts))
+    }
+
+    /// Return the next piece, or `made` if it is already made.
+    fn piece(&self, page: &mut Page, made: Option<Arc<Piece<F>>>) -> Result<Option<Arc<Piece<F>>>> {
+        let Some(part) = page.part(usize::MAX) else { return Ok(None) };
+        made.map_or_else(|| self.maker.piece(&part), Ok).map(Some)
+    }
+
+    /// Return the beginning of the body; if compressed, with the head of the stream.
+    pub fn open(&self, text: &[u8]) -> F {
+        if !self.maker.gzip {
+            return F::make(text);
+        }
+        self.state.lock().sum.add(&Sum::of(text));
+        F::make(&[&gzip::HEAD[..], &gzip::deflate(text)].concat())
+    }
+
+    /// Return the end of the body; if compressed, with the end of the stream.
+    pub fn close(&self, text: &[u8]) -> F {
+        if !self.maker.gzip {
+            return F::make(text);
+        }
+        let mut sum = std::mem::take(&mut self.state.lock().sum);
+        sum.add(&Sum::of(text));
+        F::make(&[gzip::stored(text), sum.tail()].concat())
+    }
+
+    /// Return the objects of the list that a webhook must convert first. If the selection depends on the conversion,
+    /// more may follow afterwards.
+    pub fn pending(&self) -> Result<Vec<Stored>> {
+        let kind = &self.maker.kind;
+        if !kind.has_webhook() {
+            return Ok(Vec::new());
+        }
+        let (mut out, mut failed) = (Vec::new(), Ok(()));
+        let mut page = self.state.lock().page.clone();
+        let fields = page.selector().fields.clone();
+        if fields.is_viewed() {
+            page.widen(CONVERTED);
+        }
+        page.take(|version| {
+            match kind.is_pending(version, !fields.knows(version)) {
+                Ok(true) => out.push(Stored::new(kind, Arc::clone(version))),
+                Ok(false) => {}
+                Err(e) => failed = Err(e),
+            }
+            failed.is_ok()
+        });
+        failed.map(|()| out)
+    }
+
+    /// Return the next selected versions, at most `size`.
+    pub fn versions(&self, size: usize) -> Vec<Stored> {
+        let mut out = Vec::new();
+        self.state.lock().page.take(|version| {
+            out.push(Stored::new(&self.maker.kind, Arc::clone(version)));
+            out.len() < size
+        });
+        out
+    }
+
+    /// Scan to the end of the page. Return the uncompressed length of its items in protobuf, otherwise their number,
+    /// and the start of the next page.
+    pub fn ahead(&self) -> Result<(u64, Rest)> {
+        let mut state = self.state.lock();
+        let mut page = state.page.clone();
+        let mut length = 0_u64;
+        if self.maker.form.encoding == Encoding::Protobuf {
+            while let Some(piece) = self.piece(&mut page, None)? {
+                length = length.saturating_add(piece.plain);
+                if length <= HELD {
+                    state.made.push_back(piece);
+                }
+            }
+        } else {
+            while let Some(part) = page.part(usize::MAX) {
+                length = length.saturating_add(part.len() as u64);
+            }
+        }
+        Ok((length, page.rest().map(|(last, remaining)| (format!("{last}\0"), remaining))))
+    }
+
+    /// Return the text before the first item. `rest` has further members of the metadata, each after its comma.
+    pub fn head(&self, rest: &str) -> Vec<u8> {
+        head::text(&*self.maker.kind, &self.maker.form, self.revision(), rest)
+    }
+
+    /// Return the bytes before the items of a protobuf list; `items` is their total length.
+    pub fn protobuf_head(&self, items: u64, token: &str, remaining: Option<i64>) -> Vec<u8> {
+        head::protobuf(&*self.maker.kind, &self.maker.form, self.revision(), items, (token, remaining))
+    }
+
+    /// Return the bytes before the items of a CBOR list; `items` is their number. `rest` is as in [`Self::head`].
+    pub fn cbor_head(&self, items: u64, rest: &str) -> Result<Vec<u8>> {
+        head::cbor(&self.head(rest), items)
+    }
+}

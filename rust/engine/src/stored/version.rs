@@ -1,0 +1,85 @@
+//! A committed version of an object.
+
+use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
+
+use hydrofoil_codec::json;
+use hydrofoil_store::{Draft, Version};
+use hydrofoil_types::{MetaView, Value};
+
+use crate::error::Result;
+use crate::kind::ObjectKind;
+
+/// Return the key of an object in its shard.
+pub fn key(namespace: &str, name: &str) -> String {
+    if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") }
+}
+
+/// Report whether a draft is a state of the same object as a version, and not of another one with the same name.
+pub fn same_uid(version: &Version, draft: &Draft) -> bool {
+    let uid = |text: &[u8]| json::parse(text).ok().map(|parsed| MetaView::of(&parsed.value).uid().to_owned());
+    uid(version.json()) == uid(&draft.json)
+}
+
+/// One immutable version of one object, as read in the version of a kind.
+#[derive(Debug)]
+pub struct Stored {
+    kind: Arc<dyn ObjectKind>,
+    version: Arc<Version>,
+    /// The decoded object: a write needs it several times, and this handle does not outlive the write.
+    decoded: OnceLock<Value>,
+}
+
+impl Stored {
+    /// Return a handle to a version.
+    pub fn new(kind: &Arc<dyn ObjectKind>, version: Arc<Version>) -> Self {
+        Self { kind: Arc::clone(kind), version, decoded: OnceLock::new() }
+    }
+
+    /// Return the kind of the handle.
+    pub fn kind(&self) -> &Arc<dyn ObjectKind> {
+        &self.kind
+    }
+
+    /// Return the version in the store.
+    pub fn version(&self) -> &Arc<Version> {
+        &self.version
+    }
+
+    /// Return the size of the stored JSON in bytes, which determines the cost of work on it.
+    pub fn size(&self) -> usize {
+        self.version.json().len()
+    }
+
+    /// Return the canonical JSON without a final newline.
+    pub fn json(&self) -> Result<Cow<'_, [u8]>> {
+        self.kind.json(&self.version)
+    }
+
+    /// Return the uid of the object.
+    pub fn uid(&self) -> Result<String> {
+        Ok(MetaView::of(&*self.object()?).uid().to_owned())
+    }
+
+    /// Return the object in loose form.
+    pub fn object(&self) -> Result<Cow<'_, Value>> {
+        self.value(&self.kind)
+    }
+
+    /// Return the object in loose form in the version of a kind; for its own kind it is decoded once.
+    pub fn value(&self, kind: &Arc<dyn ObjectKind>) -> Result<Cow<'_, Value>> {
+        if kind.info().id != self.kind.info().id {
+            return kind.read(&self.version).map(Cow::Owned);
+        }
+        if let Some(decoded) = self.decoded.get() {
+            return Ok(Cow::Borrowed(decoded));
+        }
+        let decoded = kind.read(&self.version)?;
+        Ok(Cow::Borrowed(self.decoded.get_or_init(|| decoded)))
+    }
+
+    /// Return the object in loose form for change.
+    pub fn thaw(&self) -> Result<Value> {
+        self.decoded.get().cloned().map_or_else(|| self.kind.read(&self.version), Ok)
+    }
+}

@@ -1,0 +1,153 @@
+//! A cursor into the events of a resource.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hydrofoil_store as store;
+use hydrofoil_store::{Drained, Version, WatcherId};
+use hydrofoil_types::Timestamp;
+use parking_lot::Mutex;
+
+use super::batch::{Asked, Batches};
+use super::chunk::Chunk;
+use super::event;
+use crate::error::Result;
+use crate::frame::Frame;
+use crate::kind::ObjectKind;
+use crate::read::Form;
+use crate::stored::Stored;
+
+/// The versions before and after a change.
+pub type Difference = (Option<Stored>, Option<Stored>);
+
+/// A watch of a resource in a form; it ends when dropped.
+#[derive(Debug)]
+pub struct Watcher<F> {
+    pub(super) shard: Arc<store::Shard>,
+    batches: Arc<Mutex<Batches<F>>>,
+    pub(super) kind: Arc<dyn ObjectKind>,
+    form: Form,
+    pub(super) id: WatcherId,
+    /// Whether its output is chunks of an HTTP/1.1 stream.
+    pub(super) framed: bool,
+    /// Whether the columns of a table were sent.
+    headed: AtomicBool,
+}
+
+impl<F> Drop for Watcher<F> {
+    fn drop(&mut self) {
+        self.shard.unwatch(self.id);
+    }
+}
+
+impl<F: Frame> Watcher<F> {
+    pub(crate) fn new(
+        shard: Arc<store::Shard>,
+        batches: Arc<Mutex<Batches<F>>>,
+        kind: Arc<dyn ObjectKind>,
+        form: Form,
+        id: WatcherId,
+        framed: bool,
+    ) -> Self {
+        Self { shard, batches, kind, form, id, framed, headed: AtomicBool::new(false) }
+    }
+
+    /// Return waiting events as one piece of the stream of about `max` bytes, and the rest.
+    pub fn drain(&self, max: usize) -> Result<(Option<F>, Drained)> {
+        // The first event of a table stream has the columns, so it cannot be shared.
+        let first = self.form.is_table() && !self.headed.load(Ordering::Relaxed);
+        let cursor = self.shard.cursor(self.id).filter(|_| !first);
+        let Some((from, filter)) = cursor else {
+            return self.made(max).map(|(bytes, left, ..)| (bytes, left));
+        };
+        let asked = Asked {
+            from,
+            filter: &filter.identity,
+            form: &self.form,
+            api_version: &self.kind.info().api_version,
+            made_by: self.kind.fingerprint(),
+            framed: self.framed,
+            max,
+        };
+        if let Some(batch) = self.batches.lock().find(&asked) {
+            self.shard.advance(self.id, batch.next, batch.seen);
+            let left = if batch.next < self.shard.end() { Drained::More } else { Drained::All };
+            return Ok((batch.bytes.as_ref().map(Frame::share), left));
+        }
+        let (bytes, left, next, seen) = self.made(max)?;
+        if let Drained::All | Drained::More = left {
+            self.batches.lock().add(&asked, bytes.as_ref(), next, seen);
+        }
+        Ok((bytes, left))
+    }
+
+    /// Make a piece of the stream. Return it, the rest, and the cursor after it.
+    fn made(&self, max: usize) -> Result<(Option<F>, Drained, u64, u64)> {
+        let mut chunk = Chunk::new(self.framed, 4096);
+        let mut failed = None;
+        let now = self.shard.clock().now();
+        let (left, next, seen) = self.shard.drain(self.id, |frame| {
+            if let Err(e) = self.event(frame, now, chunk.out()) {
+                failed = Some(e);
+                return false;
+            }
+            chunk.len() < max
+        });
+        if let Some(e) = failed {
+            return Err(e);
+        }
+        let bytes = (!chunk.is_empty()).then(|| F::make(chunk.end()));
+        Ok((bytes, left, next, seen))
+    }
+
+    /// Return the objects of the next `max` events that a webhook must convert first, or before their selection is
+    /// known.
+    pub fn pending(&self, max: usize) -> Result<Vec<Stored>> {
+        if !self.kind.has_webhook() {
+            return Ok(Vec::new());
+        }
+        let (mut out, mut failed, mut seen) = (Vec::<Stored>::new(), Ok(()), 0_usize);
+        self.shard.peek(self.id, |version, undecided| {
+            match self.kind.is_pending(version, undecided) {
+                // The version after one event is the one before the next.
+                Ok(true) if undecided && out.iter().any(|known| Arc::ptr_eq(known.version(), version)) => {}
+                Ok(true) => out.push(Stored::new(&self.kind, Arc::clone(version))),
+                Ok(false) => {}
+                Err(e) => failed = Err(e),
+            }
+            seen = seen.saturating_add(1);
+            failed.is_ok() && seen < max
+        });
+        failed.map(|()| out)
+    }
+
+    /// Report whether something waits to be drained.
+    pub fn waits(&self) -> bool {
+        self.shard.waits(self.id)
+    }
+
+    /// Return up to `max` waiting changes as the versions before and after, and the rest. The present state is first,
+    /// with no versions before.
+    pub fn changes(&self, max: usize) -> (Vec<Difference>, Drained) {
+        let mut out = Vec::new();
+        let shown = |version: Option<&Arc<Version>>| version.map(|v| Stored::new(&self.kind, Arc::clone(v)));
+        let left = self.shard.changes(self.id, |before, now| {
+            out.push((shown(before), shown(now)));
+            out.len() < max
+        });
+        (out, left)
+    }
+
+    fn event(&self, frame: &store::Frame, now: Timestamp, out: &mut Vec<u8>) -> Result<()> {
+        let left = match &frame.source {
+            Some(source) => self.kind.as_left(source, frame.revision)?,
+            None => None,
+        };
+        self.write(frame.kind.wire(), left.as_ref().unwrap_or(&frame.version), now, out)
+    }
+
+    pub(super) fn write(&self, event_type: &str, version: &Version, now: Timestamp, out: &mut Vec<u8>) -> Result<()> {
+        let columns = !self.headed.swap(true, Ordering::Relaxed);
+        event::write(&*self.kind, &self.form, event_type, version, (columns, now), out)
+    }
+}

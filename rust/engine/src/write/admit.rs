@@ -1,0 +1,42 @@
+//! Native admission: limit ranges and quotas.
+
+use hydrofoil_codec::json;
+use hydrofoil_schema::admit::{self, limits, quota};
+use hydrofoil_types::Value;
+
+use super::draft::Draft;
+use crate::error::Result;
+use crate::stored::Stored;
+
+/// The new `status.used` (JSON) of the quotas that a write changes, by the index of the quota.
+pub type Used = Vec<(usize, Vec<u8>)>;
+
+/// Set the defaults of a limit range (JSON) in the containers of a pod.
+pub fn limit_fill(draft: &mut Draft, range: &[u8]) -> Result<()> {
+    limits::fill(&mut draft.value, &json::parse(range)?.value);
+    Ok(())
+}
+
+/// Return the reason if a limit range (JSON) rejects a pod or, with `claim`, a claim.
+pub fn limit_refusal(draft: &Draft, range: &[u8], claim: bool) -> Result<Option<String>> {
+    Ok(limits::refusal(claim, &draft.value, &json::parse(range)?.value))
+}
+
+/// Report whether a claim requests more storage than before.
+pub fn storage_grows(draft: &Draft, old: &Stored) -> Result<bool> {
+    Ok(admit::storage_grows(&*old.value(&draft.kind)?, &draft.value))
+}
+
+/// Charge a write of a resource (group, plural, subresource) to quotas; or return the reason if one rejects it.
+pub fn quota_charge<'q>(
+    draft: &Draft,
+    old: Option<&Stored>,
+    (group, resource, subresource): (&str, &str, &str),
+    quotas: impl Iterator<Item = &'q Stored>,
+) -> Result<Result<Used, String>> {
+    let old = old.map(|old| old.value(&draft.kind)).transpose()?;
+    let quotas = quotas.map(|q| Ok(q.value(q.kind())?.into_owned())).collect::<Result<Vec<Value>>>()?;
+    let charge = quota::Charge { group, resource, subresource, old: old.as_deref(), object: &draft.value };
+    let shown = |(at, used): &(usize, Value)| (*at, json::encode_any(used));
+    Ok(charge.check(&quotas).map(|changed| changed.iter().map(shown).collect()))
+}

@@ -1,0 +1,76 @@
+//! Server-side apply of a configuration.
+
+use std::sync::Arc;
+
+use hydrofoil_codec::{DecodeError, json, yaml};
+use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply, object_name};
+use hydrofoil_types::Value;
+
+use super::raw;
+use crate::error::Result;
+use crate::kind::{ObjectKind, TypeInfo};
+use crate::stored::Stored;
+
+/// A request to apply a configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Apply<'a> {
+    /// The configuration, as YAML or JSON.
+    pub config: &'a [u8],
+    /// The field manager.
+    pub manager: &'a str,
+    /// The subresource, or empty.
+    pub subresource: &'a str,
+    /// Whether to take over fields that others own.
+    pub force: bool,
+    /// The time, RFC 3339 in whole seconds.
+    pub now: &'a str,
+}
+
+impl Apply<'_> {
+    /// Apply the configuration to the live object, or create one. Return the result, and the strict errors of the
+    /// configuration.
+    pub fn to(&self, kind: &Arc<dyn ObjectKind>, live: Option<&Stored>) -> Result<(Value, Vec<String>)> {
+        let config = yaml::parse(self.config)?;
+        let info = kind.info();
+        check_type(info, &config.value)?;
+        let given = live.map(|live| live.value(kind)).transpose()?;
+        let live = given.as_deref().map(|live| raw::open(&**kind, live));
+        let request = ManagedRequest {
+            manager: self.manager,
+            api_version: &info.api_version,
+            subresource: self.subresource,
+            now: self.now,
+            versions: &**kind,
+        };
+        let ignored = FieldSet::of_fields(kind.reset_fields(self.subresource));
+        let applied = apply(kind.owned(), live.as_deref(), &config.value, &request, self.force, &ignored)?;
+        let mut value = json::decode_stored(&info.schema, &json::encode_any(&applied))
+            .map_err(|why| unconverted(info, &config.value, &why))?;
+        if kind.has_raw() {
+            raw::settle_applied(&**kind, given.as_deref(), &mut value);
+        }
+        kind.complete_applied(&mut value)?;
+        Ok((value, config.strict))
+    }
+}
+
+/// Reject a configuration of another type (apimachinery `pkg/util/managedfields/internal/versioncheck.go`).
+fn check_type(info: &TypeInfo, config: &Value) -> Result<(), ApplyError> {
+    let (version, kind) = (config.str_at(&["apiVersion"]), config.str_at(&["kind"]));
+    if version == info.api_version && kind == info.kind.kind {
+        return Ok(());
+    }
+    let slash = if version.contains('/') { "" } else { "/" };
+    Err(ApplyError::BadRequest(format!("invalid object type: {slash}{version}, Kind={kind}")))
+}
+
+/// Return the error of an object that matches its schema but not its Go type (apimachinery
+/// `pkg/util/managedfields/internal/structuredmerge.go`, `unstructuredscheme`).
+fn unconverted(info: &TypeInfo, config: &Value, why: &DecodeError) -> ApplyError {
+    let slash = if info.api_version.contains('/') { "" } else { "/" };
+    let kind = format!("{slash}{}, Kind={}", info.api_version, info.kind.kind);
+    ApplyError::Internal(format!(
+        "failed to convert new object {} to proper version: unable to convert unstructured object to {kind}: {why}",
+        object_name(config)
+    ))
+}

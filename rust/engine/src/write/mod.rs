@@ -1,0 +1,16 @@
+//! Writes: from a body, a patch or a configuration to the stored form.
+
+mod admit;
+mod apply;
+mod change;
+mod draft;
+mod metadata;
+mod patch;
+mod raw;
+mod steps;
+
+pub use admit::{Used, limit_fill, limit_refusal, quota_charge, storage_grows};
+pub use apply::Apply;
+pub use change::Change;
+pub use draft::Draft;
+pub use patch::{Patch, PatchType};

@@ -1,0 +1,96 @@
+//! The steps of every write, in the order of their declaration here (apiserver `pkg/registry/generic/registry/store.go`
+//! and `pkg/registry/rest/{create,update}.go`).
+
+use hydrofoil_merge::{ManagedRequest, track_update};
+use hydrofoil_schema::{prepare, validate};
+use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
+
+use super::draft::Draft;
+use crate::error::Result;
+use crate::kind::ObjectKind;
+use crate::stored::Stored;
+
+impl Draft {
+    /// Set the type and the defaults; for a new object in `namespace` (empty: none), remove the members that only the
+    /// server sets. Return the resource version in the object.
+    pub fn default(&mut self, namespace: Option<&str>, now: Timestamp) -> String {
+        self.kind.identify(&mut self.value);
+        let version = MetaView::of(&self.value).resource_version().to_owned();
+        if let Some(namespace) = namespace {
+            self.enter(namespace);
+            self.unlabelled = self.value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
+        }
+        self.kind.default(&mut self.value, now);
+        version
+    }
+
+    /// Make `manager` the owner of the fields in the body or, given an old object, of those that it changes.
+    ///
+    /// Fields that a strategy resets afterwards get no new owner if it lists them ([`Strategy::reset_fields`]).
+    ///
+    /// [`Strategy::reset_fields`]: crate::kind::Strategy::reset_fields
+    pub fn track(&mut self, old: Option<&Stored>, manager: &str, subresource: &str, now: Timestamp) -> Result<()> {
+        let old = old.map(|old| old.value(&self.kind)).transpose()?;
+        own_changes(&*self.kind, old.as_deref(), &mut self.value, manager, subresource, now);
+        Ok(())
+    }
+
+    /// Make `manager` the owner of the fields in the body of an object that is not stored.
+    pub fn set_managed_fields(&mut self, manager: &str, subresource: &str, now: Timestamp) {
+        self.kind.default(&mut self.value, now);
+        own_changes(&*self.kind, None, &mut self.value, manager, subresource, now);
+    }
+
+    /// Keep the allocated values of a service that the update omits.
+    pub fn keep_allocated(&mut self, old: &Stored) -> Result<()> {
+        prepare::allocated(&mut self.value, &*old.value(&self.kind)?);
+        Ok(())
+    }
+
+    /// Change a new object or an update as its strategy does before validation.
+    pub fn prepare(&mut self, old: Option<&Stored>, subresource: &str, now: Timestamp) -> Result<()> {
+        let old = old.map(|old| old.value(&self.kind)).transpose()?;
+        self.kind.prepare(&mut self.value, old.as_deref(), subresource, now);
+        Ok(())
+    }
+
+    /// Return the causes in the addresses of a service, before any are allocated.
+    pub fn cluster_ip_causes(&self, old: Option<&Stored>) -> Result<Causes> {
+        let old = old.map(|old| old.value(&self.kind)).transpose()?;
+        Ok(validate::cluster_ips(&self.value, old.as_deref()))
+    }
+
+    /// Return the causes for which the object is rejected; complete a new object that is valid.
+    pub fn validate(&mut self, old: Option<&Stored>, subresource: &str) -> Result<Causes> {
+        let old = old.map(|old| old.value(&self.kind)).transpose()?;
+        let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource);
+        self.passed = causes.take_warnings();
+        if self.unlabelled && causes.as_slice().is_empty() {
+            self.kind.complete_unlabelled(&mut self.value);
+        }
+        Ok(causes)
+    }
+
+    /// Return the warnings of the kind.
+    pub fn warnings(&mut self, old: Option<&Stored>, subresource: &str) -> Result<Vec<String>> {
+        let old = old.map(|old| old.value(&self.kind)).transpose()?;
+        let passed = std::mem::take(&mut self.passed);
+        Ok(self.kind.warnings(&self.value, old.as_deref(), subresource, passed))
+    }
+}
+
+fn own_changes(
+    kind: &dyn ObjectKind,
+    old: Option<&Value>,
+    new: &mut Value,
+    manager: &str,
+    subresource: &str,
+    now: Timestamp,
+) {
+    if manager.is_empty() {
+        return;
+    }
+    let (now, api_version) = (now.rfc3339(), &kind.info().api_version);
+    let request = ManagedRequest { manager, api_version, subresource, now: &now, versions: kind };
+    track_update(kind.owned(), old, new, &request, kind.reset_fields(subresource));
+}

@@ -1,0 +1,58 @@
+//! Python bytes, into which the engine writes its output, and work outside of the GIL.
+
+use std::convert::Infallible;
+
+use hydrofoil_engine::Frame;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// A `bytes` object. If dropped without the GIL, it is kept until a thread next acquires it.
+#[derive(Debug)]
+pub(crate) struct Bytes(Py<PyBytes>);
+
+impl Frame for Bytes {
+    fn fill(length: usize, write: impl FnOnce(&mut [u8])) -> Self {
+        Python::attach(|py| {
+            let made = PyBytes::new_with(py, length, |out| {
+                write(out);
+                Ok(())
+            });
+            Self(made.expect("memory for an answer").unbind())
+        })
+    }
+
+    fn make(bytes: &[u8]) -> Self {
+        Python::attach(|py| Self(PyBytes::new(py, bytes).unbind()))
+    }
+
+    fn share(&self) -> Self {
+        Python::attach(|py| Self(self.0.clone_ref(py)))
+    }
+
+    fn read<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
+        Python::attach(|py| look(self.0.as_bytes(py)))
+    }
+
+    /// Release the GIL during the work, which must acquire and release its own locks.
+    fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+        Python::attach(|py| py.detach(work))
+    }
+}
+
+impl<'py> IntoPyObject<'py> for Bytes {
+    type Target = PyBytes;
+    type Output = Bound<'py, PyBytes>;
+    type Error = Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0.into_bound(py))
+    }
+}
+
+/// The size of input in bytes from which work releases the GIL: below, reacquiring it may cost more.
+const LARGE: usize = 32 << 10;
+
+/// Do work on a number of bytes, without the GIL if they are many. It must acquire and release its own locks.
+pub(crate) fn apart<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
+    if bytes < LARGE { work() } else { Bytes::apart(work) }
+}

@@ -1,0 +1,71 @@
+//! The functions of the module: native admission, and small conversions of strings.
+
+use hydrofoil_engine::{Error, transcode, write};
+use hydrofoil_store::ContinueToken;
+use pyo3::prelude::*;
+
+use crate::error::Fallible;
+use crate::frame::apart;
+use crate::handles::{Draft, Stored};
+
+#[pyfunction]
+pub(crate) fn limit_fill(draft: &Draft, range: &[u8]) -> Fallible<()> {
+    Ok(write::limit_fill(&mut draft.0.lock(), range)?)
+}
+
+#[pyfunction]
+pub(crate) fn limit_refusal(draft: &Draft, range: &[u8], claim: bool) -> Fallible<Option<String>> {
+    Ok(write::limit_refusal(&draft.0.lock(), range, claim)?)
+}
+
+#[pyfunction]
+pub(crate) fn storage_grows(draft: &Draft, old: &Stored) -> Fallible<bool> {
+    Ok(write::storage_grows(&draft.0.lock(), &old.0)?)
+}
+
+#[pyfunction]
+pub(crate) fn quota_charge(
+    draft: &Draft,
+    old: Option<&Stored>,
+    resource: (String, String, String),
+    quotas: Vec<PyRef<'_, Stored>>,
+) -> Fallible<(write::Used, Option<String>)> {
+    let (group, plural, subresource) = &resource;
+    let quotas = quotas.iter().map(|quota| &quota.0);
+    let charged = write::quota_charge(&draft.0.lock(), old.map(|o| &o.0), (group, plural, subresource), quotas)?;
+    Ok(charged.map_or_else(|why| (Vec::new(), Some(why)), |changed| (changed, None)))
+}
+
+/// Wrap functions of the engine that convert a document to another format.
+macro_rules! transcoders {
+    ($($name:ident($data:ident))*) => {
+        $(#[pyfunction]
+        pub(crate) fn $name($data: &[u8]) -> Fallible<Vec<u8>> {
+            Ok(apart($data.len(), || transcode::$name($data))?)
+        })*
+    };
+}
+
+transcoders!(json_to_yaml(data) yaml_to_json(data) json_to_cbor(data) cbor_to_json(data) openapi_protobuf(document)
+    pretty(data));
+
+#[pyfunction]
+pub(crate) fn watch_event(encoding: &str, kind: &str, object: &[u8]) -> Vec<u8> {
+    transcode::watch_event(encoding, kind, object)
+}
+
+#[pyfunction]
+pub(crate) fn decode_continue(token: &str) -> Fallible<(i64, String)> {
+    let token = ContinueToken::decode(token).map_err(|e| Error::Invalid(e.to_string()))?;
+    Ok((token.revision, token.start))
+}
+
+#[pyfunction]
+pub(crate) fn encode_continue(revision: i64, start: &str) -> String {
+    ContinueToken { revision, start: start.to_owned() }.encode()
+}
+
+#[pyfunction]
+pub(crate) fn duration(text: &str) -> Option<f64> {
+    hydrofoil_types::duration::parse(text).map(|nanos| nanos as f64 / 1e9)
+}

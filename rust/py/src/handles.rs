@@ -1,0 +1,88 @@
+//! The classes of the module: handles of the engine's objects. The methods of each are in a file of their own.
+
+use std::sync::Arc;
+
+use hydrofoil_engine::kind::{self, ObjectKind};
+use hydrofoil_engine::{Shard as EngineShard, View as EngineView, read, stored, watch, write};
+use hydrofoil_store as store;
+use hydrofoil_types as types;
+use parking_lot::Mutex;
+use pyo3::pyclass;
+
+use crate::frame::Bytes;
+
+/// The clock of one server, usable from any thread.
+#[pyclass(frozen, module = "hydrofoil._native")]
+pub(crate) struct Clock(pub(crate) Arc<types::Clock>);
+
+/// The built-in types and resources.
+#[pyclass(frozen)]
+pub(crate) struct Catalog(pub(crate) kind::Catalog);
+
+/// One resource in one version: decodes bodies and resolves field labels.
+#[pyclass(frozen)]
+pub(crate) struct ResourceType(pub(crate) Arc<dyn ObjectKind>);
+
+/// A mutable object of a known type, and its approximate encoded size, which determines the cost of work on it.
+#[pyclass(frozen)]
+pub(crate) struct Draft(pub(crate) Mutex<write::Draft>, pub(crate) usize);
+
+/// The identifying members of an object.
+#[pyclass(frozen, get_all)]
+pub(crate) struct ObjectMeta {
+    pub(crate) api_version: String,
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) generate_name: String,
+    pub(crate) namespace: String,
+    pub(crate) uid: String,
+    pub(crate) resource_version: String,
+}
+
+/// The state of the deletion of an object.
+#[pyclass(frozen, get_all)]
+pub(crate) struct Lifecycle {
+    pub(crate) generation: i64,
+    pub(crate) deletion_timestamp: String,
+    pub(crate) grace_period: Option<i64>,
+    pub(crate) finalizers: Vec<String>,
+}
+
+/// One immutable version of one object.
+#[pyclass(frozen)]
+pub(crate) struct Stored(pub(crate) stored::Stored);
+
+/// The change of the object of one key, and the shard of the write.
+#[pyclass(frozen)]
+pub(crate) struct Change(pub(crate) write::Change, pub(crate) Arc<EngineShard<Bytes>>);
+
+/// The selection of a list or watch.
+#[pyclass(frozen)]
+pub(crate) struct Selector(pub(crate) Arc<store::Filter>);
+
+/// The cursor of one list.
+#[pyclass(frozen)]
+pub(crate) struct ListCursor(pub(crate) read::ListCursor<Bytes>);
+
+/// A cursor into the events of a resource.
+#[pyclass(frozen)]
+pub(crate) struct Watcher(pub(crate) watch::Watcher<Bytes>);
+
+/// The objects of one resource.
+#[pyclass(frozen)]
+pub(crate) struct Shard(pub(crate) Arc<EngineShard<Bytes>>);
+
+/// A state in which objects have other values of field selectors.
+#[pyclass(frozen)]
+pub(crate) struct Reindexed(pub(crate) Mutex<Option<store::Reindexed>>);
+
+/// All objects of a server.
+#[pyclass(frozen)]
+pub(crate) struct View(pub(crate) EngineView<Bytes>);
+
+/// The log of a view without an external source.
+#[pyclass(frozen)]
+pub(crate) struct Local(pub(crate) store::Local);
+
+/// A draft, and its errors of strict field validation.
+pub(crate) type Made = (Draft, Vec<String>);

@@ -1,0 +1,142 @@
+//! Deployments (`pkg/registry/apps/deployment/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::kind::{GenerationRule, Strategy};
+use crate::read::{Read, Write, same_field};
+use crate::rules::check::Check;
+use crate::rules::table::text::containers;
+use crate::rules::table::{self, Subject, cells};
+use crate::rules::workload::{self, Words, at_most_all, count_or_percent, counts, plain_number};
+use crate::rules::workload_status;
+use crate::{Request, internal};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    has_scale: true,
+    reset_fields: |subresource| (subresource == "status").then_some(&[&["spec"], &["metadata", "labels"]]),
+    has_status: true,
+    generation: GenerationRule::of(differs),
+    default: |object, _| default(object),
+    drop_disabled: workload::drop_disabled,
+    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    prepare_status: |object, old, _| object.make("metadata").copy_from(old.field("metadata"), "labels"),
+    validate: |_, object, causes| validate(object.field("spec"), causes),
+    validate_update,
+    warn_create: workload::warn_named,
+    warn_update: workload::warn_update,
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+fn default(object: &mut Value) {
+    let spec = object.make("spec");
+    spec.unset("replicas", 1);
+    let strategy = spec.make("strategy");
+    strategy.fill("type", "RollingUpdate");
+    if strategy.text("type") == "RollingUpdate" {
+        let rolling = strategy.make("rollingUpdate");
+        rolling.unset("maxUnavailable", "25%");
+        rolling.unset("maxSurge", "25%");
+    }
+    workload::default_amounts(strategy);
+    spec.unset("revisionHistoryLimit", 10);
+    spec.unset("progressDeadlineSeconds", 600);
+    workload::default_template(spec);
+}
+
+/// Report whether a deployment needs a new generation.
+fn differs(object: &Value, old: &Value) -> bool {
+    !internal::same("apps.DeploymentSpec", object.field("spec"), old.field("spec"))
+        || !same_field(object.field("metadata"), old.field("metadata"), "annotations")
+}
+
+fn validate(spec: &Value, causes: &mut Causes) {
+    const WORDS: Words = Words {
+        empty: "empty selector is invalid for deployment",
+        invalid: "invalid label selector",
+        noun: "ReplicaSet",
+    };
+    counts(spec, &["replicas"], &SPEC, causes);
+    workload::selected_template(spec, &WORDS, &SPEC, causes);
+    strategy(spec.field("strategy"), &SPEC.child("strategy"), causes);
+    counts(spec, &["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], &SPEC, causes);
+    if let Some(deadline) = spec.opt_int("progressDeadlineSeconds")
+        && deadline <= spec.int("minReadySeconds")
+    {
+        causes.invalid_int(&SPEC.child("progressDeadlineSeconds"), deadline, "must be greater than minReadySeconds");
+    }
+}
+
+fn strategy(strategy: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("rollingUpdate");
+    match strategy.text("type") {
+        "Recreate" => {
+            if strategy.has("rollingUpdate") {
+                causes.forbidden(&at, "may not be specified when strategy `type` is 'Recreate'");
+            }
+        }
+        "RollingUpdate" => {
+            let Some(rolling) = strategy.opt("rollingUpdate") else {
+                return causes.required(&at, "this should be defaulted and never be nil");
+            };
+            let (unavailable, surge) = (rolling.field("maxUnavailable"), rolling.field("maxSurge"));
+            count_or_percent(unavailable, &at.child("maxUnavailable"), causes);
+            count_or_percent(surge, &at.child("maxSurge"), causes);
+            if plain_number(unavailable) == 0 && plain_number(surge) == 0 {
+                causes.invalid(&at.child("maxUnavailable"), unavailable, "may not be 0 when `maxSurge` is 0");
+            }
+            at_most_all(unavailable, &at.child("maxUnavailable"), causes);
+        }
+        _ => workload::unsupported_strategy(
+            "apps.DeploymentStrategy",
+            strategy,
+            "\"Recreate\", \"RollingUpdate\"",
+            path,
+            causes,
+        ),
+    }
+}
+
+fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    if req.subresource == "status" {
+        return validate_status(object.field("status"), old.field("status"), causes);
+    }
+    validate(object.field("spec"), causes);
+    workload::same_selector(object.field("spec"), old.field("spec"), &SPEC, causes);
+}
+
+/// `ValidateDeploymentStatus`.
+fn validate_status(new: &Value, old: &Value, causes: &mut Causes) {
+    let keys = [
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    ];
+    workload_status::not_negative(new, &keys, causes);
+    workload_status::within_replicas(new, &["updatedReplicas", "readyReplicas", "availableReplicas"], causes);
+    workload_status::available(new, "cannot be greater than readyReplicas", causes);
+    workload_status::collisions(new, old, causes);
+}
+
+/// `printDeployment`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let (spec, status) = (of.spec(), of.status());
+    let (names, images) = containers(spec.field("template").field("spec"));
+    cells![
+        of.name(),
+        table::text::ready(of),
+        status.int("updatedReplicas"),
+        status.int("availableReplicas"),
+        of.age(),
+        names,
+        images,
+        table::selector::parse(spec.field("selector")).unwrap_or_else(|| "<invalid>".to_owned()),
+    ]
+}

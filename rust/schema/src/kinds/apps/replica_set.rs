@@ -1,0 +1,56 @@
+//! Replica sets (`pkg/registry/apps/replicaset/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::Request;
+use crate::kind::{GenerationRule, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::table::{self, Subject};
+use crate::rules::workload::{self, Words, counts};
+use crate::rules::workload_status;
+
+const SPEC: Path<'static> = Path::new("spec");
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    has_scale: true,
+    has_status: true,
+    generation: GenerationRule::of_spec("apps.ReplicaSetSpec"),
+    default: |object, _| default(object),
+    drop_disabled: workload::drop_disabled,
+    of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
+    validate: |_, object, causes| validate(object.field("spec"), causes),
+    validate_update,
+    warn_create: workload::warn_named,
+    warn_update: workload::warn_update,
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+fn default(object: &mut Value) {
+    let spec = object.make("spec");
+    spec.unset("replicas", 1);
+    workload::default_template(spec);
+}
+
+fn validate(spec: &Value, causes: &mut Causes) {
+    const WORDS: Words = Words {
+        empty: "empty selector is invalid for deployment",
+        invalid: "invalid label selector",
+        noun: "ReplicaSet",
+    };
+    counts(spec, &["replicas", "minReadySeconds"], &SPEC, causes);
+    workload::selected_template(spec, &WORDS, &SPEC, causes);
+}
+
+fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    if req.subresource == "status" {
+        return workload_status::replicas(object.field("status"), causes);
+    }
+    validate(object.field("spec"), causes);
+    workload::same_selector(object.field("spec"), old.field("spec"), &SPEC, causes);
+}
+
+/// `printReplicaSet`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    table::replicas::row(of, table::selector::format(of.spec().field("selector")))
+}

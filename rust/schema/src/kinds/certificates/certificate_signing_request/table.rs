@@ -1,0 +1,37 @@
+//! Rows of signing requests.
+
+use hydrofoil_types::Value;
+
+use crate::read::Read;
+use crate::rules::table::{Subject, age, cells, text};
+
+/// `printCertificateSigningRequest`.
+pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
+    let spec = of.spec();
+    cells![
+        of.name(),
+        of.age(),
+        text::or(spec.text("signerName"), "<none>"),
+        spec.text("username"),
+        spec.opt_int("expirationSeconds").map_or_else(|| "<none>".to_owned(), age::human),
+        state(of.status()),
+    ]
+}
+
+/// `extractCSRStatus`: a condition only has to be present, and denial takes precedence over approval.
+fn state(status: &Value) -> String {
+    let has = |kind: &str| text::condition(status, kind).is_some();
+    let mut state = match (has("Denied"), has("Approved")) {
+        (true, _) => "Denied",
+        (false, true) => "Approved",
+        (false, false) => "Pending",
+    }
+    .to_owned();
+    if has("Failed") {
+        state.push_str(",Failed");
+    }
+    if !status.text("certificate").is_empty() {
+        state.push_str(",Issued");
+    }
+    state
+}

@@ -1,0 +1,31 @@
+//! Pod certificate requests (`pkg/registry/certificates/podcertificaterequest/strategy.go`).
+
+use hydrofoil_types::Value;
+
+use crate::kind::Strategy;
+use crate::read::Read;
+use crate::rules::table::{Subject, cells, selector};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    allow_unconditional_update: false,
+    has_status: true,
+    status_resets_metadata: true,
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+/// `printPodCertificateRequest`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let spec = of.spec();
+    let known = |c: &Value| ["Issued", "Denied", "Failed"].into_iter().find(|k| *k == c.text("type"));
+    let state = of.status().list("conditions").iter().rev().find_map(known);
+    cells![
+        of.name(),
+        spec.text("podName"),
+        spec.text("serviceAccountName"),
+        spec.text("nodeName"),
+        spec.text("signerName"),
+        state.unwrap_or("Pending"),
+        selector::labels(spec, "unverifiedUserAnnotations"),
+    ]
+}

@@ -1,0 +1,51 @@
+//! Config maps (`pkg/registry/core/configmap/strategy.go`).
+
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::kind::Strategy;
+use crate::read::Read;
+use crate::rules::check::Check;
+use crate::rules::format::name;
+use crate::rules::table::{Subject, cells};
+use crate::rules::{data, meta};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    validate: |_, object, causes| validate(object, causes),
+    validate_update: |req, object, old, causes| {
+        data::immutable(object, old, &["data", "binaryData"], causes);
+        meta::create(req.kind, object, causes);
+        validate(object, causes);
+    },
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+const MAX_DATA: usize = 1024 * 1024;
+
+fn validate(object: &Value, causes: &mut Causes) {
+    let (data, binary) = (Path::new("data"), Path::new("binaryData"));
+    let mut size = 0;
+    for (key, value) in object.entries("data") {
+        causes.format(&data.key(key), key, name::config_key);
+        if object.field("binaryData").has(key) {
+            causes.invalid_str(&data.key(key), key, "duplicate of key present in binaryData");
+        }
+        size += value.as_str().map_or(0, str::len);
+    }
+    for (key, value) in object.entries("binaryData") {
+        causes.format(&binary.key(key), key, name::config_key);
+        size += data::decoded_len(value.as_str().unwrap_or(""));
+    }
+    if size > MAX_DATA {
+        // A path of one empty name is written so.
+        causes.too_long(&Path::new("[]"), MAX_DATA);
+    }
+}
+
+/// `printConfigMap`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let entries = of.object.entries("data").len() + of.object.entries("binaryData").len();
+    cells![of.name(), entries as i64, of.age()]
+}

@@ -1,0 +1,261 @@
+//! Nodes (`pkg/registry/core/node/strategy.go`).
+
+#![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole};
+
+use crate::internal::{self, InternalCauses};
+use crate::kind::{MetadataCheck, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::check::Check;
+use crate::rules::format::{ip, label};
+use crate::rules::pod_template::validate::taint_effect;
+use crate::rules::quantities::resource_list;
+use crate::rules::table::text::or;
+use crate::rules::table::{Subject, cells};
+use crate::rules::{address, resource};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    has_status: true,
+    creates_status: true,
+    default: |object, _| default(object),
+    drop_disabled,
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |_, object, causes| validate(object, causes),
+    validate_update: |req, object, old, causes| {
+        if req.subresource.is_empty() {
+            validate(object, causes);
+        }
+        validate_update(object, old, causes);
+    },
+    warn_create: warn,
+    warn_update: |object, _, out| warn(object, out),
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+fn default(object: &mut Value) {
+    // The conversion joins the two fields for pod networks; the single one takes precedence.
+    object.within("spec", |spec| {
+        let first = spec.list("podCIDRs").first().and_then(Value::as_str).unwrap_or("").to_owned();
+        let single = spec.text("podCIDR").to_owned();
+        if single.is_empty() {
+            if !first.is_empty() {
+                spec.put("podCIDR", first);
+            }
+        } else if single != first {
+            spec.put("podCIDRs", vec![Value::from(single)]);
+        }
+    });
+    object.within("status", |status| {
+        resource_list(status, "capacity");
+        resource_list(status, "allocatable");
+        if let (None, Some(capacity)) = (status.opt("allocatable"), status.opt("capacity")) {
+            let capacity = capacity.clone();
+            status.put("allocatable", capacity);
+        }
+    });
+}
+
+/// Drop the source of `DynamicKubeletConfig`, which was removed.
+fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+    crate::rules::gates::drop_unused(object, old, &["configSource"]);
+}
+
+const SPEC: Path<'static> = Path::new("spec");
+
+const STATUS: Path<'static> = Path::new("status");
+
+const METADATA: Path<'static> = Path::new("metadata");
+
+fn validate(object: &Value, causes: &mut Causes) {
+    taints(object, causes);
+    resources(object, causes);
+    let cidrs = object.field("spec").list("podCIDRs");
+    let at = SPEC.child("podCIDRs");
+    for (i, cidr) in cidrs.iter().enumerate() {
+        causes.format(&at.index(i), cidr.as_str().unwrap_or(""), ip::cidr_legacy);
+    }
+    if cidrs.len() > 1 {
+        let parsed: Vec<_> = cidrs.iter().map(|c| ip::parse_cidr_sloppy(c.as_str().unwrap_or(""))).collect();
+        if let Some(bad) = parsed.iter().position(Option::is_none) {
+            let text = cidrs[bad].as_str().unwrap_or("");
+            let message = format!(
+                "Internal error: invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{bad}]: <nil> (invalid CIDR address: {text})"
+            );
+            causes.push(&at, CauseReason::Internal, message);
+        }
+        let v6 = parsed.iter().flatten().filter(|(a, _)| a.is_ipv6()).count();
+        let mixed = parsed.iter().all(Option::is_some) && v6 > 0 && v6 < parsed.len();
+        if !mixed || cidrs.len() > 2 {
+            let detail = "may specify no more than one CIDR for each IP family";
+            causes.invalid(&at, object.field("spec").field("podCIDRs"), detail);
+        }
+    }
+    declared(object, causes);
+}
+
+/// `validateNodeTaints`, which upstream reports under the metadata.
+fn taints(object: &Value, causes: &mut Causes) {
+    let list = object.field("spec").list("taints");
+    let path = METADATA.child("taints");
+    let again = Again::of(list, |t| (t.text("key"), t.text("effect")));
+    for (i, taint) in list.iter().enumerate() {
+        let at = path.index(i);
+        causes.format(&at.child("key"), taint.text("key"), label::key);
+        let mut wrong: Vec<String> = Vec::new();
+        label::value(taint.text("value"), &mut |detail| wrong.push(detail.to_owned()));
+        if !wrong.is_empty() {
+            causes.invalid_str(&at.child("value"), taint.text("value"), &wrong.join(";"));
+        }
+        taint_effect(taint.text("effect"), false, &at.child("effect"), causes);
+        if again.at(i) {
+            let shown = internal::json("core.Taint", taint);
+            let message = format!("Duplicate value: {shown}: taints must be unique by key and effect pair");
+            causes.push(&at, CauseReason::Duplicate, message);
+        }
+    }
+}
+
+fn resources(object: &Value, causes: &mut Causes) {
+    for list in ["capacity", "allocatable"] {
+        let at = STATUS.child(list);
+        for (name, amount) in object.field("status").entries(list) {
+            resource::value(name, amount, &at.child(name), causes);
+        }
+    }
+}
+
+/// Validate the declared features of a node: sorted, distinct names.
+fn declared(object: &Value, causes: &mut Causes) {
+    let list = object.field("status").list("declaredFeatures");
+    let path = STATUS.child("declaredFeatures");
+    for (i, feature) in list.iter().enumerate() {
+        let text = feature.as_str().unwrap_or("");
+        if !is_feature(text) {
+            let detail = format!(
+                "invalid feature name \"{text}\": must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes"
+            );
+            causes.invalid_str(&path.index(i), text, &detail);
+        }
+        if i > 0 {
+            let before = list[i - 1].as_str().unwrap_or("");
+            if before == text {
+                causes.duplicate_str(&path.index(i), text);
+            } else if before > text {
+                causes.invalid_str(&path.index(i), text, "list must be sorted alphabetically");
+            }
+        }
+    }
+}
+
+fn is_feature(text: &str) -> bool {
+    text.split('/').enumerate().all(|(i, part)| {
+        let b = part.as_bytes();
+        !b.is_empty()
+            && b.iter().all(u8::is_ascii_alphanumeric)
+            && if i == 0 { b[0].is_ascii_uppercase() } else { b[0].is_ascii_alphabetic() }
+    })
+}
+
+fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
+    const CIDR: &str = "node updates may not change podCIDR except from \"\" to valid";
+    resources(object, causes);
+    declared(object, causes);
+    let at = STATUS.child("addresses");
+    let addresses = object.field("status").list("addresses");
+    let again = Again::of(addresses, Whole);
+    for (i, address) in addresses.iter().enumerate() {
+        if again.at(i) {
+            causes.duplicate_internal(&at.index(i), "core.NodeAddress", address);
+        }
+    }
+    let (now, before) = (object.field("spec").list("podCIDRs"), old.field("spec").list("podCIDRs"));
+    if !before.is_empty() {
+        if now.len() == before.len() {
+            for (a, b) in now.iter().zip(before) {
+                if a != b {
+                    causes.forbidden(&SPEC.child("podCIDRs"), CIDR);
+                }
+            }
+        } else {
+            causes.forbidden(&SPEC.child("podCIDRs"), CIDR);
+        }
+    }
+    let provider = old.field("spec").text("providerID");
+    if !provider.is_empty() && provider != object.field("spec").text("providerID") {
+        let detail = "node updates may not change providerID except from \"\" to valid";
+        causes.forbidden(&SPEC.child("providerID"), detail);
+    }
+    taints(object, causes);
+}
+
+/// `fieldIsDeprecatedWarnings` of nodes, and their blocks of addresses.
+fn warn(object: &Value, out: &mut Vec<String>) {
+    let spec = object.field("spec");
+    if spec.has("configSource") {
+        out.push("spec.configSource: the feature is removed".into());
+    }
+    if !spec.text("externalID").is_empty() {
+        out.push("spec.externalID: this field is deprecated, and is unused by Kubernetes".into());
+    }
+    let path = Path::new("spec");
+    let path = path.child("podCIDRs");
+    for (i, text) in spec.list("podCIDRs").iter().enumerate() {
+        address::cidr(text.as_str().unwrap_or(""), &path.index(i), out);
+    }
+}
+
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let info = of.status().field("nodeInfo");
+    // Of several conditions of a type the last counts.
+    let ready = of.status().list("conditions").iter().rev().find(|c| c.text("type") == "Ready");
+    let mut status = match ready.map(|c| c.text("status") == "True") {
+        Some(true) => "Ready",
+        Some(false) => "NotReady",
+        None => "Unknown",
+    }
+    .to_owned();
+    if of.spec().flag("unschedulable") {
+        status.push_str(",SchedulingDisabled");
+    }
+    let roles = roles(of).join(",");
+    let mut kernel = or(info.text("kernelVersion"), "<unknown>").to_owned();
+    if !info.text("architecture").is_empty() {
+        kernel = format!("{kernel} ({})", info.text("architecture"));
+    }
+    cells![
+        of.name(),
+        status,
+        or(&roles, "<none>"),
+        of.age(),
+        info.text("kubeletVersion"),
+        address(of, "InternalIP"),
+        address(of, "ExternalIP"),
+        or(info.text("osImage"), "<unknown>"),
+        kernel,
+        or(info.text("containerRuntimeVersion"), "<unknown>"),
+    ]
+}
+
+/// `findNodeRoles`.
+fn roles<'a>(of: &Subject<'a>) -> Vec<&'a str> {
+    let mut roles: Vec<_> = of
+        .meta()
+        .labels()
+        .filter_map(|(key, value)| match key.strip_prefix("node-role.kubernetes.io/") {
+            Some(role) => Some(role),
+            None if key == "kubernetes.io/role" => Some(value),
+            None => None,
+        })
+        .filter(|role| !role.is_empty())
+        .collect();
+    roles.sort_unstable();
+    roles.dedup();
+    roles
+}
+
+fn address<'a>(of: &Subject<'a>, kind: &str) -> &'a str {
+    of.status().list("addresses").iter().find(|a| a.text("type") == kind).map_or("<none>", |a| a.text("address"))
+}

@@ -1,0 +1,58 @@
+//! Pods (`pkg/registry/core/pod/strategy.go`).
+
+mod default;
+mod prepare;
+mod status;
+mod table;
+mod update;
+mod validate;
+
+use hydrofoil_types::{Path, SmolStr, Value};
+
+use crate::kind::{GenerationRule, MetadataOrder, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::hostname;
+use crate::rules::pod_template::{self, gates};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    returns_deleted_object: true,
+    graceful_delete: true,
+    has_status: true,
+    reset_fields: |subresource| {
+        (subresource == "status").then_some(&[
+            &["spec"],
+            &["metadata", "deletionTimestamp"],
+            &["metadata", "ownerReferences"],
+        ])
+    },
+    generation: GenerationRule::of_spec(SPEC),
+    default: |object, _| default::pod(object),
+    drop_disabled: |object, old| object.within("spec", |s| gates::pod_spec(s, old.map(|o| o.field("spec")))),
+    prepare_create: prepare::create,
+    prepare_status: |object, old, _| prepare::status(object, old),
+    prepare_subresource: |subresource, object, old, _| prepare::subresource(subresource, object, old),
+    metadata_order: MetadataOrder::Own,
+    validate: |req, object, causes| validate::create(req.kind, object, causes),
+    validate_update: update::update,
+    warn_create: |object, out| {
+        hostname::warn(object, "the Pod's hostname", out);
+        pod_template::warn::apparmor(object, out);
+        pod_template::warn::warnings(object, &Path::root(), false, out);
+    },
+    row: Some(table::pod),
+    row_conditions: table::conditions,
+    field_value,
+    ..Strategy::DEFAULT
+};
+
+/// The internal type of the specification.
+const SPEC: &str = "core.PodSpec";
+
+/// `ToSelectableFields`.
+fn field_value(label: &str, object: &Value) -> Option<SmolStr> {
+    match label {
+        "spec.host" => Some(object.field("spec").text("nodeName").into()),
+        "status.podIPs" => Some(SmolStr::default()),
+        _ => None,
+    }
+}

@@ -1,0 +1,264 @@
+//! Updates of pods and of their subresources.
+
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::{Causes, Path, Seen, Value};
+
+use super::status;
+use crate::read::{Read, Write, same, same_field};
+use crate::rules::check::Check;
+use crate::rules::pod_template::validate::annotations;
+use crate::rules::qos;
+use crate::{Request, internal};
+
+const MIRROR: &str = "kubernetes.io/config.mirror";
+const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
+const EPHEMERAL: &str = "core.EphemeralContainer";
+const NODE_AFFINITY: &str = "requiredDuringSchedulingIgnoredDuringExecution";
+
+/// `ValidatePodUpdate` and those of the subresources.
+pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    let path = Path::new("spec");
+    match req.subresource {
+        "status" => status::update(object, old, causes),
+        "ephemeralcontainers" => {
+            super::validate::metadata_and_spec(req.kind, object, causes);
+            ephemeral(object, old, &path.child("ephemeralContainers"), causes);
+        }
+        "resize" => {
+            super::validate::metadata_and_spec(req.kind, object, causes);
+            resize(object, old, &path, causes);
+        }
+        _ => {
+            super::validate::metadata_and_spec(req.kind, object, causes);
+            main(object, old, &path, causes);
+        }
+    }
+}
+
+fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    annotations::update(object, old, causes);
+    let (new, old) = (object.field("spec"), old.field("spec"));
+    for list in ["containers", "initContainers"] {
+        let at = path.child(list);
+        if new.list(list).len() != old.list(list).len() {
+            return causes.forbidden(&at, "pod updates may not add or remove containers");
+        }
+        for (i, container) in new.list(list).iter().enumerate() {
+            if container.zero("image") {
+                causes.need(&at.index(i).child("image"));
+            }
+            crate::rules::pod_template::validate::container::image_is_trimmed(container, &at.index(i), causes);
+        }
+    }
+    let at = path.child("activeDeadlineSeconds");
+    match (new.opt_int("activeDeadlineSeconds"), old.opt_int("activeDeadlineSeconds")) {
+        (Some(seconds), _) if !(0..=i64::from(i32::MAX)).contains(&seconds) => {
+            return causes.range(&at, seconds, 0, i64::from(i32::MAX));
+        }
+        (Some(seconds), Some(before)) if before < seconds => {
+            return causes.invalid_int(&at, seconds, "must be less than or equal to previous value");
+        }
+        (None, Some(_)) => {
+            causes.invalid(&at, &Value::Null, "must not update from a positive integer to nil value");
+        }
+        _ => {}
+    }
+    tolerations(new, old, &path.child("tolerations"), causes);
+    gates(new, old, &path.child("schedulingGates"), causes);
+    let mut munged = new.clone();
+    for list in ["containers", "initContainers"] {
+        let before = old.list(list);
+        let mut i = 0;
+        munged.each(list, |container| {
+            if let Some(before) = before.get(i) {
+                container.copy_from(before, "image");
+            }
+            i += 1;
+        });
+    }
+    for key in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
+        munged.copy_from(old, key);
+    }
+    if old.int("terminationGracePeriodSeconds") < 0 && munged.int("terminationGracePeriodSeconds") == 1 {
+        munged.copy_from(old, "terminationGracePeriodSeconds");
+    }
+    if !old.list("schedulingGates").is_empty() {
+        gated(&mut munged, old, path, causes);
+    }
+    if !internal::same("core.PodSpec", &munged, old) {
+        causes.forbidden(path, &format!("{FIXED}{}", internal::diff("core.PodSpec", old, &munged)));
+    }
+}
+
+/// `validateOnlyAddedTolerations`.
+fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let fields = ["key", "operator", "value", "effect"];
+    let key = |t| fields.map(|f| Value::text(t, f));
+    let given: Seen<_> = new.list("tolerations").iter().map(key).collect();
+    let kept = old.list("tolerations").iter().all(|before| given.contains(&key(before)));
+    if kept {
+        crate::rules::pod_template::validate::tolerations(new.list("tolerations"), path, causes);
+    } else {
+        causes.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
+    }
+}
+
+fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let known = crate::rules::pod_template::validate::named(old.list("schedulingGates"));
+    for (i, gate) in new.list("schedulingGates").iter().enumerate() {
+        let name = gate.text("name");
+        if !known.has(&name) {
+            let detail = format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            causes.forbidden(&path.index(i).child("name"), &detail);
+        }
+    }
+}
+
+/// Allow a gated pod to be narrowed: node selectors and required node affinity may grow.
+fn gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if !same_field(munged, old, "nodeSelector") {
+        let kept = old.entries("nodeSelector").all(|(k, v)| munged.field("nodeSelector").get(k) == Some(v));
+        if !kept {
+            let detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)";
+            causes.invalid(&path.child("nodeSelector"), munged.field("nodeSelector"), detail);
+        }
+        munged.copy_from(old, "nodeSelector");
+    }
+    let before = old.field("affinity").field("nodeAffinity");
+    let now = munged.field("affinity").field("nodeAffinity").clone();
+    if same(before, &now) {
+        return;
+    }
+    let at = path.child("affinity");
+    affinity(&now, before, &at.child("nodeAffinity"), causes);
+    match before {
+        Value::Null => munged.within("affinity", |a| a.drop("nodeAffinity")),
+        other => munged.make("affinity").put("nodeAffinity", other.clone()),
+    }
+    if !old.has("affinity") && munged.field("affinity").is_zero() {
+        munged.drop("affinity");
+    }
+}
+
+/// `validateNodeAffinityMutation`.
+fn affinity(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let required = old.field(NODE_AFFINITY);
+    if matches!(required, Value::Null) {
+        return;
+    }
+    let at = path.child(NODE_AFFINITY);
+    let at = at.child("nodeSelectorTerms");
+    let (terms, before) = (new.field(NODE_AFFINITY).list("nodeSelectorTerms"), required.list("nodeSelectorTerms"));
+    if !before.is_empty() && terms.len() != before.len() {
+        let shown = new.field(NODE_AFFINITY).field("nodeSelectorTerms");
+        return causes.invalid(&at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    }
+    for (i, (term, before)) in terms.iter().zip(before).enumerate() {
+        let grew = |key: &str| term.list(key).starts_with(before.list(key));
+        let empty = before.list("matchExpressions").is_empty() && before.list("matchFields").is_empty();
+        let untouched = term.list("matchExpressions").is_empty() && term.list("matchFields").is_empty();
+        if !(grew("matchExpressions") && grew("matchFields")) || (empty && !untouched) {
+            let detail = "only additions are allowed (no mutations or deletions)";
+            causes.invalid(&at.index(i), term, detail);
+        }
+    }
+}
+
+fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if old.field("metadata").field("annotations").has(MIRROR) {
+        return causes.forbidden(&Path::root(), "static pods do not support ephemeral containers");
+    }
+    let containers = crate::rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
+    for before in old.field("spec").list("ephemeralContainers") {
+        let name = before.text("name");
+        match containers.last(&name) {
+            None => causes.forbidden(path, &format!("existing ephemeral containers \"{name}\" may not be removed\n")),
+            Some(now) if !internal::same(EPHEMERAL, before, now) => {
+                let changed = internal::diff(EPHEMERAL, before, now);
+                let detail = format!("existing ephemeral containers \"{name}\" may not be changed\n{changed}");
+                causes.forbidden(path, &detail);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// `validatePodResizeContainerOrdering`: nothing else can be compared unless the containers are the same ones.
+fn same_containers(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) -> bool {
+    let mut are_same = true;
+    for list in ["containers", "initContainers"] {
+        let at = path.child(list);
+        if new.list(list).len() != old.list(list).len() {
+            causes.forbidden(&at, &format!("{list} may not be added or removed on resize"));
+            are_same = false;
+            continue;
+        }
+        for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
+            if now.text("name") != before.text("name") {
+                let text = format!("{list} may not be renamed or reordered on resize");
+                causes.forbidden(&at.index(i).child("name"), &text);
+                are_same = false;
+            }
+        }
+    }
+    are_same
+}
+
+/// `ValidatePodResize`.
+fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+    if old.field("metadata").field("annotations").has(MIRROR) {
+        return causes.forbidden(&Path::root(), "static pods cannot be resized");
+    }
+    if old.field("spec").field("os").text("name") == "windows" {
+        return causes.forbidden(&Path::root(), "windows pods cannot be resized");
+    }
+    if qos::class(old) != qos::class(object) {
+        let class = object.field("status").text("qosClass");
+        causes.invalid_str(path, class, "Pod QOS Class may not change as a result of resizing");
+    }
+    let (new, old) = (object.field("spec"), old.field("spec"));
+    if !same_containers(new, old, path, causes) {
+        return;
+    }
+    for (list, noun) in [("containers", ""), ("initContainers", " for sidecar containers")] {
+        let at = path.child(list);
+        for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
+            let sidecar = list == "containers" || before.text("restartPolicy") == "Always";
+            let at = at.index(i);
+            let at = at.child("resources");
+            if sidecar {
+                for key in ["requests", "limits"] {
+                    let gone =
+                        before.field("resources").entries(key).any(|(k, _)| !now.field("resources").field(key).has(k));
+                    if gone {
+                        let noun = if key == "limits" { "limits" } else { "requests" };
+                        causes.forbidden(&at.child(key), &format!("resource {noun} cannot be removed"));
+                    }
+                }
+            }
+            let mut munged = now.clone();
+            for key in ["limits", "requests"] {
+                for name in ["cpu", "memory"] {
+                    if !sidecar {
+                        continue;
+                    }
+                    let prior = before.field("resources").field(key).opt(name).cloned();
+                    match prior {
+                        Some(amount) => munged.make("resources").make(key).put(name, amount),
+                        None => munged.within("resources", |r| r.within(key, |m| m.drop(name))),
+                    }
+                }
+            }
+            munged.copy_from(before, "resizePolicy");
+            if !same(&munged, before) {
+                let detail = if sidecar {
+                    format!("only cpu and memory resources{noun} are mutable")
+                } else {
+                    "resources for non-sidecar init containers are immutable".to_owned()
+                };
+                causes.forbidden(path, &detail);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Pod templates (`pkg/registry/core/podtemplate/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::kind::{GenerationRule, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::table::text::containers;
+use crate::rules::table::{self, Subject, cells};
+use crate::rules::{pod_template, workload};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    returns_deleted_object: true,
+    generation: GenerationRule::of(|new, old| {
+        !crate::internal::same("core.PodTemplateSpec", new.field("template"), old.field("template"))
+    }),
+    default: |object, _| default(object),
+    drop_disabled: pod_template::gates::template,
+    validate: |_, object, causes| validate(object, causes),
+    warn_create: warn,
+    warn_update: |object, old, out| {
+        if workload::has_new_generation(object, old) {
+            warn(object, out);
+        }
+    },
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+/// `SetDefaults_PodTemplate`.
+fn default(object: &mut Value) {
+    object.make("template").make("spec");
+    pod_template::default::template(object, "template");
+}
+
+fn validate(object: &Value, causes: &mut Causes) {
+    pod_template::validate::template(object.field("template"), &Path::new("template"), causes);
+}
+
+fn warn(object: &Value, out: &mut Vec<String>) {
+    pod_template::warn::warnings(object.field("template"), &Path::new("template"), true, out);
+}
+
+/// `printPodTemplate`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let template = of.object.field("template");
+    let (names, images) = containers(template.field("spec"));
+    cells![of.name(), names, images, table::selector::labels(template.field("metadata"), "labels")]
+}

@@ -1,0 +1,73 @@
+//! Replication controllers (`pkg/registry/core/replicationcontroller/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::Request;
+use crate::kind::{GenerationRule, NameRule, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::check::Check;
+use crate::rules::table::{self, Subject};
+use crate::rules::workload::{self, counts};
+use crate::rules::{pod_template, workload_status};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    name_rule: NameRule::Declared,
+    has_scale: true,
+    has_status: true,
+    generation: GenerationRule::of_spec("core.ReplicationControllerSpec"),
+    default: |object, _| default(object),
+    drop_disabled: workload::drop_disabled,
+    validate: |_, object, causes| validate(object.field("spec"), causes),
+    validate_update,
+    warn_create: workload::warn_named,
+    warn_update: workload::warn_update,
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+fn default(object: &mut Value) {
+    object.make("spec").unset("replicas", 1);
+    let labels = object.field("spec").field("template").field("metadata").opt("labels").cloned();
+    if let Some(labels) = labels {
+        if object.field("spec").zero("selector") {
+            object.make("spec").put("selector", labels.clone());
+        }
+        if object.field("metadata").zero("labels") {
+            object.make("metadata").put("labels", labels);
+        }
+    }
+    pod_template::default::template(object.make("spec"), "template");
+}
+
+fn validate_update(req: &Request<'_>, object: &Value, _old: &Value, causes: &mut Causes) {
+    if req.subresource == "status" {
+        return workload_status::replicas(object.field("status"), causes);
+    }
+    validate(object.field("spec"), causes);
+}
+
+/// `printReplicationController`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    table::replicas::row(of, table::selector::labels(of.spec(), "selector"))
+}
+
+fn validate(spec: &Value, causes: &mut Causes) {
+    counts(spec, &["minReadySeconds"], &SPEC, causes);
+    if spec.zero("selector") {
+        causes.need(&SPEC.child("selector"));
+    }
+    match spec.opt_int("replicas") {
+        None => causes.need(&SPEC.child("replicas")),
+        Some(n) => causes.not_negative(&SPEC.child("replicas"), n),
+    }
+    let at = SPEC.child("template");
+    let Some(template) = spec.opt("template") else { return causes.need(&at) };
+    let labels = template.field("metadata").field("labels");
+    if !spec.entries("selector").all(|(k, v)| labels.get(k) == Some(v)) {
+        workload::mismatch(labels, &at, causes);
+    }
+    pod_template::validate::template(template, &at, causes);
+    workload::always(template, "ReplicationController", &at, causes);
+}

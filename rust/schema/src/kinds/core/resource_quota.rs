@@ -1,0 +1,233 @@
+//! Resource quotas (`pkg/registry/core/resourcequota/strategy.go`).
+
+use std::collections::HashMap;
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::Request;
+use crate::internal::InternalCauses;
+use crate::kind::Strategy;
+use crate::read::{Read, Write};
+use crate::rules::check::IMMUTABLE;
+use crate::rules::quantities::resource_list;
+use crate::rules::resource;
+use crate::rules::table::{Subject, cells, text};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    returns_deleted_object: true,
+    has_status: true,
+    default: |object, _| default(object),
+    validate: |_, object, causes| validate(object, causes),
+    validate_update,
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+fn default(object: &mut Value) {
+    object.within("spec", |s| resource_list(s, "hard"));
+    object.within("status", |s| {
+        resource_list(s, "hard");
+        resource_list(s, "used");
+    });
+}
+
+const SCOPES: [&str; 7] = [
+    "Terminating",
+    "NotTerminating",
+    "BestEffort",
+    "NotBestEffort",
+    "PriorityClass",
+    "CrossNamespacePodAffinity",
+    "VolumeAttributesClass",
+];
+
+/// `IsStandardQuotaResourceName`.
+fn is_quota(name: &str) -> bool {
+    const STANDARD: [&str; 19] = [
+        "configmaps",
+        "cpu",
+        "ephemeral-storage",
+        "limits.cpu",
+        "limits.ephemeral-storage",
+        "limits.memory",
+        "memory",
+        "persistentvolumeclaims",
+        "pods",
+        "replicationcontrollers",
+        "requests.cpu",
+        "requests.ephemeral-storage",
+        "requests.memory",
+        "requests.storage",
+        "resourcequotas",
+        "secrets",
+        "services",
+        "services.loadbalancers",
+        "services.nodeports",
+    ];
+    STANDARD.contains(&name) || name.starts_with("hugepages-") || name.starts_with("requests.hugepages-")
+}
+
+/// `IsResourceQuotaScopeValidForResource`.
+fn fits(scope: &str, name: &str) -> bool {
+    match scope {
+        "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity" => {
+            matches!(
+                name,
+                "cpu"
+                    | "memory"
+                    | "ephemeral-storage"
+                    | "requests.cpu"
+                    | "requests.memory"
+                    | "requests.ephemeral-storage"
+                    | "limits.cpu"
+                    | "limits.memory"
+                    | "limits.ephemeral-storage"
+                    | "pods"
+            )
+        }
+        "BestEffort" => name == "pods",
+        "VolumeAttributesClass" => matches!(name, "persistentvolumeclaims" | "requests.storage"),
+        _ => true,
+    }
+}
+
+fn amounts(holder: &Value, key: &str, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child(key);
+    for (name, amount) in holder.entries(key) {
+        let at = at.key(name);
+        resource::name(name, &at, causes);
+        if !name.contains('/') && !is_quota(name) {
+            causes.invalid_str(&at, name, "must be a standard resource for quota");
+        }
+        resource::value(name, amount, &at, causes);
+    }
+}
+
+fn validate(object: &Value, causes: &mut Causes) {
+    let (spec, path) = (object.field("spec"), Path::new("spec"));
+    amounts(spec, "hard", &path, causes);
+    let mut hard: Vec<&str> = spec.entries("hard").map(|(k, _)| k.as_str()).filter(|k| is_quota(k)).collect();
+    hard.sort_unstable();
+    let at = path.child("scopes");
+    let scopes = spec.field("scopes");
+    let mut seen: Vec<&str> = Vec::new();
+    let mut misfits = Misfits::of(&hard);
+    for scope in spec.list("scopes").iter().map(|s| s.as_str().unwrap_or("")) {
+        if !SCOPES.contains(&scope) {
+            causes.invalid(&at, scopes, "unsupported scope");
+        }
+        misfits.each(scope, causes, |causes| causes.invalid(&at, scopes, "unsupported scope applied to resource"));
+        seen.push(scope);
+    }
+    conflicts(&seen, scopes, &at, causes);
+    if let Some(selector) = spec.opt("scopeSelector") {
+        scope_selector(selector, &hard, &path.child("scopeSelector"), causes);
+    }
+}
+
+impl<'a> Misfits<'a> {
+    fn of(hard: &'a [&'a str]) -> Self {
+        Self { hard, counts: HashMap::new() }
+    }
+
+    /// Add a cause for each.
+    fn each(&mut self, scope: &'a str, causes: &mut Causes, report: impl Fn(&mut Causes)) {
+        let count = || self.hard.iter().filter(|name| !fits(scope, name)).count();
+        for _ in 0..*self.counts.entry(scope).or_insert_with(count) {
+            if causes.is_full() {
+                return;
+            }
+            report(causes);
+        }
+    }
+}
+
+/// The number of resources of a quota that do not fit a scope.
+struct Misfits<'a> {
+    hard: &'a [&'a str],
+    counts: HashMap<&'a str, usize>,
+}
+
+fn conflicts(seen: &[&str], shown: &Value, at: &Path<'_>, causes: &mut Causes) {
+    for (a, b) in [("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating")] {
+        if seen.contains(&a) && seen.contains(&b) {
+            causes.invalid(at, shown, "conflicting scopes");
+        }
+    }
+}
+
+fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("matchExpressions");
+    let mut seen: Vec<&str> = Vec::new();
+    let mut misfits = Misfits::of(hard);
+    for requirement in selector.list("matchExpressions") {
+        let (scope, operator) = (requirement.text("scopeName"), requirement.text("operator"));
+        if !SCOPES.contains(&scope) {
+            causes.invalid_str(&at.child("scopeName"), scope, "unsupported scope");
+        }
+        misfits.each(scope, causes, |causes| {
+            causes.invalid_internal(&at, "*core.ScopeSelector", selector, "unsupported scope applied to resource");
+        });
+        let plain = matches!(
+            scope,
+            "BestEffort" | "NotBestEffort" | "Terminating" | "NotTerminating" | "CrossNamespacePodAffinity"
+        );
+        if plain && operator != "Exists" {
+            let detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+            causes.invalid_str(&at.child("operator"), operator, detail);
+        }
+        match operator {
+            "In" | "NotIn" => {
+                if requirement.list("values").is_empty() {
+                    let detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector";
+                    causes.required(&at.child("values"), detail);
+                }
+            }
+            "Exists" | "DoesNotExist" => {
+                if !requirement.list("values").is_empty() {
+                    let detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector";
+                    causes.invalid(&at.child("values"), requirement.field("values"), detail);
+                }
+            }
+            other => causes.invalid_str(&at.child("operator"), other, "not a valid selector operator"),
+        }
+        seen.push(scope);
+    }
+    conflicts(&seen, selector, &at, causes);
+}
+
+fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    if req.subresource == "status" {
+        let path = Path::new("status");
+        amounts(object.field("status"), "hard", &path, causes);
+        return amounts(object.field("status"), "used", &path, causes);
+    }
+    validate(object, causes);
+    let set = |v: &Value| {
+        let mut scopes: Vec<String> =
+            v.field("spec").list("scopes").iter().map(|s| s.as_str().unwrap_or("").to_owned()).collect();
+        scopes.sort();
+        scopes.dedup();
+        scopes
+    };
+    if set(object) != set(old) {
+        causes.invalid(&Path::new("spec").child("scopes"), object.field("spec").field("scopes"), IMMUTABLE);
+    }
+}
+
+/// `printResourceQuota`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let (hard, used) = (of.status().field("hard"), of.status().field("used"));
+    let mut names: Vec<_> = of.status().entries("hard").map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    let (mut requests, mut limits) = (Vec::new(), Vec::new());
+    for name in names {
+        let shown = format!("{name}: {}/{}", text::quantity(used, name), text::quantity(hard, name));
+        if name.starts_with("limits.") {
+            limits.push(shown);
+        } else {
+            requests.push(shown);
+        }
+    }
+    cells![of.name(), requests.join(", "), limits.join(", "), of.age()]
+}

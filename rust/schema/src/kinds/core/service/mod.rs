@@ -1,0 +1,26 @@
+//! Services (`pkg/registry/core/service/strategy.go`).
+
+pub(crate) mod cluster_ips;
+mod default;
+pub(crate) mod prepare;
+mod table;
+mod validate;
+mod warn;
+
+use crate::kind::{NameRule, Strategy};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    name_rule: NameRule::Label,
+    allow_create_on_update: true,
+    returns_deleted_object: true,
+    has_status: true,
+    default: |object, _| default::service(object),
+    prepare_create: |object, _| prepare::create(object),
+    prepare_update: prepare::update,
+    validate: |_, object, causes| validate::rules(object, None, causes),
+    validate_update: validate::update,
+    warn_create: warn::service,
+    warn_update: |object, _, out| warn::service(object, out),
+    row: Some(table::service),
+    ..Strategy::DEFAULT
+};

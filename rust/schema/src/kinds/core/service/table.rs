@@ -1,0 +1,52 @@
+//! Services and endpoints.
+
+#![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
+
+use hydrofoil_types::Value;
+
+use crate::read::Read;
+use crate::rules::table::text::{balancer, join, or};
+use crate::rules::table::{Subject, cells, selector};
+
+/// `printService`.
+pub(super) fn service(of: &Subject<'_>) -> Vec<Value> {
+    let spec = of.spec();
+    let address = spec.list("clusterIPs").first().map_or("<none>", |ip| ip.as_str().unwrap_or(""));
+    let ports = ports(spec.list("ports"));
+    cells![
+        of.name(),
+        spec.text("type"),
+        address,
+        external(of),
+        or(&ports, "<none>"),
+        of.age(),
+        selector::labels(spec, "selector"),
+    ]
+}
+
+/// `makePortString`.
+fn ports(list: &[Value]) -> String {
+    list.iter()
+        .map(|p| match p.int("nodePort") {
+            ..=0 => format!("{}/{}", p.int("port"), p.text("protocol")),
+            node => format!("{}:{node}/{}", p.int("port"), p.text("protocol")),
+        })
+        .collect::<Vec<_>>()
+        .join(",")
+}
+
+/// `getServiceExternalIP`.
+fn external(of: &Subject<'_>) -> String {
+    let given = of.spec().list("externalIPs");
+    match of.spec().text("type") {
+        "ClusterIP" | "NodePort" if given.is_empty() => "<none>".to_owned(),
+        "ClusterIP" | "NodePort" => join(given, ","),
+        "LoadBalancer" => match (balancer(of.status()), given) {
+            (made, []) => or(&made, "<pending>").to_owned(),
+            (made, given) if made.is_empty() => join(given, ","),
+            (made, given) => format!("{made},{}", join(given, ",")),
+        },
+        "ExternalName" => of.spec().text("externalName").to_owned(),
+        _ => "<unknown>".to_owned(),
+    }
+}

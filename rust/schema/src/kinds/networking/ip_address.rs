@@ -1,0 +1,71 @@
+//! IP addresses (`pkg/registry/networking/ipaddress/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::internal::InternalCauses;
+use crate::kind::{Kind, MetadataCheck, MetadataOrder, NameRule, Strategy};
+use crate::read::Read;
+use crate::rules::check::Check;
+use crate::rules::format::{ip, name};
+use crate::rules::meta;
+use crate::rules::table::text::{grouped, lower};
+use crate::rules::table::{Subject, cells};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    name_rule: NameRule::Other,
+    metadata_order: MetadataOrder::Own,
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |req, object, causes| validate(req.kind, object, causes),
+    validate_update: |_, object, old, causes| validate_update(object, old, causes),
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+/// `ValidateIPAddress`: the name is the address.
+fn validate(kind: &Kind, object: &Value, causes: &mut Causes) {
+    meta::named(kind, object, &Path::new("metadata"), ip::ip, causes);
+    parent(object, causes);
+}
+
+/// `validateIPAddressParentReference`.
+fn parent(object: &Value, causes: &mut Causes) {
+    let at = SPEC.child("parentRef");
+    let Some(parent) = object.field("spec").opt("parentRef") else { return causes.need(&at) };
+    if !parent.zero("group") {
+        causes.format(&at.child("group"), parent.text("group"), name::subdomain);
+    }
+    for key in ["resource", "name"] {
+        if parent.zero(key) {
+            causes.need(&at.child(key));
+        } else {
+            causes.format(&at.child(key), parent.text(key), name::path_segment);
+        }
+    }
+    if !parent.zero("namespace") {
+        causes.format(&at.child("namespace"), parent.text("namespace"), name::path_segment);
+    }
+}
+
+/// `ValidateIPAddressUpdate`.
+fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
+    parent(object, causes);
+    let (now, before) = (object.field("spec").field("parentRef"), old.field("spec").field("parentRef"));
+    causes.immutable_internal(&SPEC.child("parentRef"), "*networking.ParentReference", now, before);
+}
+
+/// `printIPAddress`, which returns an age though there is no column for it.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let parent = of.spec().opt("parentRef").map_or_else(
+        || "<none>".to_owned(),
+        |p| {
+            let resource = lower(&grouped(p.text("resource"), p.text("group")));
+            match p.text("namespace") {
+                "" => format!("{resource}/{}", p.text("name")),
+                namespace => format!("{resource}/{namespace}/{}", p.text("name")),
+            }
+        },
+    );
+    cells![of.name(), parent, of.age()]
+}

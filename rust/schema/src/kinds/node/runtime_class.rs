@@ -1,0 +1,78 @@
+//! Runtime classes (`pkg/registry/node/runtimeclass/strategy.go`).
+
+use hydrofoil_types::{Again, Causes, Map, Path, Value, Whole};
+
+use crate::kind::{MetadataCheck, Strategy};
+use crate::read::Read;
+use crate::rules::check::{Check, IMMUTABLE};
+use crate::rules::format::name;
+use crate::rules::table::{Subject, cells};
+use crate::rules::{meta, node_label, pod_template, resource};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    allow_create_on_update: true,
+    allow_unconditional_update: false,
+    kube_finalizers: false,
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |_, object, causes| validate(object, causes),
+    validate_update: |_, object, old, causes| validate_update(object, old, causes),
+    warn_create: warn,
+    warn_update: |object, _, out| warn(object, out),
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+/// `ValidateRuntimeClass`.
+fn validate(object: &Value, causes: &mut Causes) {
+    let (at, handler) = (Path::new("handler"), object.text("handler"));
+    if handler.is_empty() {
+        causes.need(&at);
+    } else {
+        causes.format(&at, handler, name::label);
+    }
+    if let Some(overhead) = object.field("overhead").opt("podFixed") {
+        let holder = Map::from_unique(vec![("limits".into(), overhead.clone())]);
+        resource::requirements(&holder.into(), &resource::Claims::default(), false, &Path::new("overhead"), causes);
+    }
+    let scheduling = object.field("scheduling");
+    let path = Path::new("scheduling");
+    meta::labels(scheduling.get("nodeSelector"), &path.child("nodeSelector"), causes);
+    let at = path.child("tolerations");
+    let list = scheduling.list("tolerations");
+    let again = Again::of(list, Whole);
+    for (i, toleration) in list.iter().enumerate() {
+        let at = path.child("tolerations");
+        if again.at(i) {
+            let shown = Map::from_unique(vec![
+                ("Key".into(), Value::from(toleration.text("key"))),
+                ("Operator".into(), Value::from(toleration.text("operator"))),
+                ("Value".into(), Value::from(toleration.text("value"))),
+                ("Effect".into(), Value::from(toleration.text("effect"))),
+                ("TolerationSeconds".into(), toleration.field("tolerationSeconds").clone()),
+            ]);
+            causes.duplicate(&at.index(i), &shown.into());
+        }
+    }
+    pod_template::validate::tolerations(list, &at, causes);
+}
+
+fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
+    validate(object, causes);
+    if object.text("handler") != old.text("handler") {
+        causes.invalid_str(&Path::new("handler"), object.text("handler"), IMMUTABLE);
+    }
+}
+
+/// `GetWarningsForRuntimeClass`.
+fn warn(object: &Value, out: &mut Vec<String>) {
+    for (label, _) in object.field("scheduling").entries("nodeSelector") {
+        if let Some(message) = node_label::deprecated(label) {
+            out.push(format!("scheduling.nodeSelector: {message}"));
+        }
+    }
+}
+
+/// `printRuntimeClass`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    cells![of.name(), of.object.text("handler"), of.age()]
+}

@@ -1,0 +1,15 @@
+//! Role bindings (`pkg/registry/rbac/rolebinding/strategy.go`).
+
+use super::binding;
+use crate::kind::{MetadataCheck, NameRule, Strategy};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    name_rule: NameRule::PathSegment,
+    allow_create_on_update: true,
+    default: |object, _| binding::default(object),
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |_, object, causes| binding::validate(object, true, causes),
+    validate_update: |_, object, old, causes| binding::validate_update(object, old, true, causes),
+    row: Some(binding::row),
+    ..Strategy::DEFAULT
+};

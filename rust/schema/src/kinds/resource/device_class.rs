@@ -1,0 +1,40 @@
+//! Device classes (`pkg/registry/resource/deviceclass/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::device_claim::validate::some;
+use super::{configuration, selectors};
+use crate::kind::{GenerationRule, MetadataCheck, NameRule, Strategy};
+use crate::read::Read;
+use crate::rules::resource;
+use crate::rules::table::text::name_and_age;
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    name_rule: NameRule::Declared,
+    returns_deleted_object: true,
+    generation: GenerationRule::of_spec("resource.DeviceClassSpec"),
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |_, object, causes| validate(object, causes),
+    row: Some(name_and_age),
+    ..Strategy::DEFAULT
+};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+/// `ValidateDeviceClass`.
+fn validate(object: &Value, causes: &mut Causes) {
+    let spec = object.field("spec");
+    selectors::validate(spec.list("selectors"), &SPEC.child("selectors"), causes);
+    let at = SPEC.child("config");
+    let configs = spec.list("config");
+    for (i, config) in some(configs, &at, causes).iter().enumerate() {
+        configuration::validate(config, &at.index(i), causes);
+    }
+    if let Some(extended) = spec.opt("extendedResourceName") {
+        let text = extended.as_str().unwrap_or("");
+        if !resource::is_extended(text) {
+            let detail = "must be a valid extended resource name";
+            causes.invalid_str(&SPEC.child("extendedResourceName"), text, detail);
+        }
+    }
+}

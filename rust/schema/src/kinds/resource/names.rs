@@ -1,0 +1,64 @@
+//! Names of drivers, pools and attributes (`pkg/apis/resource/validation/validation.go`).
+
+use hydrofoil_types::{Causes, Path};
+
+use crate::rules::check::Check;
+use crate::rules::format::{name, text};
+
+/// `validateDriverName`.
+pub(super) fn driver(driver: &str, at: &Path<'_>, causes: &mut Causes) {
+    if driver.is_empty() {
+        return causes.need(at);
+    }
+    if driver.len() > 63 {
+        causes.too_long(at, 63);
+    }
+    name::subdomain(&driver.to_lowercase(), &mut |detail| causes.invalid_str(at, driver, detail));
+}
+
+/// `validatePoolName`: segments of subdomains.
+pub(super) fn pool(pool: &str, at: &Path<'_>, causes: &mut Causes) {
+    if pool.is_empty() {
+        return causes.need(at);
+    }
+    if pool.len() > 253 {
+        causes.too_long(at, 253);
+    }
+    for part in pool.split('/') {
+        causes.format(at, part, name::subdomain);
+    }
+}
+
+/// `validateQualifiedName` of attributes and capacities.
+pub(super) fn qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
+    let Some((domain, own)) = text_.split_once('/') else { return identifier(text_, at, causes) };
+    if own.contains('/') {
+        // Upstream accepts names of more than two parts unchecked.
+        return;
+    }
+    if domain.is_empty() {
+        causes.invalid_str(at, "", "the domain must not be empty");
+    } else {
+        driver(domain, at, causes);
+    }
+    if own.is_empty() {
+        causes.invalid_str(at, "", "the name must not be empty");
+    } else {
+        identifier(own, at, causes);
+    }
+}
+
+fn identifier(own: &str, at: &Path<'_>, causes: &mut Causes) {
+    if own.len() > 32 {
+        causes.too_long(at, 32);
+    }
+    causes.format(at, own, text::c_identifier);
+}
+
+/// `validateFullyQualifiedName`.
+pub(super) fn fully_qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
+    qualified(text_, at, causes);
+    if !text_.contains('/') {
+        causes.invalid_str(at, text_, "a fully qualified name must be a domain and a name separated by a slash");
+    }
+}

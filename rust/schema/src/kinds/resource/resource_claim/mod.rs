@@ -1,0 +1,92 @@
+//! Resource claims (`pkg/registry/resource/resourceclaim/strategy.go`).
+
+mod status;
+
+use hydrofoil_types::{Again, Causes, Path, Value};
+
+use super::device_claim;
+use crate::internal::InternalCauses;
+use crate::kind::{Conversion, MetadataCheck, Request, Strategy, reset_metadata};
+use crate::read::{Read, Write};
+use crate::rules::check::Check;
+use crate::rules::table::{Subject, cells};
+
+pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
+
+/// The versions whose requests and devices are like those of v1.
+const V1: Strategy = Strategy {
+    returns_deleted_object: true,
+    has_status: true,
+    status_resets_metadata: true,
+    reset_fields: reset_metadata,
+    prepare_status: |object, old, _| status::prepare(object, old),
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |req, object, causes| validate(&req.kind.version, object, causes),
+    validate_update,
+    row: Some(row),
+    default: |object, _| default("v1", object),
+    ..Strategy::DEFAULT
+};
+
+/// Version 1beta1.
+pub(crate) static V1BETA1: Strategy = Strategy {
+    default: |object, _| default("v1beta1", object),
+    storage: Some(Conversion {
+        up: |object| object.within("spec", device_claim::convert::up),
+        down: |object| object.within("spec", device_claim::convert::down),
+    }),
+    ..V1
+};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+fn default(version: &str, object: &mut Value) {
+    object.within("spec", |spec| device_claim::default::default(version, spec));
+    object.within("status", |status| {
+        status.within("allocation", |a| {
+            a.within("devices", |d| d.each("results", |r| r.each("tolerations", device_claim::default::toleration)));
+        });
+    });
+}
+
+/// `ValidateResourceClaim`.
+fn validate(version: &str, object: &Value, causes: &mut Causes) {
+    let devices = object.field("spec").field("devices");
+    device_claim::validate::devices(version, devices, &SPEC.child("devices"), causes);
+    let requests = devices.list("requests");
+    if requests.len() > device_claim::validate::MOST {
+        // The declared rules of claims detect duplicates all the same.
+        twins(requests, &SPEC.child("devices").child("requests"), causes);
+    }
+}
+
+/// `ValidateResourceClaimUpdate` and `ValidateResourceClaimStatusUpdate`.
+fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    if req.subresource == "status" {
+        return status::validate_update(object, old, causes);
+    }
+    causes.immutable_internal(&SPEC, "resource.ResourceClaimSpec", object.field("spec"), old.field("spec"));
+}
+
+fn twins(requests: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    let again = Again::of(requests, |v| v.text("name"));
+    for (i, one) in requests.iter().enumerate() {
+        if again.at(i) {
+            causes.duplicate_str(&path.index(i), one.text("name"));
+        }
+    }
+}
+
+/// `printResourceClaim`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let status = of.status();
+    let state = match (of.deleting(), status.has("allocation"), !status.list("reservedFor").is_empty()) {
+        (false, false, _) => "pending",
+        (true, false, _) => "deleted",
+        (false, true, false) => "allocated",
+        (false, true, true) => "allocated,reserved",
+        (true, true, false) => "deleted,allocated",
+        (true, true, true) => "deleted,allocated,reserved",
+    };
+    cells![of.name(), state, of.age()]
+}

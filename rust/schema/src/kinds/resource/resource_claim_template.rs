@@ -1,0 +1,52 @@
+//! Resource claim templates (`pkg/registry/resource/resourceclaimtemplate/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use super::device_claim;
+use crate::internal::InternalCauses;
+use crate::kind::{Conversion, MetadataCheck, Request, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::meta;
+
+pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
+
+/// The versions whose requests and devices are like those of version 1.
+const V1: Strategy = Strategy {
+    returns_deleted_object: true,
+    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    validate: |req, object, causes| validate(&req.kind.version, object, causes),
+    validate_update,
+    row: Some(crate::rules::table::text::name_and_age),
+    default: |object, _| default("v1", object),
+    ..Strategy::DEFAULT
+};
+
+/// Version 1beta1.
+pub(crate) static V1BETA1: Strategy = Strategy {
+    default: |object, _| default("v1beta1", object),
+    storage: Some(Conversion {
+        up: |object| object.within("spec", |outer| outer.within("spec", device_claim::convert::up)),
+        down: |object| object.within("spec", |outer| outer.within("spec", device_claim::convert::down)),
+    }),
+    ..V1
+};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+fn default(version: &str, object: &mut Value) {
+    object.within("spec", |spec| spec.within("spec", |spec| device_claim::default::default(version, spec)));
+}
+
+/// `ValidateResourceClaimTemplate`.
+fn validate(version: &str, object: &Value, causes: &mut Causes) {
+    let spec = object.field("spec");
+    meta::template(spec.field("metadata"), &SPEC.child("metadata"), causes);
+    let at = SPEC.child("spec");
+    device_claim::validate::devices(version, spec.field("spec").field("devices"), &at.child("devices"), causes);
+}
+
+/// `ValidateResourceClaimTemplateUpdate`.
+fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    validate(&req.kind.version, object, causes);
+    causes.immutable_internal(&SPEC, "resource.ResourceClaimTemplateSpec", object.field("spec"), old.field("spec"));
+}

@@ -1,0 +1,139 @@
+//! CSI drivers (`pkg/registry/storage/csidriver/strategy.go`).
+
+use hydrofoil_types::{Again, Causes, Path, Value};
+
+use crate::kind::{GenerationRule, Strategy};
+use crate::read::{Read, Write};
+use crate::rules::check::{Check, IMMUTABLE};
+use crate::rules::gates;
+use crate::rules::table::text::{join, or};
+use crate::rules::table::{Subject, cells};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    allow_unconditional_update: false,
+    returns_deleted_object: true,
+    generation: GenerationRule { on_create: false, ..GenerationRule::of_spec("storage.CSIDriverSpec") },
+    default: |object, _| default(object),
+    drop_disabled,
+    validate: |_, object, causes| validate(object, causes),
+    validate_update: |_, object, old, causes| validate_update(object, old, causes),
+    warn_create: |object, out| warn(object, &Value::Null, out),
+    warn_update: warn,
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+fn default(object: &mut Value) {
+    let spec = object.make("spec");
+    spec.unset("attachRequired", true);
+    for key in ["podInfoOnMount", "storageCapacity", "requiresRepublish", "seLinuxMount"] {
+        spec.unset(key, false);
+    }
+    spec.unset("fsGroupPolicy", "ReadWriteOnceWithFSType");
+    if spec.list("volumeLifecycleModes").is_empty() {
+        spec.put("volumeLifecycleModes", vec![Value::from("Persistent")]);
+    }
+}
+
+/// Drop the disabled fields of a CSI driver.
+fn drop_disabled(object: &mut Value, old: Option<&Value>) {
+    gates::drop_unused(object, old, &["volumeHealth", "preventPodSchedulingIfMissing"]);
+}
+
+/// `ValidateCSIDriver`.
+fn validate(object: &Value, causes: &mut Causes) {
+    let spec = object.field("spec");
+    for (key, shown) in [
+        ("attachRequired", "attachedRequired"),
+        ("podInfoOnMount", "podInfoOnMount"),
+        ("storageCapacity", "storageCapacity"),
+    ] {
+        if !spec.has(key) {
+            causes.need(&SPEC.child(shown));
+        }
+    }
+    let at = SPEC.child("fsGroupPolicy");
+    match spec.opt("fsGroupPolicy") {
+        None => causes.need(&at),
+        Some(policy) => {
+            causes.one_of(&at, policy.as_str().unwrap_or(""), &["File", "None", "ReadWriteOnceWithFSType"]);
+        }
+    }
+    let at = SPEC.child("tokenRequests");
+    let requests = spec.list("tokenRequests");
+    let again = Again::of(requests, |v| v.text("audience"));
+    for (i, request) in requests.iter().enumerate() {
+        let at = at.index(i);
+        if again.at(i) {
+            causes.duplicate_str(&at.child("audience"), request.text("audience"));
+        }
+        if let Some(seconds) = request.opt_int("expirationSeconds") {
+            let at = at.child("expirationSeconds");
+            if seconds < 600 {
+                causes.invalid_int(&at, seconds, "may not specify a duration less than 10 minutes");
+            }
+            if seconds > 1 << 32 {
+                causes.invalid_int(&at, seconds, "may not specify a duration larger than 2^32 seconds");
+            }
+        }
+    }
+    for mode in spec.list("volumeLifecycleModes") {
+        let mode = mode.as_str().unwrap_or("");
+        causes.one_of(&SPEC.child("volumeLifecycleModes"), mode, &["Persistent", "Ephemeral"]);
+    }
+    if let Some(seconds) = spec.opt_int("nodeAllocatableUpdatePeriodSeconds").filter(|s| *s < 10) {
+        let detail = "must be greater than or equal to 10 seconds";
+        causes.invalid_int(&SPEC.child("nodeAllocatableUpdatePeriodSeconds"), seconds, detail);
+    }
+    if let Some(set) = spec.opt("serviceAccountTokenInSecrets").filter(|_| requests.is_empty()) {
+        let detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
+        causes.invalid(&SPEC.child("serviceAccountTokenInSecrets"), set, detail);
+    }
+}
+
+/// `ValidateCSIDriverUpdate`.
+fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
+    validate(object, causes);
+    let (new, before) = (object.field("spec"), old.field("spec"));
+    for (key, shown) in [("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "volumeLifecycleModes")] {
+        if new.field(key) != before.field(key) {
+            causes.invalid(&SPEC.child(shown), new.field(key), IMMUTABLE);
+        }
+    }
+}
+
+/// Warn of tokens that an update requests and that should be passed as secrets.
+fn warn(object: &Value, old: &Value, out: &mut Vec<String>) {
+    let (spec, before) = (object.field("spec"), old.field("spec"));
+    let asked = spec.list("tokenRequests");
+    if !asked.is_empty() && asked != before.list("tokenRequests") && !spec.has("serviceAccountTokenInSecrets") {
+        out.push(
+            "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent \
+             possible logging of tokens in volume attributes"
+                .into(),
+        );
+    }
+}
+
+/// `printCSIDriver`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let spec = of.spec();
+    // An empty list becomes an absent one in the store.
+    let audiences = match spec.list("tokenRequests") {
+        [] => "<unset>".to_owned(),
+        list => list.iter().map(|t| t.text("audience")).collect::<Vec<_>>().join(","),
+    };
+    let modes = join(spec.list("volumeLifecycleModes"), ",");
+    cells![
+        of.name(),
+        spec.get("attachRequired").and_then(Value::as_bool).unwrap_or(true),
+        spec.flag("podInfoOnMount"),
+        spec.flag("storageCapacity"),
+        audiences,
+        spec.flag("requiresRepublish"),
+        or(&modes, "<none>"),
+        of.age(),
+    ]
+}

@@ -1,0 +1,97 @@
+//! Volume attachments (`pkg/registry/storage/volumeattachment/strategy.go`).
+
+use hydrofoil_types::{Causes, Path, Value};
+
+use crate::internal::InternalCauses;
+use crate::kind::{MetadataCheck, Strategy, reset_metadata};
+use crate::read::{Read, Write};
+use crate::rules::check::Check;
+use crate::rules::format::name;
+use crate::rules::pod_template::validate::csi_driver_name;
+use crate::rules::table::{Subject, cells};
+use crate::rules::{persistent_volume, volume_source};
+
+pub(crate) static STRATEGY: Strategy = Strategy {
+    allow_unconditional_update: false,
+    returns_deleted_object: true,
+    has_status: true,
+    status_resets_metadata: true,
+    reset_fields: reset_metadata,
+    default: |object, _| default(object),
+    metadata_on_update: &[MetadataCheck::Object],
+    metadata_on_status: &[MetadataCheck::Object],
+    validate: |_, object, causes| validate(object, causes),
+    validate_update: |_, object, old, causes| validate_update(object, old, causes),
+    row: Some(row),
+    ..Strategy::DEFAULT
+};
+
+const SPEC: Path<'static> = Path::new("spec");
+
+fn default(object: &mut Value) {
+    object.within("spec", |s| {
+        s.within("source", |s| s.within("inlineVolumeSpec", volume_source::inline));
+    });
+}
+
+/// `ValidateVolumeAttachment`.
+fn validate(object: &Value, causes: &mut Causes) {
+    let spec = object.field("spec");
+    let at = SPEC.child("attacher");
+    if spec.zero("attacher") {
+        causes.need(&at);
+    } else {
+        csi_driver_name(spec.text("attacher"), &at, causes);
+    }
+    let source = spec.field("source");
+    let at = SPEC.child("source");
+    match (source.opt("inlineVolumeSpec"), source.opt("persistentVolumeName")) {
+        (None, None) => {
+            let detail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+            causes.required(&at, detail);
+        }
+        (Some(_), Some(_)) => {
+            let detail = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+            causes.forbidden(&at, detail);
+        }
+        (None, Some(name)) => {
+            let at = at.child("persistentVolumeName");
+            let text = name.as_str().unwrap_or("");
+            if text.is_empty() {
+                causes.required(&at, "must specify non empty persistentVolumeName");
+            }
+            causes.format(&at, text, name::subdomain);
+        }
+        (Some(inline), None) => persistent_volume::spec(inline, "", true, &at.child("inlineVolumeSpec"), causes),
+    }
+    causes.format(&SPEC.child("nodeName"), spec.text("nodeName"), name::subdomain);
+    let status = Path::new("status");
+    for key in ["attachError", "detachError"] {
+        let error = object.field("status").field(key);
+        if error.text("message").len() > 262_144 {
+            causes.too_long(&status.child(key).child("message"), 262_144);
+        }
+        if let Some(code) = error.opt_int("errorCode") {
+            causes.range(&status.child(key).child("errorCode"), code, 0, i64::from(i32::MAX));
+        }
+    }
+}
+
+/// `ValidateVolumeAttachmentUpdate`.
+fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
+    validate(object, causes);
+    causes.immutable_internal(&SPEC, "storage.VolumeAttachmentSpec", object.field("spec"), old.field("spec"));
+}
+
+/// `printVolumeAttachment`.
+fn row(of: &Subject<'_>) -> Vec<Value> {
+    let spec = of.spec();
+    cells![
+        of.name(),
+        spec.text("attacher"),
+        spec.field("source").text("persistentVolumeName"),
+        spec.text("nodeName"),
+        of.status().flag("attached"),
+        of.age(),
+    ]
+}

@@ -1,0 +1,16 @@
+//! Fields behind feature gates that are off in 1.36.
+
+use hydrofoil_types::Value;
+
+use crate::read::{Read, Write};
+
+/// Drop fields of the spec that the old object does not use.
+pub(crate) fn drop_unused(object: &mut Value, old: Option<&Value>, keys: &[&str]) {
+    object.within("spec", |s| {
+        for key in keys {
+            if !old.is_some_and(|o| o.field("spec").has(key)) {
+                s.drop(key);
+            }
+        }
+    });
+}

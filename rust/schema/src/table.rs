@@ -1,0 +1,45 @@
+//! Tables: the columns of a resource and the rows of its objects, as kubernetes
+//! `pkg/printers/internalversion/printers.go` makes them with its wide option, which servers always set.
+
+use hydrofoil_types::{Resource, Timestamp, Value};
+
+use crate::Kind;
+use crate::rules::table::{Subject, column, default};
+
+/// One row.
+pub struct Row {
+    /// The cells, one for each column.
+    pub cells: Vec<Value>,
+    /// Row conditions: a finished pod has one.
+    pub conditions: Vec<Value>,
+    /// Until when the ages among the cells stay the same, in Unix seconds.
+    pub until: i64,
+}
+
+/// Return the column definitions of a resource of a kind.
+pub fn columns(kind: &Kind, resource: &Resource) -> Vec<Value> {
+    let strategy = kind.strategy;
+    match strategy.columns {
+        Some(columns) => columns(),
+        // Its REST storage has `NewDefaultTableConvertor`.
+        None if strategy.row.is_none() => default::columns(),
+        None => {
+            let own = resource.columns.iter();
+            own.map(|c| column(&c.name, &c.kind, &c.format, &c.description, c.priority)).collect()
+        }
+    }
+}
+
+/// Return the row of an object of a kind at a moment, from which ages are counted.
+pub fn row(kind: &Kind, object: &Value, now: Timestamp) -> Row {
+    let strategy = kind.strategy;
+    let internal = strategy.internal.map(|conversion| {
+        let mut object = object.clone();
+        (conversion.up)(&mut object);
+        object
+    });
+    let subject = Subject::new(internal.as_ref().unwrap_or(object), now);
+    let cells = strategy.row.map_or_else(|| default::row(&subject), |print| print(&subject));
+    let conditions = (strategy.row_conditions)(&subject);
+    Row { cells, conditions, until: subject.until() }
+}

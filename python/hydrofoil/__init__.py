@@ -1,4 +1,5 @@
 """A Kubernetes-API-compatible server."""
 
-__version__ = "0.1.0"
+from hydrofoil.engine import version as __version__
+
 __all__ = ["__version__"]

@@ -1,4 +1,4 @@
-"""Answers: rooms make them, `endpoints/wire.py` alone writes them."""
+"""Answers: handlers and filters make them, `endpoints/wire.py` alone writes them."""
 
 from __future__ import annotations
 
@@ -8,98 +8,108 @@ from typing import Protocol
 
 Piece = bytes | memoryview
 TEXT = "text/plain; charset=utf-8"
-"""The media type of what is no object."""
+"""The media type of plain text answers."""
+HIGH_WATER = 64 * 1024
+"""The number of unsent bytes above which a reader is behind; transports pause at the same mark."""
+LEAVE_SECONDS = 5.0
+"""The time a reader has for the rest of a stream that has ended."""
+NOSNIFF = b"X-Content-Type-Options: nosniff\r\n"
 
 
 class Sink(Protocol):
-    """Where the body of a stream goes."""
+    """The writer of a streamed body."""
 
     @property
     def begun(self) -> bool:
-        """Whether the head has gone out, so that no other answer can be given."""
+        """Report whether the head was sent, so that no other answer is possible."""
 
     def begin(self) -> None:
-        """Send the head if it has not gone out; the first piece takes it along otherwise."""
+        """Send the head unless it was sent; otherwise the first piece takes it along."""
 
     def write(self, *pieces: Piece) -> None:
         """Write pieces, together one chunk; they are kept, not copied."""
 
     def paused(self) -> bool:
-        """Whether the reader is behind by more than 64 KiB, so that nothing more should be written now."""
+        """Report whether the reader is behind by more than 64 KiB, so that writing should pause."""
 
     async def drained(self) -> None:
-        """Wait until the reader has taken most of what was written. Raises ConnectionError when it has gone."""
+        """Wait until the reader has taken most of the output. Raise ConnectionError when it has disconnected."""
 
 
 class Feed(Protocol):
-    """Takes what a client sends over a bare connection; the form is that of aiohttp's payload parsers."""
+    """A receiver of a client's bytes on a bare connection; the interface is that of aiohttp's payload parsers."""
 
     def feed_data(self, data: bytes) -> tuple[bool, bytes]:
-        """Take bytes. Gives whether this was all, and what is left over."""
+        """Take bytes; return whether they were the last, and the bytes left over."""
 
     def feed_eof(self) -> None:
-        """Take the end."""
+        """Take the end of the input."""
 
 
 class Socket(Protocol):
     """An accepted WebSocket."""
 
     async def send(self, data: bytes, *, text: bool) -> None:
-        """Send a message when the reader has taken the ones before."""
+        """Send a message once the reader has taken the previous ones."""
 
     async def left(self) -> None:
-        """Wait until the client has closed; what it says is ignored."""
+        """Wait until the client has closed; its messages are ignored."""
 
     async def close(self) -> None:
-        """Say that no more comes, and wait for the client to say so, too."""
+        """Send a close message, and wait for the client's."""
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more can be sent."""
+        """Report whether nothing more can be sent."""
 
 
 class Line(Sink, Protocol):
-    """A bare connection, both ways: for answers that take it over."""
+    """A bare connection in both directions, for answers that take it over."""
 
     def receive(self, feed: Feed) -> None:
-        """Pass on what the client sends from now on."""
+        """Pass further input of the client to a feed."""
 
     def hold(self, *, on: bool) -> None:
-        """Read no more of what the client sends, or go on."""
+        """Pause or resume reading from the client."""
 
     async def accept(self, protocols: list[str]) -> Socket:
-        """Become a WebSocket of one of these protocols."""
+        """Upgrade to a WebSocket with one of these protocols."""
 
 
 Stream = Callable[[Line], Awaitable[None]]
-"""Writes a body. Most take a `Sink`; only what takes over a connection gets a whole `Line`."""
+"""A writer of a body. Most take a `Sink`; only an answer that takes over the connection gets a whole `Line`."""
 
 
 @dataclass(slots=True)
 class Answer:
-    """What goes back for a request: status, header lines and body."""
+    """The response to a request: status, header lines and body."""
 
     status: int
     head: bytes
-    """Header lines, each with its end, without those that tell where the body ends."""
+    """Header lines, each with its line end, without those that delimit the body."""
     body: bytes = b""
     stream: Stream | None = None
-    """Writes the body instead. What may fail is done before the head, or else before the first piece."""
+    """The writer of the body instead. Work that may fail is done before the head, or else before the first piece."""
     takes_over: bool = False
-    """Whether the stream writes its head itself and gets the connection for good: upgrades."""
+    """Whether the stream writes its head itself and keeps the connection: upgrades."""
     framed: bool = False
-    """Whether the stream gives pieces that are chunks already."""
+    """Whether the pieces of the stream are framed as chunks already."""
     sized: bool = False
-    """Whether the head tells the length of the body, or why there is none."""
+    """Whether the head has the length of the body, or the reason for its absence."""
     close: bool = False
     """Whether the connection ends with this answer."""
 
 
 @dataclass(slots=True)
 class Outcome:
-    """How a request ended."""
+    """The outcome of a request."""
 
     status: int
-    """The status of the answer; 500 where none was made."""
+    """The status of the answer; 500 if there was none."""
     whole: bool
     """Whether all of it was written, or is about to be."""
+
+
+def plain(status: int, text: str, common: bytes = b"") -> Answer:
+    """Return a plain text answer, as Go's `http.Error` does; `common`: header lines before its own."""
+    return Answer(status, b"%s%sContent-Type: %s\r\n" % (common, NOSNIFF, TEXT.encode()), text.encode())

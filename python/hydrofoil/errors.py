@@ -8,13 +8,13 @@ from typing import Any
 from hydrofoil import engine
 
 FAULTS: tuple[type[BaseException], ...] = (Exception, engine.PanicException)
-"""What ends the one request, stream or key that it comes from: a panic of the extension is no `Exception`."""
+"""Exceptions that end only one request, stream or key: a panic of the extension is no `Exception`."""
 Cause = tuple[str, str, str]
 """Reason, message, field."""
 
 
 class ApiError(Exception):
-    """An answer that is a failure Status.
+    """An error answered as a failure Status.
 
     `details` follows metav1.StatusDetails; `retry_after` is in seconds and becomes a header too.
     """
@@ -37,12 +37,12 @@ class ApiError(Exception):
         self.retry_after = retry_after
         self.continue_token = continue_token
         self.headers = b""
-        """Header lines that the answer carries: warnings given before it failed."""
+        """Header lines of the answer: warnings added before the failure."""
         self.foundation = details == {}
-        """Whether upstream's request routing answers, below the layer that knows of gated media types."""
+        """Whether upstream's request routing answers, below the layer that supports gated media types."""
 
     def status(self) -> dict[str, Any]:
-        """The Status as it stands in a body (apimachinery `api/errors`)."""
+        """Return the Status as in a body (apimachinery `api/errors`)."""
         metadata = {"continue": self.continue_token} if self.continue_token else {}
         out: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": metadata, "status": "Failure"}
         out["message"] = self.message
@@ -58,7 +58,7 @@ class ApiError(Exception):
 
 
 def qualified(group: str, resource: str) -> str:
-    """`deployments.apps`; `pods` in the core group."""
+    """Return `deployments.apps`; `pods` in the core group."""
     return f"{resource}.{group}" if group else resource
 
 
@@ -73,30 +73,30 @@ def _details(group: str, kind: str, name: str) -> dict[str, Any]:
 
 
 def internal(fault: BaseException) -> ApiError:
-    """500 of a fault of the server itself, which the log tells more of."""
+    """Return the 500 for a fault of the server itself; the log has more."""
     name = type(fault).__name__
     return ApiError(500, "InternalError", f"Internal error occurred: {name}", {"causes": [{"message": name}]})
 
 
 def bad_request(message: str) -> ApiError:
-    """400 with a free text."""
+    """Return a 400 with a free text."""
     return ApiError(400, "BadRequest", message)
 
 
 def unparsable_version(version: str, why: str) -> ApiError:
-    """An object whose version is no number is the client's mistake; upstream answers 500 with its parser's words."""
+    """Return a 400 for an invalid resource version of an object; upstream answers 500 with its parser's message."""
     return bad_request(f"invalid resource version: strconv.ParseUint: parsing {quoted(version)}: {why}")
 
 
 def not_found(group: str, resource: str, name: str) -> ApiError:
-    """404 of an object."""
+    """Return the 404 for an object."""
     return ApiError(
         404, "NotFound", f"{qualified(group, resource)} {quoted(name)} not found", _details(group, resource, name)
     )
 
 
 def strict_text(found: list[str]) -> str:
-    """What a strict decoder objects to, in one line but for what the YAML reader found, which has a line each."""
+    """Return strict findings in one line, except those of the YAML decoder, which have a line each."""
     lines = [text for text in found if text.startswith("line ")]
     rest = [text for text in found if not text.startswith("line ")]
     yaml = ["yaml: unmarshal errors:\n  " + "\n  ".join(lines)] if lines else []
@@ -104,23 +104,23 @@ def strict_text(found: list[str]) -> str:
 
 
 def no_such_resource() -> ApiError:
-    """404 of a path under a known group."""
+    """Return the 404 for a path under a known group."""
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
 def method_not_allowed() -> ApiError:
-    """405 of a built-in resource."""
+    """Return the 405 for a built-in resource."""
     return ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {})
 
 
 def method_not_supported(group: str, resource: str, verb: str) -> ApiError:
-    """405 of a custom resource, or of a list that cannot be watched."""
+    """Return the 405 for a custom resource, or for a list that cannot be watched."""
     text = f'{verb} is not supported on resources of kind "{qualified(group, resource)}"'
     return ApiError(405, "MethodNotAllowed", text, _details(group, resource, ""))
 
 
 def forbidden(group: str, resource: str, name: str, why: str, causes: Sequence[dict[str, str]] = ()) -> ApiError:
-    """403 for another reason than authorization."""
+    """Return a 403 for another reason than authorization."""
     details = _details(group, resource, name)
     if causes:
         details["causes"] = list(causes)
@@ -129,13 +129,13 @@ def forbidden(group: str, resource: str, name: str, why: str, causes: Sequence[d
 
 
 def already_exists(group: str, resource: str, name: str, prefix: str = "") -> ApiError:
-    """409 of a name that is taken."""
+    """Return the 409 for a name that is taken."""
     text = f"{prefix}{qualified(group, resource)} {quoted(name)} already exists"
     return ApiError(409, "AlreadyExists", text, _details(group, resource, name))
 
 
 def conflict(group: str, resource: str, name: str, why: str) -> ApiError:
-    """409 of a precondition that does not hold."""
+    """Return the 409 for a failed precondition."""
     text = f"Operation cannot be fulfilled on {qualified(group, resource)} {quoted(name)}: {why}"
     return ApiError(409, "Conflict", text, _details(group, resource, name))
 
@@ -144,13 +144,13 @@ MODIFIED = "the object has been modified; please apply your changes to the lates
 
 
 def aggregate(texts: Sequence[str]) -> str:
-    """Several messages as one; what several say is told once."""
+    """Join messages, each once."""
     each = list(dict.fromkeys(texts))
     return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
 
 
 def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiError:
-    """422 with its causes; a message that several share is told once."""
+    """Return a 422 with its causes; a message that several share is in it once."""
     joined = aggregate([f"{field}: {message}" for _, message, field in causes])
     details: dict[str, Any] = {}
     if name:
@@ -164,7 +164,7 @@ def invalid(group: str, kind: str, name: str, causes: Sequence[Cause]) -> ApiErr
 
 
 def quoted(text: str) -> str:
-    """A text as Go's `%q` writes it."""
+    """Quote a text as Go's `%q` does."""
 
     def escaped(c: str) -> str:
         if c in _ESCAPES:
@@ -191,22 +191,22 @@ _ESCAPES = {
 
 
 def not_acceptable(accepted: Sequence[str]) -> ApiError:
-    """406 of an Accept that no transform or type fits."""
+    """Return the 406 for an Accept header that no transform or type matches."""
     return ApiError(406, "NotAcceptable", f"only the following media types are accepted: {', '.join(accepted)}")
 
 
 def gone(message: str, continue_token: str = "") -> ApiError:
-    """410 of a version out of the history."""
+    """Return the 410 for an expired resource version."""
     return ApiError(410, "Expired", message, continue_token=continue_token)
 
 
 def too_large_version(asked: int, current: int) -> ApiError:
-    """504 of a version that has not been reached."""
+    """Return the 504 for a resource version that is not reached."""
     text = f"Timeout: Too large resource version: {asked}, current: {current}"
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     return ApiError(504, "Timeout", text, {"causes": causes}, retry_after=1)
 
 
 def timed_out() -> ApiError:
-    """504 of a request that takes longer than it may."""
+    """Return the 504 for a request that exceeds its deadline."""
     return ApiError(504, "Timeout", "Timeout: request did not complete within the allotted timeout", {})

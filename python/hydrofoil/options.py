@@ -1,4 +1,4 @@
-"""Flags: each room declares its own in a frozen dataclass, with how their values are read and refused.
+"""Flags: each package declares its own in a frozen dataclass, with the parsing and validation of their values.
 
 Command line, settings and reference are made from these declarations. Values are read as Go's flags read them.
 """
@@ -18,25 +18,25 @@ TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 MOST = 1 << 63
 LONGEST = 100 * 365 * 86400.0
-"""The longest time that a flag may name, in seconds: what is longer is no time to wait for."""
+"""The longest duration of a flag, in seconds: a longer one is an error."""
 
 
 class Refused(Exception):
-    """A value that is well formed and not allowed: the whole line, with `<flag>` where the name of the flag belongs."""
+    """A well-formed value that is not allowed: the whole line, with `<flag>` in the place of the flag's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """One flag: its names, how its value is read, and what it is for."""
+    """One flag: its names, the parsing of its value, and its purpose."""
 
     setting: str
-    """The field of the settings that it decides."""
+    """The field of the settings that it sets."""
     names: tuple[str, ...]
     default: Any
     read: Callable[[str], Any]
-    """Makes a value of a text. Raises ValueError for what is none, and Refused for what is not allowed."""
+    """The parser of a text. It raises ValueError for an invalid value, and Refused for one that is not allowed."""
     value: str
-    """What stands for the value in the help."""
+    """The placeholder of the value in the help."""
     help: str
 
 
@@ -49,7 +49,7 @@ def flag(
     value: str = "",
     also: tuple[str, ...] = (),
 ) -> T:
-    """Declare a field of a room's options that a flag decides; `also` are further names of it."""
+    """Declare a field of options that a flag sets; `also` are further names of the flag."""
     metadata = {"flag": name, "also": also, "read": read, "help": help, "value": value}
     if isinstance(default, dict):
         empty: Any = field(default_factory=dict, metadata=metadata)
@@ -58,7 +58,7 @@ def flag(
 
 
 def flags(options: type) -> list[Flag]:
-    """The flags of a dataclass of options, in their order."""
+    """Return the flags of a dataclass of options, in their order."""
     found = []
     for f in fields(options):
         if not f.metadata:
@@ -72,25 +72,25 @@ def flags(options: type) -> list[Flag]:
 
 
 def quoted(text: str) -> str:
-    """A text as Go's `%q` shows it."""
+    """Quote a text as Go's `%q` does."""
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text.replace("\\", "\\\\"))
     return '"' + shown.replace('"', '\\"') + '"'
 
 
 def anything(text: str) -> Any:
-    """A text as it is."""
+    """Return a text as it is."""
     return text
 
 
 def boolean(text: str) -> bool:
-    """`strconv.ParseBool`. Raises ValueError."""
+    """Read a boolean (`strconv.ParseBool`). Raise ValueError."""
     if text in TRUE or text in FALSE:
         return text in TRUE
     raise ValueError(f"strconv.ParseBool: parsing {quoted(text)}: invalid syntax")
 
 
 def integer(text: str) -> int:
-    """`strconv.ParseInt` with Go's prefixes. Raises ValueError."""
+    """Read an integer with Go's prefixes (`strconv.ParseInt`). Raise ValueError."""
     if not WHOLE.fullmatch(text):
         raise ValueError(f"strconv.ParseInt: parsing {quoted(text)}: invalid syntax")
     octal = re.fullmatch(r"([+-]?)0_?([0-7][0-7_]*)", text)
@@ -101,7 +101,7 @@ def integer(text: str) -> int:
 
 
 def unsigned(text: str) -> int:
-    """`strconv.ParseUint` of 32 bits. Raises ValueError."""
+    """Read an unsigned integer of 32 bits (`strconv.ParseUint`). Raise ValueError."""
     if not text.isascii() or not text.isdigit():
         raise ValueError(f"strconv.ParseUint: parsing {quoted(text)}: invalid syntax")
     if int(text) >= 1 << 32:
@@ -110,7 +110,7 @@ def unsigned(text: str) -> int:
 
 
 def amount(text: str) -> int:
-    """A number that is not negative."""
+    """Read a number that is not negative."""
     number = integer(text)
     if number < 0:
         raise Refused("<flag> can not be negative value")
@@ -118,8 +118,8 @@ def amount(text: str) -> int:
 
 
 def seconds(text: str) -> float:
-    """A Go duration such as `5m`, in seconds. Raises ValueError."""
-    # The engine takes a while to load: most command lines name no duration.
+    """Read a Go duration such as `5m`, in seconds. Raise ValueError."""
+    # Loading the engine takes a while, and most command lines have no duration.
     from hydrofoil import engine
 
     found = engine.duration(text)
@@ -133,7 +133,7 @@ def seconds(text: str) -> float:
 
 
 def period(text: str) -> float:
-    """A duration that may be none."""
+    """Read a duration that may be zero."""
     try:
         return seconds(text)
     except Refused as e:
@@ -141,7 +141,7 @@ def period(text: str) -> float:
 
 
 def span(text: str) -> float:
-    """A duration of some length."""
+    """Read a duration that is positive."""
     found = seconds(text)
     if not found:
         raise Refused("<flag> must be greater than 0, such as 5m")
@@ -149,7 +149,7 @@ def span(text: str) -> float:
 
 
 def _unread(text: str) -> str:
-    """Why a duration is none (`time.ParseDuration`)."""
+    """Return why a duration is invalid (`time.ParseDuration`)."""
     rest = text[1:] if text[:1] in ("+", "-") else text
     while (number := NUMBER.match(rest)) is not None:
         rest = rest[number.end() :]
@@ -164,7 +164,7 @@ def _unread(text: str) -> str:
 
 
 def one_of(*words: str) -> Callable[[str], str]:
-    """A word out of a few."""
+    """Return a parser for one of several words."""
 
     def read(text: str) -> str:
         if text not in words:
@@ -175,7 +175,7 @@ def one_of(*words: str) -> Callable[[str], str]:
 
 
 def pairs(text: str) -> list[tuple[str, str | None]]:
-    """`a=b,c`: keys and values; `None` for a key without one."""
+    """Read `a=b,c`: keys and values; None for a key without a value."""
     found: list[tuple[str, str | None]] = []
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")

@@ -1,21 +1,23 @@
-"""Who asks for what: the types that filters, handlers and features share."""
+"""Request attributes: the types that filters, handlers and features share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, ItemsView, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import parse_qsl, unquote
 
+from hydrofoil.answer import Outcome
+
 LONG_RUNNING = frozenset(("attach", "exec", "proxy", "log", "portforward"))
-"""Subresources that, like watches, last as long as their client wants (controlplane `apiserver/config.go`)."""
+"""Subresources that, like watches, last until the client disconnects (controlplane `apiserver/config.go`)."""
 VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 COLLECTIVE = {"get": "list", "delete": "deletecollection"}
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who acts (apiserver `pkg/authentication/user`)."""
+    """A user (apiserver `pkg/authentication/user`)."""
 
     name: str
     uid: str = ""
@@ -24,21 +26,21 @@ class User:
 
 
 ADMIN = User("admin", "00000000-0000-4000-8000-000000000001", ("system:masters", "system:authenticated"))
-"""Who every caller is as long as nobody asks for credentials."""
+"""The user of every request as long as there is no authentication."""
 
 
 @dataclass(slots=True)
 class RequestInfo:
-    """What a method and a URL ask for (apiserver `pkg/endpoints/request/requestinfo.go`)."""
+    """The attributes in a method and a URL (apiserver `pkg/endpoints/request/requestinfo.go`)."""
 
     path: str
-    """Decoded: what is escaped is part of the path like everything else, slashes too, as in Go."""
+    """Decoded: an escaped character, even a slash, is part of the path like any other, as in Go."""
     query: str
     """The raw query."""
     verb: str
-    """As rights name it; of what is no resource the method in lower case."""
+    """As in authorization rules; for a non-resource path the method in lower case."""
     resourceful: bool
-    """Whether the path is that of a resource, served or not; all that follows is empty otherwise."""
+    """Whether the path is that of a resource, served or not; the fields below are empty otherwise."""
     group: str = ""
     version: str = ""
     resource: str = ""
@@ -46,21 +48,77 @@ class RequestInfo:
     namespace: str = ""
     name: str = ""
     lasting: bool = False
-    """Whether the request lasts as long as its client wants (`LongRunningFunc`)."""
+    """Whether the request lasts until the client disconnects (`LongRunningFunc`)."""
     watch_prefix: bool = False
     rest: tuple[str, ...] = ()
     """Segments after the subresource: the path of a proxy."""
 
 
+class Headers(Protocol):
+    """The headers of a request; names are not case-sensitive."""
+
+    def get(self, key: str, default: str, /) -> str:
+        """Return the first value of a header."""
+
+    def getall(self, key: str, default: list[str], /) -> list[str]:
+        """Return the values of a header."""
+
+    def items(self) -> ItemsView[str, str]:
+        """Return names and values in their order."""
+
+
+class Incoming(Protocol):
+    """A request as lower layers see it: without its connection."""
+
+    info: RequestInfo
+    user: User
+    """The user it acts as."""
+    audit_id: str
+    common: bytes
+    """Header lines of every answer to this request."""
+
+    @property
+    def method(self) -> str:
+        """Return the method."""
+
+    @property
+    def target(self) -> str:
+        """Return the target of the request line: path and query as received."""
+
+    @property
+    def headers(self) -> Headers:
+        """Return the headers."""
+
+    @property
+    def remote(self) -> str:
+        """Return the address of the client."""
+
+    @property
+    def patience(self) -> float:
+        """Return the time limit in seconds of an answer without a deadline of its own."""
+
+    def arriving(self) -> AsyncIterator[bytes] | None:
+        """Return the pieces of the body as they arrive; None without a body."""
+
+    def ends(self) -> float | None:
+        """Return the deadline of the answer, in the loop's time."""
+
+    def lasts(self) -> None:
+        """Remove the deadline: the answer lasts until its client disconnects."""
+
+    def at_end(self, call: Callable[[Outcome], None]) -> None:
+        """Register a call before the last byte, or when the connection breaks."""
+
+
 class Authorizer(Protocol):
-    """Decides who may do what."""
+    """A decision on each request of a user."""
 
     async def authorize(self, user: User, info: RequestInfo) -> str | None:
-        """Why it is refused; None when it is allowed."""
+        """Return the reason for a refusal; None if the request is allowed."""
 
 
 def parse(method: str, target: str) -> RequestInfo:
-    """What a method and the target of a request line ask for; nothing but these is looked at."""
+    """Return the attributes of a method and the target of a request line, and of nothing else."""
     path, _, query = target.partition("?")
     if "%" in path:
         path = unquote(path)
@@ -99,6 +157,6 @@ def parse(method: str, target: str) -> RequestInfo:
 
 
 def _watches(query: str) -> bool:
-    """Whether a query asks for a watch: by anything but `false` and `0`."""
+    """Report whether a query requests a watch: by anything but `false` and `0`."""
     given = next((value for key, value in parse_qsl(query, keep_blank_values=True) if key == "watch"), "0")
     return given.lower() not in ("false", "0", "f")

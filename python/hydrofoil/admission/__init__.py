@@ -1,1 +1,1 @@
-"""Who changes and who refuses what is written, between the request and the registry."""
+"""Admission of writes, between the request and the registry: mutating and validating plug-ins."""

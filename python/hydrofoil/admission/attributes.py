@@ -1,4 +1,4 @@
-"""What plug-ins see of a request."""
+"""The attributes of a request that admission plug-ins see."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from hydrofoil.request import User
 
 @dataclass(slots=True)
 class Attributes:
-    """One request that writes (apiserver `pkg/admission/attributes.go`)."""
+    """A write request (apiserver `pkg/admission/attributes.go`)."""
 
     resource: Resource
     subresource: str
     namespace: str
     name: str
-    """As the request names it; empty where the object does, or has a name made up."""
+    """The name in the request; empty if the object has it, or if it is generated."""
     dry_run: bool
     user: User
     warnings: list[str]
     operation: Operation = "CREATE"
     draft: Draft | None = None
-    """What is written; a deletion has none."""
+    """The object being written; absent for a deletion."""
     old: Stored | None = None
-    """What is there before; a new object has none."""
+    """The stored version before the write; absent for a new object."""
 
     @property
     def object(self) -> Draft:
-        """What is written, of an operation that writes an object."""
+        """Return the object being written, for an operation that has one."""
         assert self.draft is not None, "a deletion has no object"
         return self.draft
 
     @property
     def key(self) -> tuple[str, str]:
-        """Group and plural of the resource, with which both groups of events are one."""
+        """Return group and plural of the resource; both groups of events count as one."""
         return (self.resource.storage_group, self.resource.plural)
 
     def warn(self, text: str) -> None:
-        """Tells the client something."""
+        """Add a warning for the client."""
         self.warnings.append(text)
 
     def forbidden(self, why: str, causes: Sequence[dict[str, str]] = ()) -> errors.ApiError:
-        """403 of this request: a name that is not made up yet shows by its prefix (`extractResourceName`)."""
+        """Return a 403 for this request; a name not generated yet is shown by its prefix (`extractResourceName`)."""
         name = self.name
         if not name and self.draft is not None:
-            head = self.draft.head()
-            name = head[2] or head[3] or "Unknown"
+            meta = self.draft.metadata()
+            name = meta.name or meta.generate_name or "Unknown"
         elif not name and self.old is not None:
             name = self.old.name
         return errors.forbidden(self.resource.group, self.resource.plural, name, why, causes)

@@ -1,4 +1,4 @@
-"""The plug-ins of a server in their order, and admission of one request by them."""
+"""The ordered admission plug-ins of a server, and their run over one request."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from hydrofoil.request import ADMIN, User
 
 Step = Callable[[Attributes], Awaitable[None] | None]
 Steps = tuple[Sequence[Step], Sequence[Step]]
-"""What changes and what refuses."""
+"""Mutating and validating steps."""
 
 
 class Chain:
-    """Plug-ins in the order in which they are asked; which of them handle what is found out once."""
+    """Plug-ins in the order of their calls; which of them handle a request is computed once."""
 
     def __init__(self, plugins: Sequence[Plugin]) -> None:
         self.plugins = tuple(plugins)
         self._steps: dict[tuple[Resource, str, Operation], Steps] = {}
 
     def changed(self) -> None:
-        """Find out anew which plug-ins handle what: resources or plug-ins have come or gone."""
+        """Recompute which plug-ins handle which requests: resources or plug-ins were added or removed."""
         self._steps.clear()
 
     def steps(self, resource: Resource, subresource: str, operation: Operation) -> Steps:
-        """What is asked of such requests."""
+        """Return the steps for such requests."""
         key = (resource, subresource, operation)
         found = self._steps.get(key)
         if found is None:
@@ -51,12 +51,12 @@ class Chain:
         user: User = ADMIN,
         warnings: list[str] | None = None,
     ) -> Write:
-        """A write that these plug-ins admit."""
-        told: list[str] = [] if warnings is None else warnings
-        # It does not know the write: each would keep the other until the collector of circles comes.
-        admit = Admission(resource, subresource, namespace, name, dry_run, user, told)
+        """Return a write that these plug-ins admit."""
+        reported: list[str] = [] if warnings is None else warnings
+        # No reference to the write: each would keep the other alive until the cyclic garbage collector runs.
+        admit = Admission(resource, subresource, namespace, name, dry_run, user, reported)
         admit.chain = self
-        return Write(admit, manager, subresource, dry_run, user, told)
+        return Write(admit, manager, subresource, dry_run, user, reported)
 
 
 class Admission(Attributes):
@@ -66,12 +66,12 @@ class Admission(Attributes):
     chain: Chain
 
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
-        """Have the draft changed."""
+        """Run the mutating steps on the draft."""
         steps = self.chain.steps(self.resource, self.subresource, operation)[0]
         return self._ask(steps, operation, draft, old) if steps else None
 
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
-        """Have what would be stored looked at."""
+        """Run the validating steps on the object to be stored."""
         steps = self.chain.steps(self.resource, self.subresource, operation)[1]
         return self._ask(steps, operation, draft, old) if steps else None
 
@@ -85,7 +85,7 @@ class Admission(Attributes):
         return None
 
     async def _rest(self, waits: Awaitable[None], steps: Sequence[Step]) -> None:
-        """Go on after a plug-in that has to wait."""
+        """Continue after a plug-in that has to wait."""
         await waits
         for step in steps:
             if (again := step(self)) is not None:

@@ -1,4 +1,4 @@
-"""What an admission plug-in is."""
+"""The interface of an admission plug-in."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Plugin(Protocol):
     """One plug-in; a step that it does not override is never called."""
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
-        """Whether it looks at such requests; the answer is kept until `Chain.changed()`."""
+        """Report whether it handles such requests; the result is kept until `Chain.changed()`."""
 
     def mutate(self, a: Attributes) -> Awaitable[None] | None:
-        """Change the draft; an awaitable only to wait. Raises ApiError."""
+        """Change the draft; return an awaitable only to wait. Raise ApiError to refuse."""
         return None
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
-        """Refuse a request, the draft is left alone; an awaitable only to wait. Raises ApiError."""
+        """Check the request without changing the draft; return an awaitable only to wait. Raise ApiError to refuse."""
         return None

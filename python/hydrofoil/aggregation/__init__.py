@@ -1,1 +1,1 @@
-"""API services: what is registered, and which of them the server has itself."""
+"""API services: their registrations, and those that this server handles itself."""

@@ -1,8 +1,7 @@
-"""API services: those of built-in groups and of definitions, kept as kube-apiserver keeps them.
+"""API services of built-in groups and of definitions, kept in step as kube-apiserver does.
 
-What upstream leaves to controllers of its own process (`autoregister`, `crdregistration`, the local availability
-controller) is a queue of names here, which writes wait for; whether a service answers is found out by
-`controllers/availability`.
+Upstream leaves this to controllers in its own process (`autoregister`, `crdregistration`, the local availability
+controller). Here it is a queue of names that writes wait for; `aggregation/availability` probes remote services.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.aggregation.wanted import Wanted, services_of
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.registration import CUSTOM_PRIORITY
@@ -20,7 +20,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.base import Strategy, now
+from hydrofoil.registry.strategy import Strategy, now
 from hydrofoil.registry.write import Write
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
@@ -35,7 +35,7 @@ Available = tuple[str, str, str]
 
 
 def with_available(body: Body, available: Available, clock: Clock) -> Body | None:
-    """The status of an API service with a condition; None when it says so already (`SetAPIServiceCondition`)."""
+    """Return the status of an API service with a condition; None if it is unchanged (`SetAPIServiceCondition`)."""
     status, reason, message = available
     given: Body = body.get("status", {})
     conditions: list[Body] = list(given.get("conditions") or ())
@@ -54,37 +54,35 @@ def with_available(body: Body, available: Available, clock: Clock) -> Body | Non
 
 
 def managed(body: Body) -> bool:
-    """Whether an API service is kept in step with definitions."""
+    """Report whether an API service is kept in step with definitions."""
     return bool(body["metadata"].get("labels", {}).get(LABEL) == "true")
 
 
 class ApiServices:
-    """The API services that the server keeps itself, and that those it serves are said to be available.
+    """The API services that the server manages itself, and the availability of those it serves.
 
-    Safe to run in several servers over one log: each service is worked on from what is there.
+    Safe to run in several servers over one log: each service is processed from its present state.
     """
 
-    def __init__(self, registry: Registry, hub: Hub, clock: Clock) -> None:
+    def __init__(self, registry: Registry, registrations: Registrations, hub: Hub, clock: Clock) -> None:
         self.registry = registry
         self._queue = Queue("the work on API services", self._work, clock)
-        self._worker: asyncio.Task[Any] | None = None
-        """Who works on API services: what it writes itself it does not wait for."""
         self._wanted = Wanted()
         self.followed: list[Followed[Any]] = []
-        """What is brought up to the view before it is read."""
+        """The states brought up to the view before they are read."""
         self._definitions: Followed[Wanted] | None = None
         if (resource := self._resource()) is not None:
-            registrations = Followed(registry.collection(resource), resource.native, registry.registrations, hub)
-            registrations.on_change(registry.registrations.tell)
-            registry.registrations.listeners.append(lambda name, _: self._queue.put((name,)))
-            self.followed.append(registrations)
+            followed = Followed(registry.collection(resource), resource.native, registrations, hub)
+            followed.on_change(registrations.report)
+            registrations.listeners.append(lambda name, _: self._queue.put((name,)))
+            self.followed.append(followed)
             if (defined := registry.catalog.collected("apiextensions.k8s.io", "customresourcedefinitions")) is not None:
                 self._definitions = Followed(registry.collection(defined), defined.native, self._wanted, hub)
                 self._definitions.on_change(self._put_changed)
                 self.followed.append(self._definitions)
 
     async def close(self) -> None:
-        """Work no more."""
+        """Stop the work."""
         await self._queue.close()
         for followed in self.followed:
             followed.end()
@@ -106,31 +104,26 @@ class ApiServices:
                     await self._create(group, version, priorities, "onstart")
 
     async def written(self, name: str) -> None:
-        """Wait until what follows from the write of an API service is done."""
-        if asyncio.current_task() is not self._worker:
-            await self._queue.done((name,))
+        """Wait until the consequences of the write of an API service are done."""
+        await self._queue.done((name,))
 
     async def defined(self, old: Stored | None, new: Stored | None) -> None:
-        """Wait until the API services of a definition that was written are there, and those it left are not."""
+        """Wait until the API services of a written definition exist, and those it no longer has are removed."""
         if self._definitions is not None:
             names = sorted(services_of(old) | services_of(new))
             await asyncio.gather(*(self._queue.done((name,)) for name in names))
 
     async def _work(self, key: Key) -> bool:
-        """Bring one API service in step with definitions, and say that it is available when it is served here."""
-        self._worker = asyncio.current_task()
-        try:
-            await self._sync(key[0])
-            resource = self._resource()
-            stored = resource and self.registry.collection(resource).get(resource.native, "", key[0])
-            if stored and orjson.loads(stored.json).get("spec", {}).get("service") is None:
-                await self.tell(key[0], LOCAL)
-        finally:
-            self._worker = None
+        """Bring one API service in step with definitions, and mark it available if it is served here."""
+        await self._sync(key[0])
+        resource = self._resource()
+        stored = resource and self.registry.collection(resource).get(resource.native, "", key[0])
+        if stored and orjson.loads(stored.json).get("spec", {}).get("service") is None:
+            await self.report(key[0], LOCAL)
         return True
 
-    async def tell(self, name: str, available: Available) -> None:
-        """Write whether an API service is available, unless it says so already."""
+    async def report(self, name: str, available: Available) -> None:
+        """Write the availability of an API service if it has changed."""
         resource = self._resource()
         if resource is None or (old := self.registry.collection(resource).get(resource.native, "", name)) is None:
             return
@@ -164,7 +157,7 @@ class ApiServices:
             return
         body: Body = orjson.loads(stored.json)
         if not managed(body):
-            # Made by hand, or by a start: it is whoever's it is.
+            # Created by hand or at the start: not managed here.
             return
         if not wanted:
             await self._delete(resource, name, stored.uid)
@@ -190,7 +183,7 @@ class ApiServices:
         except ApiError as e:
             if e.code != 404:
                 raise
-            # It has gone meanwhile, and is made anew.
+            # It was deleted meanwhile: create it anew.
             self._queue.put((name,))
 
     @staticmethod
@@ -214,12 +207,12 @@ class ApiServices:
             await self.registry.create(resource, "", draft, Write(manager=MANAGER))
         except ApiError as e:
             if e.code not in (409, 422):
-                # 422: a definition may have a version that no API service may have; it has none then, as upstream.
+                # 422: a definition may have a version name that no API service allows; it has no service then.
                 raise
 
 
 class ApiServiceStrategy(Strategy):
-    """Has a write of an API service wait for what follows from it."""
+    """Make the write of an API service wait for its consequences."""
 
     def __init__(self, services: ApiServices) -> None:
         super().__init__(services.registry)

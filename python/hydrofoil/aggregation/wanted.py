@@ -1,4 +1,4 @@
-"""The API services that definitions of custom resources are served under."""
+"""The API services of custom resource definitions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hydrofoil.engine import Stored
 
 
 def services_of(definition: Stored | None) -> frozenset[str]:
-    """The names of the API services of the versions that a definition serves, be its names accepted or not."""
+    """Return the names of the API services of a definition's served versions, whether or not its names are accepted."""
     if definition is None:
         return frozenset()
     spec = orjson.loads(definition.json)["spec"]
@@ -19,7 +19,7 @@ def services_of(definition: Stored | None) -> frozenset[str]:
 
 
 class Wanted:
-    """Which API services definitions want, as a function of these."""
+    """The API services of all definitions, as a function of these."""
 
     def __init__(self) -> None:
         self._of: dict[str, frozenset[str]] = {}
@@ -28,7 +28,7 @@ class Wanted:
         self._changed: dict[str, None] = {}
 
     def replace(self, objects: Iterable[Stored]) -> None:
-        """Take in all definitions there are."""
+        """Replace the state by all present definitions."""
         found = {stored.name: services_of(stored) for stored in objects}
         for name in [name for name in self._of if name not in found]:
             self._put(name, frozenset())
@@ -36,12 +36,12 @@ class Wanted:
             self._put(name, services)
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
-        """Take in a change."""
+        """Apply a change."""
         if (stored := new or old) is not None:
             self._put(stored.name, services_of(new))
 
     async def settle(self) -> None:
-        """All of it is in at once."""
+        """Return at once: nothing is pending."""
 
     def _put(self, name: str, services: frozenset[str]) -> None:
         before = self._of.pop(name, frozenset())
@@ -55,10 +55,10 @@ class Wanted:
         self._changed |= dict.fromkeys(before ^ services)
 
     def wants(self, service: str) -> bool:
-        """Whether a definition is served under an API service."""
+        """Report whether a definition is served under an API service."""
         return service in self._times
 
     def changed(self) -> list[str]:
-        """The API services that definitions came to or left since the last call."""
+        """Return the API services that definitions began or ceased to use since the last call."""
         changed, self._changed = self._changed, {}
         return sorted(changed)

@@ -1,1 +1,1 @@
-"""Custom resource definitions: what is served of them, their status, and the end of their instances."""
+"""Custom resource definitions: the resources they serve, their status, and the removal of their instances."""

@@ -1,4 +1,4 @@
-"""Custom resource definitions: what their writes refuse, and wait for."""
+"""The strategy of custom resource definitions: checks of their writes, and the effects a write waits for."""
 
 from __future__ import annotations
 
@@ -8,34 +8,35 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 
-from hydrofoil.apiextensions import naming
+from hydrofoil.apiextensions import conditions
+from hydrofoil.apiextensions.conditions import Definition
 from hydrofoil.apiextensions.finalizer import Finalizer
-from hydrofoil.apiextensions.naming import Definition
+from hydrofoil.apiextensions.resources import holds
 from hydrofoil.apiextensions.served import Served
 from hydrofoil.apiextensions.status import FINALIZER, Definitions, Status
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.apis.custom import holds
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import invalid
-from hydrofoil.registry.conversion import bundle_problem
+from hydrofoil.outbound.services import Services
+from hydrofoil.outbound.trust import bundle_problem
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.base import Step, Strategy, now
+from hydrofoil.registry.strategy import Step, Strategy, now
 from hydrofoil.registry.write import Write
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
 
 BUNDLE = ("spec", "conversion", "webhook", "clientConfig", "caBundle")
 OLD_BUNDLE = ("spec", "conversion", "webhookClientConfig", "caBundle")
-"""Where `v1beta1` has it."""
+"""The path of the bundle in `v1beta1`."""
 Beside = Callable[[Stored | None, Stored | None], Awaitable[None]]
-"""Waits until what others make of a definition, as it was and as it is, is there."""
+"""Wait until other work that follows from a definition, by its versions before and after, is done."""
 
 
 class Extensions:
-    """The definitions of one server: what is served of them, and what works on them."""
+    """The definitions of one server: the resources they serve, and the queues that process them."""
 
     def __init__(
         self,
@@ -44,11 +45,10 @@ class Extensions:
         hub: Hub,
         clock: Clock,
         swapped: Callable[[tuple[str, str] | None], None],
-        services: dict[str, str],
+        services: Services,
     ) -> None:
-        """`services` tells where services that webhooks name are reached: `namespace/name` to `host:port`."""
-        self._served = Served(registry, clock, swapped)
-        self._served.services = services
+        """`services` locates the webhooks that convert."""
+        self._served = Served(registry, clock, swapped, services)
         definitions = Definitions(registry, resource)
         self.followed = Followed(definitions.collection, resource.native, self._served, hub)
         self.finalizer = Finalizer(definitions, self.followed, clock)
@@ -56,7 +56,7 @@ class Extensions:
         self.status = Status(definitions, self.followed, self.finalizer.put, clock)
 
     async def close(self) -> None:
-        """Work no more, and let the connections to webhooks go."""
+        """Stop the work and close the connections to webhooks."""
         self.followed.end()
         await self.status.close()
         await self.finalizer.close()
@@ -64,7 +64,7 @@ class Extensions:
 
 
 class DefinitionStrategy(Strategy):
-    """Has a write of a definition wait until it is served, or no more, as it says then."""
+    """Make the write of a definition wait until its resources are served, or no longer are."""
 
     def __init__(self, registry: Registry, extensions: Extensions, beside: Beside) -> None:
         super().__init__(registry)
@@ -81,28 +81,29 @@ class DefinitionStrategy(Strategy):
         await self._extensions.followed.state.settled(stored.name)
 
     async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
-        """Refuses a caBundle that is none where one that is stood before (`allowInvalidCABundle`)."""
+        """Refuse an invalid caBundle in the place of a valid one (`allowInvalidCABundle`)."""
         if old is None:
             return None
-        api_version, kind = draft.head()[:2]
-        group, _, version = api_version.partition("/")
+        meta = draft.metadata()
+        kind = meta.kind
+        group, _, version = meta.api_version.partition("/")
         bundle = [*(OLD_BUNDLE if version == "v1beta1" else BUNDLE)]
         if (given := draft.get(bundle)) is not None and given != old.thaw().get(bundle):
             before: Definition = orjson.loads(old.json)
             text: str = orjson.loads(given)
             why = bundle_problem(base64.b64decode(text or ""))
-            if why and holds(before, "Established") and not bundle_problem(naming.bundle(before)):
+            if why and holds(before, "Established") and not bundle_problem(conditions.bundle(before)):
                 at = "spec.conversion.webhookClientConfig.caBundle"
                 cause = ("FieldValueInvalid", f'Invalid value: "{text}": {why}', at)
                 raise invalid(group, kind, old.name, [cause])
         return None
 
     def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
-        _, deleted, _, finalizers = draft.lifecycle()
-        if deleted:
+        lifecycle = draft.lifecycle()
+        if lifecycle.deletion_timestamp:
             return super().begin_delete(draft, options)
-        draft.set(["metadata", "finalizers"], orjson.dumps([*finalizers, FINALIZER]))
+        draft.set(["metadata", "finalizers"], orjson.dumps([*lifecycle.finalizers, FINALIZER]))
         draft.set(["metadata", "deletionTimestamp"], now(self.objects.clock))
         why = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
-        naming.put(draft, ("Terminating", "True", "InstanceDeletionPending", why), self.objects.clock)
+        conditions.put(draft, ("Terminating", "True", "InstanceDeletionPending", why), self.objects.clock)
         return "mark"

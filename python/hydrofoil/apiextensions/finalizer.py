@@ -1,4 +1,4 @@
-"""The end of the instances of definitions that go (apiextensions-apiserver `pkg/controller/finalizer`)."""
+"""Removal of the instances of deleted definitions (apiextensions-apiserver `pkg/controller/finalizer`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import logging
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.apiextensions import naming
-from hydrofoil.apiextensions.naming import Change, Condition, Definition
+from hydrofoil.apiextensions import conditions
+from hydrofoil.apiextensions.conditions import Change, Condition, Definition
+from hydrofoil.apiextensions.resources import condition, holds
 from hydrofoil.apiextensions.served import Served
 from hydrofoil.apiextensions.status import FINALIZER, Definitions, going, read
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.apis.custom import condition, holds
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
@@ -23,17 +23,17 @@ from hydrofoil.watch.queue import Key, Queue
 
 LOG = logging.getLogger("hydrofoil")
 SEEN_SECONDS = 0.15
-"""How long a definition that others hold is seen to be terminating, as upstream's controller takes to get to it."""
+"""The time a definition with further finalizers is seen as terminating, as with upstream's controller."""
 WIDTH = 8
-"""How many definitions are cleaned up after beside each other."""
+"""The number of definitions processed at a time."""
 PROGRESS: Condition = ("Terminating", "True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 FAILED = "InstanceDeletionFailed"
 
 
 class Finalizer:
-    """Deletes the instances of definitions that are being deleted, and lets these go then.
+    """Delete the instances of definitions that are being deleted, then remove the definitions' finalizer.
 
-    Safe to run in several servers over one log: who comes later finds nothing left to do.
+    Safe to run in several servers over one log: the later ones find nothing left to do.
     """
 
     def __init__(self, definitions: Definitions, served: Followed[Served], clock: Clock) -> None:
@@ -43,19 +43,19 @@ class Finalizer:
         self._clock = clock
         self._queue = Queue("the clean-up of definitions", self._work, clock, width=WIDTH)
         self._held: set[str] = set()
-        """Definitions that wait for instances, which finalizers may hold."""
+        """Definitions that wait for instances, which may have finalizers."""
 
     def put(self, name: str) -> None:
-        """Have a definition cleaned up after."""
+        """Queue a definition for the removal of its instances."""
         self._queue.put((name,))
 
     def instance_gone(self, name: str) -> None:
-        """Look again at a definition that waits for its instances."""
+        """Queue a definition again that waits for its instances."""
         if name in self._held:
             self.put(name)
 
     async def close(self) -> None:
-        """Work no more."""
+        """Stop the work."""
         await self._queue.close()
 
     async def _work(self, key: Key) -> bool:
@@ -76,16 +76,16 @@ class Finalizer:
             await self._clock.sleep(SEEN_SECONDS)
 
         def finish(draft: Draft, clock: Clock) -> None:
-            naming.put(draft, ended, clock)
-            kept = [f for f in draft.lifecycle()[3] if f != FINALIZER]
+            conditions.put(draft, ended, clock)
+            kept = [f for f in draft.lifecycle().finalizers if f != FINALIZER]
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
 
-        # While others hold it, objects may be created again: its condition says so.
+        # Other finalizers may allow objects to be created again: its condition reports it.
         await self._definitions.write(name, lambda _, found: finish if going(found) else None)
         return True
 
     async def _emptied(self, instances: Resource, name: str) -> bool:
-        """Delete all instances; whether none is left: finalizers may hold some, and some may not be readable."""
+        """Delete all instances; report whether none is left: some may have finalizers, and some may be unreadable."""
         collection = self._registry.collection(instances)
         if not collection.ready():
             await collection.wait()
@@ -102,7 +102,7 @@ class Finalizer:
             kind = f"{instances.api_version}, Kind={instances.kind}"
             why = f"could not list instances: storage is (re)initializing: failed to list {kind}: {e.args[1]}"
             failed: Condition = ("Terminating", "True", FAILED, why)
-            await self._definitions.write(name, lambda _, found: told(found, failed))
+            await self._definitions.write(name, lambda _, found: reported(found, failed))
             return False
         if collection.stats().objects:
             self._held.add(name)
@@ -110,14 +110,14 @@ class Finalizer:
         return True
 
 
-def told(definition: Definition, verdict: Condition) -> Change | None:
-    """What changes when a condition is to stand as given."""
-    return None if naming.same(definition, verdict) else lambda draft, clock: naming.put(draft, verdict, clock)
+def reported(definition: Definition, verdict: Condition) -> Change | None:
+    """Return the change that sets a condition."""
+    return None if conditions.same(definition, verdict) else lambda draft, clock: conditions.put(draft, verdict, clock)
 
 
 def begun(_: Stored, definition: Definition) -> Change | None:
-    """What changes when the deletion of instances begins; one that failed before is told as that until it succeeds."""
+    """Return the change at the start of the deletion of instances; a failure is reported until a success."""
     found = condition(definition, "Terminating")
     if not going(definition) or (found is not None and (found["status"], found["reason"]) == ("True", FAILED)):
         return None
-    return told(definition, PROGRESS)
+    return reported(definition, PROGRESS)

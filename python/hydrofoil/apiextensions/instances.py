@@ -1,4 +1,4 @@
-"""What is done differently with the instances of definitions."""
+"""The strategy of the instances of definitions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Stored
 from hydrofoil.registry.objects import Objects
-from hydrofoil.registry.strategies.base import Strategy
+from hydrofoil.registry.strategy import Strategy
 
 
 class InstanceStrategy(Strategy):
-    """Tells when an instance has gone: the end of its definition may wait for that."""
+    """Report each removed instance: the removal of its definition may wait for that."""
 
     def __init__(self, objects: Objects, gone: Callable[[], None]) -> None:
         super().__init__(objects)

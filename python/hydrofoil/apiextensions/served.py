@@ -1,4 +1,4 @@
-"""What is served of custom resource definitions: a function of the definitions as they are."""
+"""The resources served for custom resource definitions: a function of the present definitions."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import Any
 
 import orjson
 
+from hydrofoil.apiextensions.conditions import Definition
+from hydrofoil.apiextensions.conversion import Webhook
 from hydrofoil.apiextensions.instances import InstanceStrategy
-from hydrofoil.apiextensions.naming import Definition, Taken
+from hydrofoil.apiextensions.name_conflicts import Taken
+from hydrofoil.apiextensions.resources import holds, resources, stored_resource
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.apis.custom import holds, resources, stored_resource
 from hydrofoil.clock import Clock
 from hydrofoil.engine import ResourceType, Stored
 from hydrofoil.errors import FAULTS
-from hydrofoil.registry.conversion import Webhook
-from hydrofoil.registry.pool import LARGE, RETRY_SECONDS, run
+from hydrofoil.outbound.services import Services
+from hydrofoil.pool import LARGE, RETRY_SECONDS, run
 from hydrofoil.registry.store import Registry
 
 LOG = logging.getLogger("hydrofoil")
@@ -28,52 +30,57 @@ LOG = logging.getLogger("hydrofoil")
 
 @dataclass(slots=True, frozen=True)
 class Known:
-    """What was last published of a definition."""
+    """The last published state of a definition."""
 
     state: bytes
-    """The hash of all that is served by."""
+    """The hash of everything that serving depends on."""
     form: bytes
-    """The hash of what objects are shown by."""
+    """The hash of everything that the representation of objects depends on."""
     natives: dict[str, ResourceType]
 
 
 @dataclass(slots=True, frozen=True)
 class Plan:
-    """What is to be published of a definition."""
+    """The next state of a definition to publish."""
 
     stored: Stored
     definition: Definition
     state: bytes
     form: bytes
     selectable: bytes
-    """The hash of what objects are selected by; empty when that is what all are."""
+    """The hash of the selectable fields; empty for those that all objects have."""
 
     @property
     def large(self) -> bool:
-        """Whether it is made off the loop."""
+        """Report whether it is prepared off the loop."""
         return self.stored.size > LARGE
 
 
 class Served:
-    """The catalog's custom resources, the names that definitions hold, and the webhooks that convert.
+    """The catalog's custom resources, the names that definitions hold, and the conversion webhooks.
 
-    What takes long is made beside the loop; until it is in, a definition is served as before.
+    Long work is done off the loop; until it is complete, a definition is served as before.
     """
 
-    def __init__(self, registry: Registry, clock: Clock, swapped: Callable[[tuple[str, str] | None], None]) -> None:
-        """`swapped` is called when resources have come, changed or gone: with the collection whose streams end, if they
-        do."""
+    def __init__(
+        self,
+        registry: Registry,
+        clock: Clock,
+        swapped: Callable[[tuple[str, str] | None], None],
+        services: Services,
+    ) -> None:
+        """Call `swapped` when resources were added, changed or removed, with the collection whose streams end, if any.
+        `services` locates the conversion webhooks."""
         self._registry = registry
         self._clock = clock
         self._swapped = swapped
-        self.services: dict[str, str] = {}
-        """Where services that webhooks name are reached: `namespace/name` to `host:port`."""
+        self._services = services
         self.instance_gone: Callable[[str], None] = lambda _: None
-        """Called with the name of a definition when an instance has gone."""
+        """Called with the name of a definition when an instance is removed."""
         self._present: dict[str, Stored] = {}
         self._accepted: dict[str, dict[str, Any]] = {}
         self._waiting: set[str] = set()
-        """Definitions that do not hold all names they want."""
+        """Definitions that lack some of the names they request."""
         self._known: dict[str, Known] = {}
         self._selectable: dict[str, bytes] = {}
         self._instances: dict[str, Resource] = {}
@@ -83,7 +90,7 @@ class Served:
         self._changed: dict[str, None] = {}
 
     async def close(self) -> None:
-        """Make no more, and let the connections to webhooks go."""
+        """Stop the work and close the connections to webhooks."""
         self._faults.clear()
         tasks = list(self._works.values())
         for task in tasks:
@@ -93,7 +100,7 @@ class Served:
             await webhook.close()
 
     def replace(self, objects: Iterable[Stored]) -> None:
-        """Take in all definitions there are."""
+        """Replace the state by all present definitions."""
         found = {stored.name: stored for stored in objects}
         for name in [name for name in self._present if name not in found]:
             self._forget(name)
@@ -101,19 +108,19 @@ class Served:
             self._take(stored)
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
-        """Take in a change."""
+        """Apply a change."""
         if new is not None:
             self._take(new)
         elif old is not None:
             self._forget(old.name)
 
     async def settle(self) -> None:
-        """Wait until what is made beside the loop is in."""
+        """Wait until the work off the loop is complete."""
         while self._works:
             await asyncio.wait(self._works.values())
 
     async def settled(self, name: str) -> None:
-        """Wait until a definition, and what it holds up in its group, is served as it says. Raises why it cannot be."""
+        """Wait until a definition, and those of its group it affects, are served as specified; raise their error."""
         group = name.partition(".")[2]
         while works := [work for other, work in self._works.items() if other.partition(".")[2] == group]:
             await asyncio.wait(works)
@@ -121,20 +128,20 @@ class Served:
             raise RuntimeError(f"{name} is not served as it says") from fault
 
     def changed(self) -> list[str]:
-        """The definitions that came, changed or went since the last call."""
+        """Return the definitions added, changed or removed since the last call."""
         changed, self._changed = self._changed, {}
         return list(changed)
 
     def present(self, name: str) -> Stored | None:
-        """A definition as it was taken in."""
+        """Return a definition as it was applied."""
         return self._present.get(name)
 
     def instances(self, name: str) -> Resource | None:
-        """The resource that the instances of a definition are stored as; None when they never were served."""
+        """Return the storage resource of a definition's instances; None if they were never served."""
         return self._instances.get(name)
 
     def taken(self, group: str) -> Taken:
-        """The names of resources and of kinds that definitions of a group hold."""
+        """Return the names of resources and of kinds that definitions of a group hold."""
         taken, kinds = set[str](), set[str]()
         for name, names in self._accepted.items():
             if name.partition(".")[2] == group:
@@ -143,7 +150,7 @@ class Served:
         return taken - {""}, kinds - {""}
 
     def waiting(self, group: str) -> list[str]:
-        """The definitions of a group that do not hold all names they want."""
+        """Return the definitions of a group that lack some of the names they request."""
         return sorted(name for name in self._waiting if name.partition(".")[2] == group)
 
     def _take(self, stored: Stored) -> None:
@@ -167,7 +174,7 @@ class Served:
             self._failed(name, e)
 
     def _forget(self, name: str) -> None:
-        """Serve nothing of a definition that has gone."""
+        """Stop serving a removed definition."""
         del self._present[name]
         self._changed[name] = None
         self._selectable.pop(name, None)
@@ -187,46 +194,46 @@ class Served:
             self._take(self._present[name])
 
     def _plan(self, stored: Stored, definition: Definition) -> Plan | None:
-        """What is to be published of a definition; None when that is done already."""
+        """Return the next state to publish for a definition; None if it is published already."""
         name = stored.name
         if not (holds(definition, "NamesAccepted") or holds(definition, "Established")):
             self._withdraw(name)
             return None
         names = definition["status"]["acceptedNames"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
-        # Not from the decoded spec: a schema may be deeper than what can be written again here.
+        # Not from the decoded spec: a schema may be nested too deeply to be encoded here.
         spec = stored.thaw().get(["spec"]) or b""
         state = hashlib.sha256(b"".join((spec, orjson.dumps([names, conditions])))).digest()
         if (known := self._known.get(name)) is not None and known.state == state:
             return None
         form = hashlib.sha256(b"".join((spec, orjson.dumps(names)))).digest()
-        # What is selected by are values as they are read: with defaults, which a schema may change.
+        # Selectable values are read with defaults, which a schema may change.
         selects = any(v.get("selectableFields") for v in definition["spec"]["versions"])
         return Plan(stored, definition, state, form, hashlib.sha256(spec).digest() if selects else b"")
 
     def _publish(self, plan: Plan) -> None:
-        """Serve what a definition says from now on, or begin to make that."""
+        """Publish a definition, or begin to prepare it."""
         name = plan.stored.name
         if plan.large or self._reselects(plan):
             self._works[name] = asyncio.create_task(self._beside(name))
             return
         known = self._known.get(name)
         same = known is not None and known.form == plan.form
-        # Where only conditions changed, what is shown stays as it is (`updateCustomResourceDefinition`).
+        # If only conditions changed, the representation is kept (`updateCustomResourceDefinition`).
         natives = known.natives if same and known else dict(self._registry.catalog.native.custom(plan.stored))
         webhook = self._webhook(name, plan.definition["spec"].get("conversion", {}))
         self._swap(plan, natives, webhook, resources(plan.definition, natives, webhook))
 
     def _reselects(self, plan: Plan) -> bool:
-        """Whether objects that are there are selected by other values from now on."""
+        """Report whether existing objects have other selectable values from now on."""
         before = self._selectable.get(plan.stored.name)
         if before is not None:
             return before != plan.selectable
-        # Whoever stored them may have known another state of the definition.
+        # Another server that stored them may have used another state of the definition.
         return bool(plan.selectable) and not self._registry.storage.direct
 
     async def _beside(self, name: str) -> None:
-        """Publish a definition beside the loop; what changes from the moment on at which it is done is new work."""
+        """Publish a definition off the loop; changes after completion are new work."""
         try:
             await self._make(name)
         except FAULTS as e:
@@ -238,7 +245,7 @@ class Served:
                 self._webhook(name, {})
 
     async def _make(self, name: str) -> None:
-        """Publish a definition as it is in the end: it may be written again meanwhile."""
+        """Publish the latest state of a definition: it may be written again meanwhile."""
         form, natives = b"", dict[str, ResourceType]()
         known = self._known.get(name)
         if known is not None:
@@ -268,7 +275,7 @@ class Served:
     def _swap(
         self, plan: Plan, natives: dict[str, ResourceType], webhook: Webhook | None, made: list[Resource]
     ) -> None:
-        """Serve what was made of a definition; streams of what it said before end."""
+        """Publish the prepared state of a definition; streams of the former one end."""
         name = plan.stored.name
         known = self._known.get(name)
         instances = stored_resource(plan.definition, natives, webhook)
@@ -278,7 +285,7 @@ class Served:
         shard = instances.storage
         if shard not in self._registry.strategies:
             self._registry.strategies[shard] = InstanceStrategy(self._registry, partial(self._gone, name))
-        # Followed from now on, where that has to be loaded.
+        # Followed from now on, if loading that is still required.
         self._registry.collection(instances)
         self._registry.catalog.replace(name, made)
         self._swapped(None if known is not None and known.form == plan.form else shard)
@@ -287,7 +294,7 @@ class Served:
         self.instance_gone(name)
 
     def _webhook(self, name: str, conversion: dict[str, Any]) -> Webhook | None:
-        """The webhook that converts the objects of a definition from now on; a former one ends with its last call."""
+        """Return the conversion webhook of a definition; a former one closes after its last call."""
         old = self._webhooks.get(name)
         if old is not None and old.conversion == conversion:
             return old
@@ -295,11 +302,11 @@ class Served:
             self._webhooks.pop(name).retire()
         if conversion.get("strategy") != "Webhook":
             return None
-        found = self._webhooks[name] = Webhook(conversion, self.services, self._registry.chance)
+        found = self._webhooks[name] = Webhook(conversion, self._services, self._registry.chance)
         return found
 
     def _withdraw(self, name: str) -> None:
-        """Serve nothing of a definition any more."""
+        """Withdraw all resources of a definition."""
         if self._known.pop(name, None) is not None:
             self._registry.catalog.replace(name, [])
             if (instances := self._instances.get(name)) is not None:

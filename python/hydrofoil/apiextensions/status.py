@@ -1,7 +1,7 @@
-"""The status of definitions: accepted names, whether they are served, approval, schemas that are not structural.
+"""The status of definitions: accepted names, established, approval, schemas that are not structural.
 
-What apiextensions-apiserver leaves to controllers of its own process (`pkg/controller/{status,establish,apiapproval,
-nonstructuralschema}`) is a queue of names here, which writes wait for.
+Upstream leaves this to controllers in its own process (`pkg/controller/{status,establish,apiapproval,
+nonstructuralschema}`). Here it is a queue of names that writes wait for.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Awaitable, Callable
 
 import orjson
 
-from hydrofoil.apiextensions import naming
-from hydrofoil.apiextensions.naming import Change, Definition
+from hydrofoil.apiextensions import conditions, name_conflicts
+from hydrofoil.apiextensions.conditions import Change, Definition
+from hydrofoil.apiextensions.resources import condition
 from hydrofoil.apiextensions.served import Served
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.apis.custom import condition
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.pool import LARGE, run
+from hydrofoil.pool import LARGE, run
 from hydrofoil.registry.store import Registry
 from hydrofoil.storage.errors import Conflict, Missing
 from hydrofoil.watch.follow import Followed
@@ -25,17 +25,17 @@ from hydrofoil.watch.queue import Key, Queue
 
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
-"""Who owns the status, as upstream names itself."""
+"""The field manager of the status, as upstream's."""
 
 
 def going(definition: Definition) -> bool:
-    """Whether the instances of a definition are to go before it does."""
+    """Report whether the instances of a definition must be removed before it."""
     metadata = definition["metadata"]
     return "deletionTimestamp" in metadata and FINALIZER in metadata.get("finalizers", ())
 
 
 class Definitions:
-    """The definitions as they are, to be written as the server's own."""
+    """The present definitions, written as the server itself."""
 
     def __init__(self, registry: Registry, resource: Resource) -> None:
         self.registry = registry
@@ -43,11 +43,11 @@ class Definitions:
         self.collection = registry.collection(resource)
 
     def get(self, name: str) -> Stored | None:
-        """The present version of a definition."""
+        """Return the present version of a definition."""
         return self.collection.get(self.resource.native, "", name)
 
     async def write(self, name: str, choose: Callable[[Stored, Definition], Change | None]) -> bool:
-        """Write once what is chosen of the present status, again when another write came between; whether it was."""
+        """Write the change chosen from the present status, again after a conflict; report whether there was one."""
         strategy = self.registry.strategy(self.resource)
         while (old := self.get(name)) is not None:
             large = old.size > LARGE
@@ -67,7 +67,7 @@ class Definitions:
         return False
 
     def _changed(self, old: Stored, change: Change) -> Draft:
-        """A changed definition in the form that is stored."""
+        """Return a changed definition in the storage version."""
         clock = self.registry.clock
         draft = old.thaw()
         change(draft, clock)
@@ -79,40 +79,40 @@ class Definitions:
 
 
 async def read(stored: Stored) -> Definition:
-    """What a definition says; a large one leaves the loop to be read."""
+    """Decode a definition; a large one off the loop."""
     found: Definition = await run(orjson.loads, stored.json, pooled=stored.size > LARGE)
     return found
 
 
 class Status:
-    """Keeps the status of each definition as its spec and the names of the others say.
+    """Keep the status of each definition in step with its spec and the names of the others.
 
-    Safe to run in several servers over one log: what is written depends on what it was read from.
+    Safe to run in several servers over one log: each write depends on the version that was read.
     """
 
     def __init__(
         self, definitions: Definitions, served: Followed[Served], clean: Callable[[str], None], clock: Clock
     ) -> None:
-        """`clean` is called with definitions whose instances are to go."""
+        """`clean` is called with definitions whose instances must be removed."""
         self._definitions = definitions
         self._served = served
         self._clean = clean
         self._settled: dict[str, int] = {}
-        """The revisions of definitions of which all is done."""
-        # One after the other: who comes first has the names.
+        """The revisions of fully processed definitions."""
+        # One after the other: the first to request names holds them.
         self._queue = Queue("the status of definitions", self._work, clock)
         served.on_change(self._look)
 
     def done(self, name: str) -> Awaitable[None]:
-        """Wait until the status of a definition is as it has to be."""
+        """Wait until the status of a definition is up to date."""
         return self._queue.done((name,))
 
     async def close(self) -> None:
-        """Work no more."""
+        """Stop the work."""
         await self._queue.close()
 
     def _look(self) -> None:
-        """Have those worked on of which not all is done."""
+        """Queue the definitions that are not fully processed."""
         served = self._served.state
         for name in served.changed():
             stored = served.present(name)
@@ -124,7 +124,7 @@ class Status:
         for name in names:
             group = name.partition(".")[2]
             if await self._definitions.write(name, self._named) or self._definitions.get(name) is None:
-                # Others of the group may have the names that it left.
+                # Others of the group may take the names that it released.
                 names += [other for other in self._served.state.waiting(group) if other != name]
             while await self._definitions.write(name, self._judged):
                 """One condition after the other."""
@@ -138,14 +138,15 @@ class Status:
         return True
 
     def _named(self, stored: Stored, definition: Definition) -> Change | None:
-        """What changes of the accepted names."""
+        """Return the change of the accepted names."""
         if definition["spec"]["names"] == definition.get("status", {}).get("acceptedNames", {}):
             return None
-        return naming.names(definition, self._served.state.taken(definition["spec"]["group"]))
+        return name_conflicts.names(definition, self._served.state.taken(definition["spec"]["group"]))
 
     def _judged(self, stored: Stored, definition: Definition) -> Change | None:
-        """What changes first of the other conditions."""
+        """Return the next change of the other conditions."""
         problem = None
-        if definition["spec"].get("preserveUnknownFields") or condition(definition, naming.NONSTRUCTURAL):
+        if definition["spec"].get("preserveUnknownFields") or condition(definition, conditions.NONSTRUCTURAL):
             problem = self._definitions.registry.catalog.native.nonstructural(stored)
-        return naming.establish(definition) or naming.approval(definition) or naming.structural(definition, problem)
+        change = conditions.establish(definition) or conditions.approval(definition)
+        return change or conditions.structural(definition, problem)

@@ -15,7 +15,7 @@ from hydrofoil.apis.gates import Gates
 
 @dataclass(slots=True, frozen=True)
 class Subresource:
-    """A subresource, its verbs and the kind that it takes and gives."""
+    """A subresource, its verbs and its kind."""
 
     name: str
     group: str
@@ -26,18 +26,18 @@ class Subresource:
 
 
 class Converter(Protocol):
-    """What converts the objects of a custom resource between its versions."""
+    """A converter of custom resources between versions."""
 
-    async def show(self, stored: list[engine.Stored], api_version: str) -> None:
-        """Convert versions that are to be shown in a version."""
+    async def to_request_version(self, stored: list[engine.Stored], api_version: str) -> None:
+        """Convert objects to the requested version."""
 
-    async def store(self, draft: engine.Draft, api_version: str) -> None:
-        """Convert a draft to the version that is stored."""
+    async def to_storage_version(self, draft: engine.Draft, api_version: str) -> None:
+        """Convert a draft to the storage version."""
 
 
 @dataclass(slots=True, eq=False)
 class Resource:
-    """One resource at one version, as discovery and routing see it."""
+    """One resource at one version, as in discovery and routing."""
 
     group: str
     version: str
@@ -50,29 +50,29 @@ class Resource:
     short_names: tuple[str, ...]
     categories: tuple[str, ...]
     storage_version: tuple[str, str, str] | None
-    """Group, version and kind of `storageVersionHash`; `None` for virtual resources."""
+    """Group, version and kind of `storageVersionHash`; None for virtual resources."""
     native: engine.ResourceType
     subresources: dict[str, Subresource]
     deprecation: str
-    """The warning that each request to it gets; empty for most."""
+    """The warning for each request to it; empty if absent."""
     raw: dict[str, Any] = field(repr=False)
     custom: bool = False
-    """Whether a custom resource definition brought it."""
+    """Whether it is defined by a custom resource definition."""
     terminating: bool = False
-    """Whether its definition is being deleted, so that nothing new may be stored."""
+    """Whether its definition is being deleted, so that no new object may be stored."""
     webhook: Converter | None = None
-    """The webhook that converts its versions; requests in flight keep the one that they began with."""
-    traits: tuple[bool, bool, bool, bool] | None = None
-    """What its type says of the generic flows, once somebody asked."""
+    """The webhook that converts its versions; a request in flight keeps the one it began with."""
+    traits: frozenset[str] | None = None
+    """Properties of its type in the generic flows, once read."""
 
     @property
     def api_version(self) -> str:
-        """`v1` or `group/version`."""
+        """Return `v1` or `group/version`."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def default_table(self) -> bool:
-        """Whether its tables show just the name and when it was created."""
+        """Report whether its tables show only name and age."""
         if self.custom:
             return False
         if self.plural == "csistoragecapacities":
@@ -83,21 +83,21 @@ class Resource:
 
     @property
     def storage(self) -> tuple[str, str]:
-        """What names its collection: events of both groups share one, custom resources never one of the server's."""
+        """Return the key of its collection: events of both groups share one, custom resources have their own."""
         if self.custom:
             return (self.group, f"{self.plural}.{self.group}")
         return (self.storage_group, self.plural)
 
     @property
     def storage_group(self) -> str:
-        """The group of the type that is stored, as errors of validation name it."""
+        """Return the group of the stored type, as validation errors show it."""
         return "" if self.group == "events.k8s.io" and not self.custom else self.group
 
 
 class Catalog:
-    """All resources by group, version and plural, and the types behind them.
+    """All resources by group, version and plural, and their types.
 
-    Raises EnablementError when `runtime_config` names what is not there.
+    Raise EnablementError if `runtime_config` names an unknown version.
     """
 
     def __init__(self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None) -> None:
@@ -115,24 +115,24 @@ class Catalog:
         if config:
             config = enablement(config, {_group_version(entry) for entry in raw["resources"]})
         self.off: set[tuple[str, str, str]] = set()
-        """Group, version and plural of what is served by default and not by this server."""
+        """Group, version and plural of resources served by default but not by this server."""
         for entry in raw["resources"]:
             if _enabled(entry, config) and (gates is None or gates.serves(entry["group"], entry["plural"])):
                 self._add(entry)
             elif entry.get("served"):
                 self.off.add((entry["group"], entry["version"], entry["plural"]))
         self.builtin = frozenset((r.group, r.version, r.plural) for r in self.resources())
-        """Group, version and plural of what no definition brings."""
+        """Group, version and plural of resources without a definition."""
         self.groups = {g: versions for g, versions in self.groups.items() if versions}
         self._builtin = set(self.groups)
         self._custom: dict[str, list[Resource]] = {}
         self.changes = 0
-        """Grows whenever resources come or go: what was made of the catalog before is stale then."""
+        """A count that grows with each change of resources: results derived from an earlier catalog are stale."""
 
     def replace(self, definition: str, resources: list[Resource]) -> None:
-        """Put the resources of a custom resource definition in the place of those it had; none takes them out.
+        """Replace the resources of a custom resource definition; an empty list removes them.
 
-        The maps are replaced, not changed: who reads them in another thread sees the state before or after.
+        The maps are replaced, not changed: a reader in another thread sees the state before or after.
         """
         groups, fresh = dict(self.groups), set[tuple[str, str]]()
 
@@ -151,7 +151,7 @@ class Catalog:
             if self.by_kind.get((old.group, old.version, old.kind)) is old:
                 del self.by_kind[old.group, old.version, old.kind]
         for new in resources:
-            # What the server itself serves is not taken over.
+            # A built-in resource is never replaced.
             found = served(new)
             if new.plural not in found or found[new.plural].custom:
                 found[new.plural] = new
@@ -165,15 +165,15 @@ class Catalog:
         self.changes += 1
 
     def is_custom(self, group: str) -> bool:
-        """Whether a group is there only through custom resource definitions."""
+        """Report whether a group has custom resources only."""
         return group not in self._builtin
 
     def serves(self, resource: Resource) -> bool:
-        """Whether a resource is served in any version."""
+        """Report whether a resource is served in any version."""
         return any(resource.plural in served for served in self.groups.get(resource.group, {}).values())
 
     def present(self, resource: Resource) -> Resource:
-        """The resource as it is served now: a definition may have changed since it was taken hold of."""
+        """Return the resource as it is served now: its definition may have changed meanwhile."""
         if not resource.custom:
             return resource
         versions = self.groups.get(resource.group, {})
@@ -205,22 +205,22 @@ class Catalog:
         self.by_kind.setdefault((group, version, resource.kind), resource)
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
-        """The resource of a path, if it is served."""
+        """Return the resource of a path, if it is served."""
         return self.groups.get(group, {}).get(version, {}).get(plural)
 
     def collected(self, group: str, plural: str) -> Resource | None:
-        """A resource at `v1`, or at any version where that is not served; None when none is."""
+        """Return a resource at `v1`, else at any served version; None if it is not served."""
         versions = self.groups.get(group, {})
         return self.find(group, "v1", plural) or next((v[plural] for v in versions.values() if plural in v), None)
 
     def kind(self, group: str, version: str, kind: str, type_name: str) -> engine.ResourceType:
-        """A type that is not stored, such as an option or a review."""
+        """Return a type that is not stored, such as options or a review."""
         return self.native.kind(group, version, kind, type_name)
 
     def protobuf(self, body: bytes) -> bytes:
-        """A JSON document of a known kind as enveloped protobuf (MT-05)."""
+        """Encode a JSON document of a known kind as enveloped protobuf (MT-05)."""
         raw = orjson.loads(body)
-        # The oldest documents of discovery say nothing of their version.
+        # The oldest discovery documents have no apiVersion.
         group, _, version = raw.get("apiVersion", "").rpartition("/")
         kind = raw["kind"]
         resource = self.by_kind.get((group, version, kind))
@@ -233,7 +233,7 @@ class Catalog:
         return native.decode(body, "json")[0].protobuf()
 
     def resources(self) -> list[Resource]:
-        """Every resource of every version."""
+        """Return every resource of every version."""
         return [r for versions in self.groups.values() for rs in versions.values() for r in rs.values()]
 
 
@@ -253,9 +253,9 @@ def _group_version(entry: dict[str, Any]) -> str:
 
 
 def _enabled(entry: dict[str, Any], config: dict[str, bool]) -> bool:
-    """Whether a resource is served: the most specific key of --runtime-config decides (GR-03, GR-04).
+    """Report whether a resource is served: the most specific key of --runtime-config decides (GR-03, GR-04).
 
-    What upstream has taken out of its servers is served only where its version is named.
+    Resources that upstream has removed are served only if their version is named.
     """
     version = _group_version(entry)
     level = "alpha" if "alpha" in entry["version"] else "beta" if "beta" in entry["version"] else "ga"
@@ -275,7 +275,7 @@ UNSTORED = {
         for kind in ("APIGroup", "APIGroupList", "APIResourceList", "APIVersions")
     },
 }
-"""Kinds of answers that are no resources."""
+"""Kinds of responses that are not resources."""
 
 DEPRECATED = {
     ("", "endpoints"): "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
@@ -289,7 +289,7 @@ def _minor(release: str) -> int:
 
 
 def _deprecation(entry: dict[str, Any], release: str) -> str:
-    """Upstream's warning on a kind that is deprecated in a release (apiserver `pkg/endpoints/deprecation`)."""
+    """Return upstream's warning for a kind deprecated in a release (apiserver `pkg/endpoints/deprecation`)."""
     if text := DEPRECATED.get((entry["group"], entry["plural"])):
         return text
     life = entry.get("lifecycle", {})

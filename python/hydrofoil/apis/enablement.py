@@ -1,4 +1,4 @@
-"""What `--runtime-config` may name (apiserver `options/api_enablement.go` and `resourceconfig/helpers.go`)."""
+"""Checks of `--runtime-config` (apiserver `options/api_enablement.go` and `resourceconfig/helpers.go`)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ CORE = "v1"
 
 
 class EnablementError(Exception):
-    """A configuration that names what is not there, in upstream's words."""
+    """An unknown group or version in the configuration, with upstream's message."""
 
 
 def enablement(given: Mapping[str, bool], served: Iterable[str]) -> dict[str, bool]:
-    """The configuration under its usual keys; `served` are the group-versions that can be switched.
+    """Return the configuration under its usual keys; `served` are the group versions that can be switched.
 
-    Raises EnablementError.
+    Raise EnablementError.
     """
     out: dict[str, bool] = {}
     for key, value in given.items():
         if key == "api/legacy":
             continue
-        # The core group goes by two names.
+        # The core group has two names.
         out[key.removeprefix("api/") if key == "api/v1" or key.startswith("api/v1/") else key] = value
     if out == {"api/all": False}:
         raise EnablementError("invalid runtime-config with only api/all=false")

@@ -21,15 +21,15 @@ RESOURCES = {
     ("scheduling.k8s.io", "workloads"): "GenericWorkload",
     ("storagemigration.k8s.io", "storageversionmigrations"): "StorageVersionMigrator",
 }
-"""By group and plural: the gates without which resources are not there (kubernetes `pkg/registry/*/rest`)."""
+"""By group and plural: the gates that resources require (kubernetes `pkg/registry/*/rest`)."""
 
 
 class GateError(Exception):
-    """Gates that cannot be set so, in upstream's words."""
+    """An invalid setting of a feature gate, with upstream's message."""
 
 
 class Gates:
-    """Which features are on. Raises GateError for what cannot be."""
+    """The states of all features. Raise GateError for an invalid setting."""
 
     def __init__(self, given: Mapping[str, bool]) -> None:
         raw = orjson.loads((files("hydrofoil.apis") / "data" / "gates.json").read_bytes())
@@ -39,17 +39,17 @@ class Gates:
             self._apply(given, raw["dependencies"])
 
     def enabled(self, name: str) -> bool:
-        """Whether a feature is on."""
+        """Report whether a feature is on."""
         found = self._set.get(name)
         return self._known[name][1] if found is None else found
 
     def serves(self, group: str, plural: str) -> bool:
-        """Whether a resource may be served, once its version is on."""
+        """Report whether a resource may be served, if its version is on."""
         gate = RESOURCES.get((group, plural))
         return gate is None or self.enabled(gate)
 
     def states(self) -> Iterable[tuple[str, str, bool]]:
-        """Name, stage (empty: generally available) and state of each."""
+        """Yield name, stage (empty: generally available) and state of each."""
         for name, (stage, _, _) in self._known.items():
             yield name, stage, self.enabled(name)
 

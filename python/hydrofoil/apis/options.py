@@ -1,4 +1,4 @@
-"""The flags that decide what is served."""
+"""The flags that select the served resources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hydrofoil.options import Refused, boolean, flag, pairs
 
 
 def gates(text: str) -> dict[str, bool]:
-    """Feature gates (component-base `featuregate`): each needs a value (DEP-18)."""
+    """Read feature gates (component-base `featuregate`); each needs a value (DEP-18)."""
     out: dict[str, bool] = {}
     for key, value in pairs(text):
         name = key.removeprefix("kube:")
@@ -22,7 +22,7 @@ def gates(text: str) -> dict[str, bool]:
 
 
 def versions(text: str) -> dict[str, bool]:
-    """What is switched on and off (GR-04, GR-05): a version without a value is on."""
+    """Read keys that are switched on or off (GR-04, GR-05); a key without a value is on."""
     out: dict[str, bool] = {}
     for key, value in pairs(text):
         if key.startswith("api/") and key.partition("/")[2] in ("all", "ga", "beta", "alpha"):
@@ -39,7 +39,7 @@ def versions(text: str) -> dict[str, bool]:
 
 @dataclass(frozen=True, kw_only=True)
 class ApiOptions:
-    """What is served."""
+    """Served resources and features."""
 
     runtime_config: dict[str, bool] = flag(
         "--runtime-config", {}, versions, "switch group-versions or resources on or off", value="KEY=BOOL,..."

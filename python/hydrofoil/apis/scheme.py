@@ -1,4 +1,4 @@
-"""What Go's schemes have registered, as messages about bodies of another type tell it (apimachinery `pkg/runtime`)."""
+"""Types registered in Go's schemes, as messages on bodies of another type show them (apimachinery `pkg/runtime`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.resources import files
 import orjson
 
 NAME = "pkg/runtime/scheme.go:111"
-"""How upstream's schemes call themselves in messages."""
+"""The name of upstream's schemes in messages."""
 EVERYWHERE = frozenset(
     ("WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions", "UpdateOptions", "PatchOptions")
 )
@@ -17,11 +17,11 @@ UNVERSIONED = frozenset(("Status", "APIVersions", "APIGroup", "APIGroupList", "A
 OWN = frozenset(("apiextensions.k8s.io", "apiregistration.k8s.io"))
 """Groups with a scheme of their own."""
 MOVED = "extensions"
-"""The group whose kinds are those of other groups now."""
+"""The group whose kinds have moved to other groups."""
 
 
 def _load() -> tuple[dict[str, dict[str, frozenset[str]]], dict[str, str]]:
-    """Kinds by scheme and group-version, and the packages of the internal types by group."""
+    """Return kinds by scheme and group version, and the packages of the internal types by group."""
     raw = orjson.loads((files("hydrofoil.apis") / "data" / "registered.json").read_bytes())
     kinds = {
         scheme: {version: frozenset(names.split()) for version, names in versions.items()}
@@ -34,12 +34,12 @@ KINDS, PACKAGES = _load()
 
 
 def package(group: str) -> str:
-    """The Go package of a group's internal types."""
+    """Return the Go package of a group's internal types."""
     return PACKAGES.get(group) or group.partition(".")[0]
 
 
 def known(group: str, api_version: str, kind: str) -> bool:
-    """Whether the scheme that reads bodies of a group has a kind."""
+    """Report whether the scheme that decodes bodies of a group has a kind."""
     if api_version == "v1" and kind in UNVERSIONED:
         return True
     versions = KINDS[group if group in OWN else ""]
@@ -49,12 +49,12 @@ def known(group: str, api_version: str, kind: str) -> bool:
 
 
 def no_kind(kind: str, api_version: str) -> str:
-    """What a scheme says of a kind that it does not have."""
+    """Return the message of a scheme on a kind that it lacks."""
     return f'no kind "{kind}" is registered for version "{api_version}" in scheme "{NAME}"'
 
 
 def refusal(wanted: tuple[str, str], api_version: str, kind: str) -> str:
-    """Why a body of a kind cannot become another, `wanted` by group and kind; empty when it is one of its versions."""
+    """Return why a body of a kind cannot become another, `wanted` by group and kind; empty for one of its versions."""
     group, own = wanted
     if not known(group, api_version, kind):
         return no_kind(kind, api_version)

@@ -8,7 +8,7 @@ KUBE_LIKE = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
 
 
 def version_key(version: str) -> tuple[int, int, int, str]:
-    """Sorts versions by priority: GA, beta, alpha, larger numbers first, then other names (CRD-13, CRD-14)."""
+    """Return the sort key by priority: GA, beta, alpha, larger numbers first, then other names (CRD-13, CRD-14)."""
     match = KUBE_LIKE.fullmatch(version)
     if match is None:
         return (3, 0, 0, version)

@@ -1,4 +1,4 @@
-"""The flags of `hydrofoil serve`, and one clear line for each that cannot be."""
+"""The flags of `hydrofoil serve`, and a one-line message for each invalid one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STATUS = 1
 
 
 def fail(message: str) -> NoReturn:
-    """Writes one line and ends the process."""
+    """Write one line and exit."""
     line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
     sys.stderr.write(f"hydrofoil: {line}\n")
     raise SystemExit(STATUS)
 
 
 class Valued(argparse.Action):
-    """A flag with a value. `read` makes it of the text; mappings of a flag that is given twice are joined."""
+    """A flag with a value. `read` parses it; mappings of a repeated flag are merged."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, read: Callable[[str], Any], **settings: Any) -> None:
         super().__init__(option_strings, dest, **settings)
@@ -43,7 +43,7 @@ class Valued(argparse.Action):
         except Refused as e:
             fail(str(e).replace("<flag>", name))
         except ValueError as e:
-            # pflag shows the short name as well where there is one.
+            # pflag shows the short name as well, if there is one.
             shown = name if all(o.startswith("--") for o in self.option_strings) else ", ".join(self.option_strings)
             fail(f"invalid argument {quoted(given)} for {quoted(shown)} flag: {e}")
         if isinstance(found, dict) and self._given:
@@ -53,17 +53,17 @@ class Valued(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes flags in full, as Go's flags do."""
+    """A parser that requires flags in full, as Go's flags do."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
-        """Ends the process."""
+        """Print the message and exit."""
         fail(message)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Takes the word after a flag as its value, whatever it looks like."""
+        """Take the word after a flag as its value, whatever it looks like."""
         return super().parse_known_args(list(self._joined(sys.argv[1:] if args is None else args)), namespace)
 
     def _joined(self, words: Sequence[str]) -> Iterable[str]:
@@ -81,7 +81,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parsed(argv: Sequence[str] | None) -> dict[str, Any]:
-    """The settings that a command line names. Ends the process when it cannot be."""
+    """Return the settings of a command line. Exit if it is invalid."""
     found, rest = parser().parse_known_args(argv)
     for word in rest:
         if word.startswith("--") and word != "--":
@@ -96,7 +96,7 @@ def parsed(argv: Sequence[str] | None) -> dict[str, Any]:
 
 
 def parser() -> Parser:
-    """The command line."""
+    """Return the parser of the command line."""
     top = Parser(prog="hydrofoil", description="A Kubernetes-API-compatible server.")
     top.add_argument("--version", action="version", version=f"hydrofoil {__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser)

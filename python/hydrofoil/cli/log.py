@@ -1,4 +1,4 @@
-"""How log lines look."""
+"""The form of log lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure(form: str, verbosity: int) -> None:
-    """Sets the log up: warnings by default, more with `-v`."""
+    """Set up the log: warnings by default, more with `-v`."""
     handler = logging.StreamHandler(sys.stderr)
     if form == "json":
         handler.setFormatter(JsonFormatter())

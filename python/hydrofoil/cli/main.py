@@ -10,12 +10,12 @@ from hydrofoil.cli.flags import parsed
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command; the exit code."""
+    """Run a command and return the exit code."""
     given = parsed(argv)
     # Only serving needs the engine: --help and --version answer without it.
-    # What is made until it serves lives as long as the process: the collector looks at none of it.
+    # Objects made before serving live as long as the process: the garbage collector can skip them.
     gc.disable()
-    from hydrofoil import client
+    from hydrofoil.outbound import client
 
     client.defer()
     from hydrofoil.cli.log import configure

@@ -1,1 +1,1 @@
-"""Loops that act on what the API shows."""
+"""Controllers: loops that act on the objects of the API."""

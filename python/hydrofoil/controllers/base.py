@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import partial
 
@@ -14,7 +15,7 @@ from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
-from hydrofoil.registry.pool import RETRY_SECONDS
+from hydrofoil.pool import RETRY_SECONDS
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
@@ -25,15 +26,15 @@ from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
 PIECE = 16 << 10
-"""How many bytes of events are read at a time."""
+"""The number of bytes of events that are read at a time."""
 Metadata = dict[str, object]
 
 
 class EventSource(WatchStream):
-    """A watch whose events are put into a controller's hands instead of on a wire.
+    """A watch whose events are passed to a controller instead of a connection.
 
-    The first thing it gives is the present state; what the controller knew before and is no longer there is told as
-    deleted, so that nothing is kept that went while nobody looked.
+    The first events are the present state; objects that the controller remembers and that no longer exist are reported
+    as deleted, so that nothing is kept that was removed unobserved.
     """
 
     urgent = False
@@ -53,7 +54,7 @@ class EventSource(WatchStream):
         self._present: set[str] | None = set() if controller.watched_before(resource) else None
 
     def _pump(self) -> None:
-        """Hand over what waits, for as long as nobody else is due."""
+        """Pass on waiting events until another task is due."""
         due = stopwatch() + SLICE_SECONDS
         while not self.ended.done():
             data, left = self._watcher.drain(PIECE)
@@ -77,14 +78,14 @@ class EventSource(WatchStream):
                 return
 
     def fail(self, fault: BaseException) -> None:
-        """Begin anew after a while with the present state."""
+        """Restart after a while from the present state."""
         LOG.error("%s failed on events of %s", type(self._controller).__name__, self.resource.plural, exc_info=fault)
         if not self.ended.done():
             self.end()
             self._controller.registry.clock.later(RETRY_SECONDS, partial(self._controller.again, self))
 
     def cut(self) -> None:
-        """End after the last events if nobody serves the resource any more; metadata has one form in all others."""
+        """End after the last events if no version of the resource is served; metadata has one form in all versions."""
         if not self._controller.registry.catalog.serves(self.resource):
             super().cut()
 
@@ -93,31 +94,31 @@ class _Nowhere:
     begun = True
 
     def begin(self) -> None:
-        """Begin nothing."""
+        """Do nothing: there is no head."""
 
     def write(self, *pieces: Piece) -> None:
-        """Write nothing."""
+        """Do nothing: there is no connection."""
 
     def paused(self) -> bool:
         return False
 
     async def drained(self) -> None:
-        """Wait for nothing."""
+        """Return at once: there is no connection."""
 
 
 def service_account(name: str) -> User:
-    """Who a controller of kube-controller-manager is (`--use-service-account-credentials`)."""
+    """Return the user of a controller of kube-controller-manager (`--use-service-account-credentials`)."""
     groups = ("system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated")
     return User(f"system:serviceaccount:kube-system:{name}", groups=groups)
 
 
-class Controller:
-    """Puts keys into a queue on events; they are worked on one by one, and again when that fails."""
+class Controller(ABC):
+    """Queue keys on events; process them one by one, and again on failure."""
 
     user = User("system:kube-controller-manager", groups=("system:authenticated",))
-    """As whom it writes."""
+    """The user of its writes."""
     admission: Chain
-    """Who admits what it writes; given before it starts."""
+    """The admission of its writes; set before the start."""
 
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
@@ -130,46 +131,46 @@ class Controller:
     def write(
         self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
     ) -> Write:
-        """A write of its own."""
+        """Return a write of this controller."""
         return self.admission.write(resource, namespace, name, subresource=subresource, manager=manager, user=self.user)
 
+    @abstractmethod
     def resources(self) -> Iterable[Resource]:
-        """What to watch."""
-        raise NotImplementedError
+        """Return the resources to watch."""
 
+    @abstractmethod
     def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
-        """Take in an event; put keys into the queue."""
-        raise NotImplementedError
+        """Apply an event, and queue keys."""
 
     def known(self, resource: Resource) -> Iterable[Metadata]:
-        """The metadata, at least uid, namespace and name, of what is remembered of a resource."""
+        """Return the metadata of the remembered objects of a resource: at least uid, namespace and name."""
         return ()
 
+    @abstractmethod
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Work on a key. False to come back to it after a while."""
-        raise NotImplementedError
+        """Process a key. Return False to process it again after a while."""
 
     def watched_before(self, resource: Resource) -> bool:
-        """Whether something of a resource may be remembered; it is from now on."""
+        """Report whether objects of a resource may be remembered; from now on they may be."""
         before = resource.storage in self._met
         self._met.add(resource.storage)
         return before
 
     def replace(self, resource: Resource, present: set[str]) -> None:
-        """Tell what is remembered of a resource and is not among the uids that are present as deleted."""
+        """Report the remembered objects of a resource as deleted whose uids are not among the present ones."""
         for metadata in [m for m in self.known(resource) if m["uid"] not in present]:
             self.event(resource, "DELETED", metadata)
 
     def put(self, *key: str) -> None:
-        """Queue a key, once."""
+        """Queue a key unless it is queued."""
         self._queue.put(key)
 
     def start(self) -> None:
-        """Begin."""
+        """Start the watches and the queue."""
         self.discover()
 
     def discover(self) -> None:
-        """Watch what is not watched yet."""
+        """Watch resources that are not watched yet."""
         if self._stopped:
             return
         for resource in list(self.resources()):
@@ -177,19 +178,19 @@ class Controller:
                 self._watch(resource)
 
     def ended(self, source: EventSource) -> None:
-        """Forget a source that has come to its end."""
+        """Forget a source that has ended."""
         source.end()
         if self._sources.get(source.resource.storage) is source:
             del self._sources[source.resource.storage]
 
     def again(self, source: EventSource) -> None:
-        """Put a new source in the place of one that has lost its events, unless nobody serves the resource any more."""
+        """Replace a source that lost its events by a new one, unless the resource is no longer served."""
         self.ended(source)
         if not self._stopped and self.registry.catalog.serves(source.resource):
             self._watch(self.registry.catalog.present(source.resource))
 
     def _watch(self, resource: Resource) -> None:
-        """Watch a resource from its present state on."""
+        """Watch a resource from its present state."""
         try:
             source = self._sources[resource.storage] = EventSource(self, resource, self._hub)
             source.pump()
@@ -198,7 +199,7 @@ class Controller:
             self.registry.clock.later(RETRY_SECONDS, self.discover)
 
     async def stop(self) -> None:
-        """End."""
+        """Stop the watches and the queue."""
         self._stopped = True
         for source in list(self._sources.values()):
             source.end()

@@ -16,23 +16,23 @@ from hydrofoil.controllers.graph import Node, invalid_owner
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
-from hydrofoil.registry.strategies.base import FOREGROUND, ORPHAN
+from hydrofoil.registry.strategy import FOREGROUND, ORPHAN
 
 LOG = logging.getLogger("hydrofoil")
 Found = Literal["solid", "waiting", "dangling"]
-"""What an owner is to a dependent: there, there but waiting for its dependents, or not there."""
+"""The state of an owner for a dependent: existing, waiting for its dependents to be deleted, or missing."""
 
 
 class UnknownKind(Exception):
-    """An owner of a kind that nobody serves: it may be there, and cannot be asked for."""
+    """An owner of a kind that is not served: it may exist, but cannot be read."""
 
 
 class InvalidOwner(Exception):
-    """A cluster-scoped object that names an owner in a namespace."""
+    """A cluster-scoped object with an owner in a namespace."""
 
 
 class GarbageCollector(Controller):
-    """Keeps the graph of owners and deletes what nobody owns any more."""
+    """Maintain the graph of owners and delete objects that have lost all owners."""
 
     user = service_account("generic-garbage-collector")
 
@@ -41,9 +41,9 @@ class GarbageCollector(Controller):
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
         self._absent: dict[str, str] = {}
-        """The namespaces of owners that were seen to go, until the last of their dependents has gone too."""
+        """The namespaces of owners seen as missing, until the last of their dependents is deleted too."""
         self._unknown: dict[str, None] = {}
-        """Objects that name an owner of a kind that nobody serves."""
+        """Objects with an owner of a kind that is not served."""
 
     def resources(self) -> Iterable[Resource]:
         seen: set[tuple[str, str]] = set()
@@ -55,7 +55,7 @@ class GarbageCollector(Controller):
                 yield resource
 
     def discover(self) -> None:
-        """Watch what is not watched yet, and look again at what names an owner of a kind that was not known."""
+        """Watch resources that are not watched yet, and queue objects again that had an owner of an unknown kind."""
         super().discover()
         unknown, self._unknown = self._unknown, {}
         for uid in unknown:
@@ -79,7 +79,7 @@ class GarbageCollector(Controller):
         old = self._nodes.get(uid)
         deleting = "deletionTimestamp" in metadata
         if old is not None and (old.owners, old.finalizers, old.deleting) == (owners, finalizers, deleting):
-            # Most writes change nothing of the graph.
+            # Most writes leave the graph unchanged.
             return
         node = Node(resource, str(metadata.get("namespace", "")), str(metadata["name"]), owners, finalizers, deleting)
         self._nodes[uid] = node
@@ -95,7 +95,7 @@ class GarbageCollector(Controller):
         if node.deleting and (ORPHAN in finalizers or FOREGROUND in finalizers):
             self.put("owner", uid)
         if old is None and uid in self._dependents:
-            # What named it before it was seen may have named it where it is not.
+            # Dependents seen before it may refer to it in a namespace where it is not.
             for dependent in self._dependents[uid]:
                 self.put("item", dependent)
 
@@ -122,7 +122,7 @@ class GarbageCollector(Controller):
                 self.put("item", dependent)
 
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Work on an object as a dependent or as an owner that is being deleted."""
+        """Process an object as a dependent, or as an owner that is being deleted."""
         what, uid = key
         node = self._nodes.get(uid)
         if node is None:
@@ -133,16 +133,16 @@ class GarbageCollector(Controller):
             self._unknown[uid] = None
             return True
         except InvalidOwner:
-            # As upstream: it stays, and is looked at again when it changes.
+            # As upstream: the object is kept, and checked again when it changes.
             return True
         except ApiError as e:
-            # What has gone or changed meanwhile comes back with its own event.
+            # An object deleted or changed meanwhile has an event of its own.
             return e.code in (404, 409)
 
     async def _owner(self, node: Node, owner: dict[str, Any]) -> Found:
-        """What the owner of a reference is (`attemptToDeleteItem`, `isDangling`): the store is asked, not memory.
+        """Return the state of the owner of a reference (`attemptToDeleteItem`, `isDangling`), read from the store.
 
-        Raises UnknownKind and InvalidOwner.
+        Raise UnknownKind and InvalidOwner.
         """
         uid = owner["uid"]
         known = self._nodes.get(uid)
@@ -168,11 +168,11 @@ class GarbageCollector(Controller):
             return "waiting" if known.deleting and FOREGROUND in known.finalizers else "solid"
         if stored.uid != uid:
             return "dangling"
-        _, deleted, _, finalizers = stored.thaw().lifecycle()
-        return "waiting" if deleted and FOREGROUND in finalizers else "solid"
+        lifecycle = stored.thaw().lifecycle()
+        return "waiting" if lifecycle.deletion_timestamp and FOREGROUND in lifecycle.finalizers else "solid"
 
     def _present(self, node: Node, owners: list[dict[str, Any]]) -> bool:
-        """Whether an object still has the owners that are known: a change may not have been told yet."""
+        """Report whether an object still has the known owners: the event of a change may be outstanding."""
         resource = self._served(node)
         stored = self.registry.collection(resource).get(resource.native, node.namespace, node.name)
         if stored is None:
@@ -181,7 +181,8 @@ class GarbageCollector(Controller):
         return {o["uid"] for o in orjson.loads(found or b"[]")} == {o["uid"] for o in owners}
 
     async def _tell_invalid(self, node: Node, owner: dict[str, Any]) -> None:
-        """Report, once, that an owner is not where a dependent may have it (`reportInvalidNamespaceOwnerRef`)."""
+        """Report, once, that an owner is in a namespace where a dependent cannot have it
+        (`reportInvalidNamespaceOwnerRef`)."""
         if owner["uid"] in node.reported:
             return
         node.reported.add(owner["uid"])
@@ -216,10 +217,10 @@ class GarbageCollector(Controller):
             return True
         policy = "Background"
         if waiting and (dependents := self._dependents.get(uid)):
-            # The owner waits in the foreground, so the dependents of this one go first too.
+            # The owner waits for foreground deletion, so the dependents of this one are deleted first too.
             policy = "Foreground"
             if any(d.deleting and FOREGROUND in d.finalizers for u in dependents if (d := self._nodes.get(u))):
-                # They may own each other in a circle, in which each would wait for the next.
+                # They may own each other in a cycle, in which each would wait for the next.
                 await self._unblock(node)
         elif ORPHAN in node.finalizers:
             policy = "Orphan"
@@ -261,7 +262,7 @@ class GarbageCollector(Controller):
         return self.registry.catalog.present(node.resource)
 
     async def _orphan(self, node: Node, uid: str) -> None:
-        """Take an owner off a dependent, which may have gone meanwhile."""
+        """Remove an owner from a dependent, which may have been deleted meanwhile."""
         try:
             await self._drop_owners(node, {uid})
         except ApiError as e:
@@ -272,7 +273,7 @@ class GarbageCollector(Controller):
         await self._change_owners(node, lambda owners: [o for o in owners if o["uid"] not in uids])
 
     async def _unblock(self, node: Node) -> None:
-        """Let no owner wait for an object (`unblockOwnerReferencesStrategicMergePatch`)."""
+        """Clear the blocking flag of an object's owner references (`unblockOwnerReferencesStrategicMergePatch`)."""
         if any(o.get("blockOwnerDeletion") for o in node.owners):
             await self._change_owners(node, lambda owners: [{**o, "blockOwnerDeletion": False} for o in owners])
 
@@ -290,7 +291,7 @@ class GarbageCollector(Controller):
     async def _drop_finalizer(self, node: Node, finalizer: str) -> None:
         def change(old: Stored) -> Draft:
             draft = old.thaw()
-            kept = [f for f in draft.lifecycle()[3] if f != finalizer]
+            kept = [f for f in draft.lifecycle().finalizers if f != finalizer]
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
             return draft
 

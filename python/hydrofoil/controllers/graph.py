@@ -1,4 +1,4 @@
-"""Objects and who owns them, as the garbage collector knows them."""
+"""The garbage collector's graph of objects and their owners."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Node:
     finalizers: list[str] = field(default_factory=list)
     deleting: bool = False
     reported: set[str] = field(default_factory=set)
-    """Owners that an event has told to be invalid."""
+    """Owners already reported as invalid by an Event."""
 
 
 def invalid_owner(node: Node, uid: str, owner: dict[str, Any], moment: str, mark: str) -> dict[str, Any]:
-    """The Event that an owner is in another namespace (garbagecollector `reportInvalidNamespaceOwnerRef`)."""
+    """Return the Event for an owner in another namespace (garbagecollector `reportInvalidNamespaceOwnerRef`)."""
     namespace = node.namespace or "default"
     shown = f"[{owner['apiVersion']}/{owner['kind']}, namespace: {node.namespace}, name: {owner['name']}"
     shown += f", uid: {owner['uid']}]"

@@ -1,4 +1,4 @@
-"""Namespace deletion: the content goes first, then the namespace (URI-23)."""
+"""Namespace deletion: the content is deleted first, then the namespace (URI-23)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OK = {
 
 
 class NamespaceController(Controller):
-    """Works off namespaces that are being terminated."""
+    """Finalize terminating namespaces."""
 
     user = service_account("namespace-controller")
 
@@ -45,11 +45,11 @@ class NamespaceController(Controller):
             self.put(str(metadata["name"]))
 
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Deletes what is left in a namespace, and the namespace when nothing is."""
+        """Delete the remaining content of a namespace, and the namespace if it is empty."""
         (name,) = key
         resource = self._namespaces()
         stored = self.registry.collection(resource).get(resource.native, "", name)
-        if stored is None or not stored.thaw().lifecycle()[1]:
+        if stored is None or not stored.thaw().lifecycle().deletion_timestamp:
             return True
         remaining = await self._empty(name)
         if remaining:
@@ -59,7 +59,7 @@ class NamespaceController(Controller):
         return True
 
     async def _empty(self, namespace: str) -> dict[str, tuple[int, list[str]]]:
-        """Deletes the content; gives what stays: resource -> count and finalizers."""
+        """Delete the content; return the rest: resource -> count and finalizers."""
         remaining: dict[str, tuple[int, list[str]]] = {}
         seen: set[tuple[str, str]] = set()
         pace = Pace()
@@ -76,7 +76,7 @@ class NamespaceController(Controller):
                 except ApiError as e:
                     if e.code != 404:
                         raise
-            left = [old.thaw().lifecycle()[3] async for old in self.registry.walk(resource, namespace, pace)]
+            left = [old.thaw().lifecycle().finalizers async for old in self.registry.walk(resource, namespace, pace)]
             if left:
                 finalizers = [f for found in left for f in found]
                 remaining[errors.qualified(resource.group, resource.plural)] = (len(left), finalizers)

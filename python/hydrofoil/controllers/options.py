@@ -1,4 +1,4 @@
-"""The flag that says which controllers run."""
+"""The flag that selects the controllers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ NAMES = {
     "pv-protection": "persistentvolume-protection-controller",
     "vac-protection": "volumeattributesclass-protection-controller",
 }
-"""The controllers, and what kube-controller-manager calls each."""
+"""The controllers, and their names in kube-controller-manager."""
 SHORT = {long: short for short, long in NAMES.items()}
 
 
 def controllers(text: str) -> str:
-    """`*`, names and `-name`, by their short names. Raises Refused for what is no controller."""
+    """Read `*`, names and `-name`, as short names. Raise Refused for an unknown controller."""
     found = []
     for word in filter(None, (w.strip() for w in text.split(","))):
         name = word.removeprefix("-")
@@ -31,7 +31,7 @@ def controllers(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ControllerOptions:
-    """Which controllers run."""
+    """Controllers."""
 
     controllers: str = flag(
         "--controllers",
@@ -42,7 +42,7 @@ class ControllerOptions:
     )
 
     def controls(self, name: str) -> bool:
-        """Whether a controller runs: `*`, a list of names, `-name` to leave one out."""
+        """Report whether a controller runs: `*`, a list of names, `-name` to leave one out."""
         words = [w.strip() for w in self.controllers.split(",") if w.strip()]
         if f"-{name}" in words:
             return False

@@ -1,7 +1,7 @@
-"""Storage objects in use outlive their deletion (kube-controller-manager `pkg/controller/volume/*protection`).
+"""Protection of storage objects in use (kube-controller-manager `pkg/controller/volume/*protection`).
 
-The StorageObjectInUseProtection admission plug-in gives each of them a finalizer at create. These controllers take
-it off when the object is being deleted and nothing uses it.
+The StorageObjectInUseProtection admission plug-in adds a finalizer to each of them at creation. These controllers
+remove it once the object is being deleted and unused.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from hydrofoil.errors import ApiError
 
 
 class ProtectionController(Controller):
-    """Takes one finalizer off objects of one resource that are being deleted."""
+    """Remove one finalizer from objects of one resource that are being deleted."""
 
     target: tuple[str, str]
-    """Group and plural of what is protected."""
+    """Group and plural of the protected objects."""
     users: tuple[tuple[str, str], ...] = ()
-    """Group and plural of what may use it."""
+    """Group and plural of the resources that may use them."""
     finalizer: str
 
     def __init__(self, registry: Any, hub: Any) -> None:
         super().__init__(registry, hub)
         self._waiting: dict[str, dict[str, str]] = defaultdict(dict)
-        """What is being deleted: namespace -> name -> uid."""
+        """Objects that are being deleted: namespace -> name -> uid."""
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
-        """Whether everything that it looks at is served."""
+        """Report whether all resources it reads are served."""
         return all(catalog.find(group, "v1", plural) for group, plural in (cls.target, *cls.users))
 
     def resource(self, group: str, plural: str) -> Resource:
-        """A resource of version v1."""
+        """Return a resource of version v1."""
         found = self.registry.catalog.find(group, "v1", plural)
         if found is None:
             raise errors.no_such_resource()
@@ -51,7 +51,7 @@ class ProtectionController(Controller):
     def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
         namespace = str(metadata.get("namespace", ""))
         if resource.storage != self.target:
-            # What used an object may do so no more.
+            # A former user of an object may have released it.
             for place in {namespace, ""} if namespace else list(self._waiting):
                 for name in self._waiting.get(place, ()):
                     self.put(place, name)
@@ -73,21 +73,21 @@ class ProtectionController(Controller):
                 yield {"uid": uid, "namespace": namespace, "name": name}
 
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Takes the finalizer off an object that nothing uses; one in use waits for the next event."""
+        """Remove the finalizer from an unused object; one in use waits for the next event."""
         namespace, name = key
         resource = self.resource(*self.target)
         stored = self.registry.collection(resource).get(resource.native, namespace, name)
         if stored is None:
             return True
-        _, deleted, _, finalizers = stored.thaw().lifecycle()
-        if not deleted or self.finalizer not in finalizers:
+        lifecycle = stored.thaw().lifecycle()
+        if not lifecycle.deletion_timestamp or self.finalizer not in lifecycle.finalizers:
             return True
         if await self.used(namespace, name, orjson.loads(stored.json)):
             return True
 
         def change(old: Stored) -> Draft:
             draft = old.thaw()
-            kept = [f for f in draft.lifecycle()[3] if f != self.finalizer]
+            kept = [f for f in draft.lifecycle().finalizers if f != self.finalizer]
             draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
             return draft
 
@@ -99,17 +99,17 @@ class ProtectionController(Controller):
         return True
 
     async def used(self, namespace: str, name: str, value: dict[str, Any]) -> bool:
-        """Whether something uses the object."""
+        """Report whether the object is in use."""
         raise NotImplementedError
 
     async def everything(self, group: str, plural: str, namespace: str = "") -> AsyncIterator[dict[str, Any]]:
-        """All objects of a resource as JSON values."""
+        """Yield all objects of a resource as JSON values."""
         async for stored in self.registry.walk(self.resource(group, plural), namespace):
             yield orjson.loads(stored.json)
 
 
 class ClaimProtection(ProtectionController):
-    """A claim stays while a pod on a node mounts it."""
+    """Keep a claim while a pod on a node mounts it."""
 
     user = service_account("pvc-protection-controller")
     target = ("", "persistentvolumeclaims")
@@ -124,7 +124,7 @@ class ClaimProtection(ProtectionController):
 
 
 def _mounts(pod: dict[str, Any], name: str, claim: dict[str, Any]) -> bool:
-    """Whether a pod on a node uses a claim; one that was shut down no longer needs the claim made for it."""
+    """Report whether a pod on a node uses a claim; a pod that was shut down releases the claim made for it."""
     spec, meta = pod["spec"], pod["metadata"]
     if not spec.get("nodeName"):
         return False
@@ -140,7 +140,7 @@ def _mounts(pod: dict[str, Any], name: str, claim: dict[str, Any]) -> bool:
 
 
 class VolumeProtection(ProtectionController):
-    """A volume stays while it is bound."""
+    """Keep a volume while it is bound."""
 
     user = service_account("pv-protection-controller")
     target = ("", "persistentvolumes")
@@ -152,7 +152,7 @@ class VolumeProtection(ProtectionController):
 
 
 class AttributesClassProtection(ProtectionController):
-    """A class of volume attributes stays while a claim or volume names it."""
+    """Keep a class of volume attributes while a claim or volume refers to it."""
 
     user = service_account("volumeattributesclass-protection-controller")
     target = ("storage.k8s.io", "volumeattributesclasses")
@@ -175,4 +175,4 @@ PROTECTIONS: dict[str, type[ProtectionController]] = {
     "pv-protection": VolumeProtection,
     "vac-protection": AttributesClassProtection,
 }
-"""By the names under which kube-controller-manager knows them."""
+"""By their names in kube-controller-manager."""

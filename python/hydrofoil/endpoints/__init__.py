@@ -1,1 +1,1 @@
-"""From a request to a call and back."""
+"""Endpoints: requests in, answers out."""

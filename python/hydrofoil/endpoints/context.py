@@ -1,10 +1,10 @@
-"""One request: what filters and handlers know of it, and what they say about its answer."""
+"""The context of one request: its attributes for filters and handlers, and properties of its answer."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from aiohttp import web
 
@@ -18,7 +18,7 @@ from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
-from hydrofoil.request import ADMIN, RequestInfo, User
+from hydrofoil.request import ADMIN, Headers, RequestInfo, User
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import Hub
 
@@ -29,7 +29,7 @@ NOBODY = RequestInfo("", "", "", resourceful=False)
 
 
 class Parts:
-    """What the requests of one server share."""
+    """State shared by the requests of one server."""
 
     def __init__(
         self,
@@ -43,52 +43,52 @@ class Parts:
     ) -> None:
         self.registry = registry
         self.admission = admission
-        """Who admits what is written."""
+        """The admission of writes."""
         self.hub = hub
         self.clock = clock
         self.chance = chance
         self.request_timeout = request_timeout
-        """How long an answer may take, in seconds."""
+        """The time limit of an answer, in seconds."""
         self.cbor = gates.enabled("CBORServingAndStorage")
         """Whether CBOR is served."""
         self.compresses = gates.enabled("APIResponseCompression")
-        """Whether large answers are compressed for who accepts it (CP-02)."""
+        """Whether large answers are compressed for clients that accept it (CP-02)."""
         self.streams = gates.enabled("WatchList")
-        """Whether watches may begin with the state."""
+        """Whether watches may begin with initial events."""
         self.unsafe = gates.enabled("AllowUnsafeMalformedObjectDeletion")
-        """Whether a deletion may ask for what cannot be read to go."""
+        """Whether a deletion may remove an unreadable object."""
         self.constant = b""
-        """Header lines that are the same in all answers."""
+        """Header lines common to all answers."""
 
 
 class Context:
-    """One request. What most requests leave as it is stands in the class: making one costs little."""
+    """One request. Defaults are class attributes, so that making one is cheap."""
 
     info: RequestInfo = NOBODY
-    """What is asked for; set by the filter `request_info`."""
+    """The attributes in method and URL; set by the filter `request_info`."""
     caller: User = ADMIN
-    """Who came."""
+    """The authenticated user."""
     user: User = ADMIN
-    """As whom it acts."""
+    """The user it acts as."""
     audit_id = ""
     common = b""
-    """Header lines that every answer carries."""
+    """Header lines of every answer to this request."""
     served: Resource | None = None
-    """The resource under the path; set by the route, like all that follows."""
+    """The resource of the path; set by the route, like everything below."""
     resource: Resource
-    """The same, for handlers, which all have one."""
+    """The same, for handlers, which always have one."""
     verb = ""
-    """What is done with it."""
+    """The verb of the request."""
     counted = False
-    """Whether the request came as far as a handler, so that it stands in the metrics."""
+    """Whether the request reached a handler, so that metrics count it."""
     accepted: Accepted = PLAIN
-    params: Params = {}  # noqa: RUF012 - nobody changes it
+    params: Params = {}  # noqa: RUF012 - it is never changed
     patch = ""
-    """The kind of a patch, as `patch_kind` tells it."""
+    """The kind of a patch, as returned by `patch_kind`."""
     sent = 0
-    """How many bytes the body has, once it was read."""
+    """The number of bytes of the body, once it is read."""
     allowed: float | None = None
-    """How many seconds the answer may take; None for what lasts as long as its client wants."""
+    """The time limit of the answer in seconds; None for a stream that lasts until its client disconnects."""
     _ends: float | None = None
     _at_start: list[Callable[[Answer], None]] | None = None
     _at_end: list[Callable[[Outcome], None]] | None = None
@@ -99,31 +99,60 @@ class Context:
         self.registry = parts.registry
         self.hub = parts.hub
         self.unsafe = parts.unsafe
-        """Whether a deletion may ask for what cannot be read to go; then, whether it does."""
+        """Whether a deletion may remove an unreadable object; then, whether it requests to."""
         self.warnings: list[str] = []
 
+    @property
+    def method(self) -> str:
+        """Return the method."""
+        return self.request.method
+
+    @property
+    def target(self) -> str:
+        """Return the target of the request line: path and query as received."""
+        return self.request.raw_path
+
+    @property
+    def headers(self) -> Headers:
+        """Return the headers."""
+        return self.request.headers
+
+    @property
+    def remote(self) -> str:
+        """Return the address of the client."""
+        return self.request.remote or ""
+
+    @property
+    def patience(self) -> float:
+        """Return the time limit in seconds of an answer without a deadline of its own."""
+        return self.parts.request_timeout
+
+    def arriving(self) -> AsyncIterator[bytes] | None:
+        """Return the pieces of the body as they arrive; None without a body."""
+        return self.request.content.iter_any() if self.request.can_read_body else None
+
     def ends(self) -> float | None:
-        """When the answer has to be written, in the loop's time; what nobody asks for is not looked up."""
+        """Return the deadline of the answer, in the loop's time; computed on first use."""
         if self._ends is None and self.allowed is not None:
             self._ends = asyncio.get_running_loop().time() + self.allowed
         return self._ends
 
     def lasts(self) -> None:
-        """Let the answer take as long as its client wants."""
+        """Remove the deadline: the answer lasts until its client disconnects."""
         self.allowed = self._ends = None
 
     @property
     def collection(self) -> Collection:
-        """The objects of the resource."""
+        """Return the objects of the resource."""
         return self.registry.collection(self.resource)
 
     @property
     def framed(self) -> bool:
-        """Whether the client understands chunks, so that the end of a stream is not that of the connection."""
+        """Report whether the client understands chunks, so that the connection outlives the stream."""
         return self.request.version >= (1, 1)
 
     def manager(self) -> str:
-        """Who comes to own what the request sets: `fieldManager`, else the client's name (SSA-22)."""
+        """Return the field manager of the request's changes: `fieldManager`, else the client's name (SSA-22)."""
         given = self.params.get("fieldManager")
         if given:
             return given
@@ -138,7 +167,7 @@ class Context:
         resource: Resource | None = None,
         subresource: str | None = None,
     ) -> Write:
-        """What the request writes: its own resource and subresource where it is not told."""
+        """Return the write of this request, by default on its own resource and subresource."""
         info = self.info
         write = self.parts.admission.write(
             resource or self.resource,
@@ -155,26 +184,26 @@ class Context:
         return write
 
     def at_start(self, call: Callable[[Answer], None]) -> None:
-        """Have something called right before the first byte of the answer."""
+        """Register a call right before the first byte of the answer."""
         if self._at_start is None:
             self._at_start = []
         self._at_start.append(call)
 
     def at_end(self, call: Callable[[Outcome], None]) -> None:
-        """Have something called once, before the last byte of the answer or when it broke off."""
+        """Register a call once, before the last byte of the answer or when it breaks off."""
         if self._at_end is None:
             self._at_end = []
         self._at_end.append(call)
 
     def starts(self, answer: Answer) -> None:
-        """Call what waits for the start."""
+        """Run the calls registered for the start."""
         if self._at_start is not None:
             calls, self._at_start = self._at_start, None
             for call in calls:
                 call(answer)
 
     def ended(self, status: int, whole: bool) -> None:
-        """Call what waits for the end, the last who came first, each whatever others do; only the first end counts."""
+        """Run the calls for the end, last first, each in spite of errors of others; only the first end counts."""
         if self._at_end is not None:
             calls, self._at_end = self._at_end, None
             outcome = Outcome(status, whole)
@@ -185,9 +214,9 @@ class Context:
                     LOG.exception("the end of a request failed")
 
     async def body(self) -> bytes:
-        """Read the request body, once. Raises 413."""
+        """Read the request body, once. Raise ApiError 413."""
         content = self.request.content
-        # A small body is in aiohttp's buffer by now.
+        # A small body is in aiohttp's buffer already.
         data = content.read_nowait() if content.is_eof() else await self._arriving()
         if len(data) > MAX_BODY:
             raise too_large()
@@ -195,7 +224,7 @@ class Context:
         return data
 
     async def _arriving(self) -> bytes:
-        """Read a body that is still to come. Raises 413 as soon as it is too large."""
+        """Read a body that is still arriving. Raise ApiError 413 as soon as it is too large."""
         length = self.request.content_length
         if length is not None and length > MAX_BODY:
             raise too_large()
@@ -209,9 +238,9 @@ class Context:
 
 Handler = Callable[[Context], Awaitable[Answer]]
 Filter = Callable[[Context, Handler], Awaitable[Answer]]
-"""Gives an answer of its own or has the inner handler give one. A refusal is an answer; what is raised is a fault."""
+"""Return an answer, its own or the inner handler's. A refusal is an answer; an exception is a fault."""
 
 
 def too_large() -> ApiError:
-    """413 of a body over the limit."""
+    """Return the 413 for a body over the limit."""
     return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {MAX_BODY}")

@@ -1,4 +1,4 @@
-"""Which form a client wants (apiserver `pkg/endpoints/handlers/negotiation`)."""
+"""Content negotiation (apiserver `pkg/endpoints/handlers/negotiation`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hydrofoil.errors import ApiError, not_acceptable
 ACCEPTED = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 JSON, YAML, PROTOBUF = ACCEPTED
 CBOR = "application/cbor"
-"""Read and written behind the gate `CBORServingAndStorage` (MT-17)."""
+"""Supported with the feature gate `CBORServingAndStorage` (MT-17)."""
 TRANSFORMS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 PATCHES = {
     "application/json-patch+json": "json",
@@ -22,7 +22,7 @@ PATCHES = {
 
 
 def media_types(cbor: bool) -> tuple[str, ...]:
-    """What is read and written, in upstream's order."""
+    """Return the supported media types in upstream's order."""
     return (*ACCEPTED, CBOR) if cbor else ACCEPTED
 
 
@@ -37,22 +37,22 @@ class Accepted:
 
     @property
     def protobuf(self) -> bool:
-        """Whether the body is protobuf."""
+        """Report whether the body is protobuf."""
         return self.media == PROTOBUF
 
     @property
     def cbor(self) -> bool:
-        """Whether the body is CBOR."""
+        """Report whether the body is CBOR."""
         return self.media == CBOR
 
     @property
     def binary(self) -> bool:
-        """Whether the body is no text."""
+        """Report whether the body is binary."""
         return self.protobuf or self.cbor
 
     @property
     def yaml(self) -> bool:
-        """Whether the body is YAML."""
+        """Report whether the body is YAML."""
         return self.media == "application/yaml"
 
 
@@ -60,7 +60,7 @@ PLAIN = Accepted("application/json")
 
 
 def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
-    """Clauses by falling quality, concrete types first among equals; those with bad syntax are skipped."""
+    """Return clauses by falling quality, concrete types first among equals; skip those with invalid syntax."""
     out: list[tuple[float, int, int, str, dict[str, str]]] = []
     for order, clause in enumerate(accept.split(",")):
         parts = clause.strip().split(";")
@@ -85,12 +85,12 @@ def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
 
 
 def _fits(media: str, served: str) -> bool:
-    """Whether a route that tells what it produces takes a clause."""
+    """Report whether a clause matches a media type that a route produces."""
     return media in (served, "*/*")
 
 
 def _met(media: str, served: str) -> bool:
-    """Whether a serializer meets a clause."""
+    """Report whether a clause matches a serializer."""
     return media in (served, "*/*", "application/*")
 
 
@@ -108,18 +108,18 @@ def negotiate(
     tabled: bool = True,
     routed: bool = True,
 ) -> Accepted:
-    """The form of an answer; custom resources have none in protobuf, errors and documents no transform, and what is
-    answered and never kept is not `tabled`: nothing prints it.
+    """Negotiate the form of an answer.
 
-    What is `routed` has a route that tells what it produces, which looks at the clauses first.
+    Custom resources have no protobuf, errors and documents no transform. Objects that are never stored are not
+    `tabled`: they have no printer. A `routed` request has a route that produces certain types, which are matched first.
 
-    Raises 406 when no clause can be met (MT-02, MT-08, MT-10).
+    Raise ApiError 406 if no clause matches (MT-02, MT-08, MT-10).
     """
     if not accept.strip():
         return PLAIN
     clauses = _clauses(accept)
     types = media_types(cbor)
-    # Routes of custom resources take any type; those of built-in ones have streams among what they produce.
+    # Routes of custom resources accept any type; those of built-in ones produce streams too.
     produced = (*types, "application/cbor-seq") if watchable and cbor else types
     if routed and not custom and not any(_fits(media, served) for media, _ in clauses for served in produced):
         available = types + (STREAMS if watchable else ())
@@ -147,7 +147,7 @@ def negotiate(
 
 
 def negotiate_json(accept: str) -> None:
-    """Raises 406 when a client does not take JSON, of what is JSON only."""
+    """Raise ApiError 406 for a JSON-only document if the client does not accept JSON."""
     if accept.strip() and not any(_fits(media, JSON) for media, _ in _clauses(accept)):
         raise ApiError(406, "NotAcceptable", f"406: Not Acceptable\n\nAvailable representations: {JSON}", {})
 
@@ -158,13 +158,13 @@ MEDIA = re.compile(rf"\s*({TOKEN}(?:/{TOKEN})?)\s*((?:;\s*{TOKEN}=(?:{TOKEN}|\"(
 
 @lru_cache(maxsize=128)
 def parsed_media(content_type: str) -> str:
-    """The media type of a Content-Type, empty when its parameters are broken (Go's `mime.ParseMediaType`)."""
+    """Return the media type of a Content-Type, empty if its parameters are malformed (Go's `mime.ParseMediaType`)."""
     found = MEDIA.fullmatch(content_type)
     return found[1].lower() if found else ""
 
 
 def body_media(content_type: str, *, custom: bool = False, cbor: bool = False) -> str:
-    """`json`, `yaml`, `protobuf` or `cbor` of a request body. Raises 415 (MT-04, MT-07, MT-17)."""
+    """Return `json`, `yaml`, `protobuf` or `cbor` for a request body. Raise ApiError 415 (MT-04, MT-07, MT-17)."""
     media = "application/json" if not content_type else parsed_media(content_type)
     if media == JSON:
         return "json"
@@ -180,13 +180,13 @@ def body_media(content_type: str, *, custom: bool = False, cbor: bool = False) -
 
 
 def patch_kind(content_type: str, *, custom: bool = False, cbor: bool = False) -> str:
-    """The kind of a patch. Raises 415 (UP-04); only the text before `;` counts, spaces included."""
+    """Return the kind of a patch. Raise ApiError 415 (UP-04); only the text before `;` counts, spaces included."""
     media = content_type.partition(";")[0]
     if media == "application/apply-patch+cbor" and cbor:
         return "apply-cbor"
     kind = PATCHES.get(media)
     if custom and kind in (None, "strategic"):
-        # There is no Go type whose tags say how to merge.
+        # There is no Go type whose tags define the merge.
         known = (media for media, name in PATCHES.items() if name != "strategic")
         text = "the body of the request was in an unknown format - accepted media types include: " + ", ".join(known)
         raise ApiError(415, "UnsupportedMediaType", text)

@@ -1,4 +1,4 @@
-"""The flags of how many requests are answered at a time, and for how long."""
+"""The flags for requests in flight and their time limit."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from hydrofoil.options import amount, flag, seconds
 
 @dataclass(frozen=True, kw_only=True)
 class EndpointOptions:
-    """How many requests are answered at a time, and how long one may take."""
+    """Limits on the number of requests in flight, and on the time of one."""
 
     max_requests_inflight: int = flag(
         "--max-requests-inflight",
         400,
         amount,
-        "reading requests answered at a time; more are told to try again; 0: no limit (default {})",
+        "reading requests answered at a time, others get 429; unlimited if 0 (default {})",
         value="N",
     )
     max_mutating_requests_inflight: int = flag(

@@ -15,7 +15,7 @@ Params = dict[str, str]
 
 
 def parse(query: str) -> Params:
-    """The first value of each parameter; of `dryRun`, which is a list, all, with commas between them."""
+    """Return the first value of each parameter; of the list `dryRun` all, joined by commas."""
     out: Params = {}
     if query:
         for key, value in parse_qsl(query, keep_blank_values=True):
@@ -26,20 +26,20 @@ def parse(query: str) -> Params:
 
 
 def truth(params: Params, name: str) -> bool:
-    """Whether a boolean parameter holds: anything but `false` and `0`, empty included."""
+    """Report whether a boolean parameter is true: anything but `false` and `0`, empty included."""
     value = params.get(name)
     return value is not None and value not in ("false", "0", "False", "FALSE", "F", "f")
 
 
 def _number(digits: str) -> int | None:
-    """The number that digits, with a sign or without, are; None for more than Python would read."""
+    """Return the number for digits with an optional sign; None for more digits than Python reads."""
     sign = "-" if digits[:1] == "-" else ""
     digits = digits.lstrip("+-").lstrip("0") or "0"
     return int(sign + digits) if len(digits) <= 20 else None
 
 
 def integer(params: Params, name: str) -> int | None:
-    """A number, None when absent. Raises 400 with Go's text."""
+    """Return a number, None if absent. Raise ApiError 400 with Go's message."""
     value = params.get(name)
     if value is None:
         return None
@@ -54,7 +54,7 @@ def integer(params: Params, name: str) -> int | None:
 
 @dataclass(slots=True)
 class ListOptions:
-    """What a list or watch is asked for."""
+    """The options of a list or watch."""
 
     labels: str
     fields: str
@@ -67,7 +67,7 @@ class ListOptions:
     initial_events: bool | None
     timeout: int | None
     marked: bool = True
-    """Whether the end of the state is told, where a watch begins with it without being asked to."""
+    """Whether a bookmark ends initial events that the request did not ask for."""
 
 
 def list_options(
@@ -77,9 +77,9 @@ def list_options(
     selectors: Callable[[ListOptions], object] | None = None,
     streams: bool = True,
 ) -> ListOptions:
-    """Reads and checks ListOptions (RV-15 to RV-26, WA-21, WA-24); `streams`: watches may begin with the state.
+    """Read and check ListOptions (RV-15 to RV-26, WA-21, WA-24); `streams`: watches may begin with initial events.
 
-    What cannot be read at all is told first: `selectors` reads the selectors, and raises 400.
+    Syntax errors are reported first: `selectors` reads the selectors, and raises ApiError 400.
     """
     timeout = integer(params, "timeoutSeconds")
     options = ListOptions(
@@ -108,7 +108,7 @@ def list_options(
 
 
 def revision(version: str) -> int:
-    """A resource version of a request. Raises 400."""
+    """Return the resource version of a request. Raise ApiError 400."""
     number = _number(version) if version.isascii() and version.isdigit() else None
     if number is not None and number < 2**64:
         return number
@@ -171,7 +171,7 @@ def _watch_causes(options: ListOptions, *, streams: bool) -> list[Cause]:
 
 @dataclass(slots=True)
 class WriteOptions:
-    """What a write is asked for."""
+    """The options of a write."""
 
     dry_run: bool
     field_manager: str
@@ -182,7 +182,7 @@ _LEVELS = ("", "Ignore", "Strict", "Warn")
 
 
 def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions:
-    """Reads and checks Create-, Update- or, for a kind of patch, PatchOptions (DRY-06, DRY-07, FV-10)."""
+    """Read and check Create-, Update- or, for a kind of patch, PatchOptions (DRY-06, DRY-07, FV-10)."""
     causes: list[Cause] = []
     manager = params.get("fieldManager", "")
     if patch.startswith("apply"):
@@ -212,7 +212,7 @@ def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions
 
 
 def timeout(params: Params) -> float | None:
-    """`?timeout=` in seconds. Raises 400."""
+    """Return `?timeout=` in seconds. Raise ApiError 400."""
     text = params.get("timeout")
     if not text:
         return None

@@ -1,4 +1,4 @@
-"""Answers of objects, lists, documents and failures, in the form that a client accepts."""
+"""Answers with objects, lists, documents and errors, in the negotiated form."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from collections.abc import Sequence
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.answer import Answer, Stream
+from hydrofoil.answer import NOSNIFF, Answer, Stream
+from hydrofoil.apiextensions.review import ConversionFailed
 from hydrofoil.apis.scheme import package
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.negotiate import PLAIN, PROTOBUF, Accepted, negotiate
 from hydrofoil.endpoints.params import parse
 from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError, bad_request, internal
-from hydrofoil.registry.conversion import ConversionFailed
-from hydrofoil.registry.pool import LARGE, run
+from hydrofoil.pool import LARGE, run
 
 LOG = logging.getLogger("hydrofoil")
 GZIP_ABOVE = 131_072
-"""Bodies above this many bytes are compressed for who accepts gzip (CP-01)."""
+"""The size in bytes above which bodies are compressed for clients that accept gzip (CP-01)."""
 GZIPPED = b"Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n"
-NOSNIFF = b"X-Content-Type-Options: nosniff\r\n"
 
 
 def warning_lines(warnings: list[str]) -> bytes:
-    """A Warning line for each warning."""
+    """Return a Warning line for each warning."""
     return "".join(f"Warning: {w}\r\n" for w in warning_values(warnings)).encode() if warnings else b""
 
 
 def warning_values(warnings: list[str]) -> list[str]:
-    """RFC 9110 warning values, each once (apiserver `filters/warning.go`).
+    """Return RFC 9110 warning values, each once (apiserver `filters/warning.go`).
 
-    Once all are over 4096 characters, each is cut to 256, and no more are added to 4096 of what was cut.
+    If all together exceed 4096 characters, each is cut to 256, and the list ends once the cut ones exceed 4096.
     """
     texts = list(dict.fromkeys("".join(c for c in w if c.isprintable()) for w in warnings))
     total = 0
@@ -46,7 +45,7 @@ def warning_values(warnings: list[str]) -> list[str]:
         out.append(text)
         total += len(text)
         if cut or total > 4096:
-            # The one that is too much still comes, as do all before it.
+            # The warning that exceeds the limit is still sent, like all before it.
             cut = True
             out = [o[:256] for o in out]
             total = sum(map(len, out))
@@ -54,19 +53,19 @@ def warning_values(warnings: list[str]) -> list[str]:
 
 
 def read_by_people(context: Context, given: str | None, accepted: Accepted) -> bool:
-    """Whether a person reads the answer, `given` the parameter `pretty` (curl, Wget and browsers count as persons)."""
+    """Report whether to indent: `given` is the parameter `pretty`; curl, Wget and browsers get indented text."""
     if given is not None:
         return given in ("true", "1")
     return accepted.pretty or context.request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def pretty(context: Context) -> bool:
-    """Whether a person reads the answer of a handler."""
+    """Report whether to indent the answer of a handler."""
     return not context.accepted.binary and read_by_people(context, context.params.get("pretty"), context.accepted)
 
 
 def wants_gzip(context: Context) -> bool:
-    """Whether the client accepts gzip, as upstream reads the header: the bare token."""
+    """Report whether the client accepts gzip, as upstream reads the header: the bare token."""
     value = context.request.headers.get("Accept-Encoding")
     if value is None or "gzip" not in [t.strip() for t in value.split(",")]:
         return False
@@ -74,7 +73,7 @@ def wants_gzip(context: Context) -> bool:
 
 
 def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
-    """A JSON body in the negotiated media type."""
+    """Encode a JSON body in the negotiated media type."""
     if accepted.yaml:
         return engine.json_to_yaml(data)
     if accepted.cbor:
@@ -87,19 +86,24 @@ def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
 def answer(
     context: Context, status: int, body: bytes, media: str, head: bytes | None = None, *, packed: bool = False
 ) -> Answer:
-    """An answer of a media type; large bodies are compressed for who accepts it, unless they are `packed` already."""
+    """Return an answer of a media type; compress a large body for a client that accepts it, unless it is `packed`."""
     head = b"%sContent-Type: %s\r\n" % (context.common if head is None else head, media.encode())
     if packed:
-        head += GZIPPED
-    elif len(body) > GZIP_ABOVE and wants_gzip(context):
+        return Answer(status, head + GZIPPED, body)
+    return compressed(context, Answer(status, head, body))
+
+
+def compressed(context: Context, made: Answer) -> Answer:
+    """Compress a large body for a client that accepts gzip."""
+    if len(made.body) > GZIP_ABOVE and wants_gzip(context):
         packer = zlib.compressobj(1, zlib.DEFLATED, 31)
-        body = packer.compress(body) + packer.flush()
-        head += GZIPPED
-    return Answer(status, head, body)
+        made.body = packer.compress(made.body) + packer.flush()
+        made.head += GZIPPED
+    return made
 
 
 def finished(context: Context, body: bytes, status: int = 200, *, packed: bool = False) -> Answer:
-    """A handler's answer whose body is in its media type already, or packed with gzip as well."""
+    """Return a handler's answer with a finished body, in its media type and possibly compressed."""
     head = context.common
     if context.warnings:
         head += warning_lines(context.warnings)
@@ -107,13 +111,13 @@ def finished(context: Context, body: bytes, status: int = 200, *, packed: bool =
 
 
 def streamed(context: Context, stream: Stream, media: str, *, packed: bool = False, framed: bool = False) -> Answer:
-    """A handler's answer that is written piece by piece; `framed`: the pieces are chunks already."""
+    """Return a handler's answer that is written in pieces; `framed`: the pieces are chunks already."""
     head = b"%s%sContent-Type: %s\r\n" % (context.common, warning_lines(context.warnings), media.encode())
     return Answer(200, head + GZIPPED if packed else head, stream=stream, framed=framed)
 
 
 def json(context: Context, body: bytes, status: int = 200) -> Answer:
-    """A handler's answer of JSON text, in the negotiated media type."""
+    """Return a handler's answer from JSON text, in the negotiated media type."""
     accepted = context.accepted
     if accepted.protobuf:
         return finished(context, context.registry.catalog.protobuf(body), status)
@@ -126,12 +130,12 @@ def json(context: Context, body: bytes, status: int = 200) -> Answer:
 
 
 async def rewritten(context: Context, parts: Sequence[bytes]) -> Answer:
-    """A handler's answer of JSON text in parts; a large one leaves the loop to be put into its media type."""
+    """Return a handler's answer from JSON text in parts; encode a large one off the loop."""
     return await run(lambda: json(context, b"".join(parts)), pooled=sum(map(len, parts)) > LARGE)
 
 
 def form(context: Context) -> str:
-    """The native form of an answer that shows one object."""
+    """Return the native form of an answer with one object."""
     accepted = context.accepted
     if accepted.transform == "Table":
         include = context.params.get("includeObject", "") or "Metadata"
@@ -144,7 +148,7 @@ def form(context: Context) -> str:
 
 
 def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer:
-    """A handler's answer that shows one object."""
+    """Return a handler's answer with one object."""
     if context.accepted.transform == "PartialObjectMetadataList":
         text = (
             "you requested PartialObjectMetadataList, but the requested object is not a list "
@@ -156,25 +160,25 @@ def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer
 
 
 async def shown(context: Context, stored: Stored, status: int = 200) -> Answer:
-    """The same; a large object leaves the loop to be put into its form."""
+    """Return a handler's answer with one object; encode a large one off the loop."""
     if stored.size <= LARGE:
         return object_answer(context, stored, status)
     return await run(object_answer, context, stored, status, pooled=True)
 
 
 def status_body(error: ApiError) -> bytes:
-    """The Status of an error as JSON."""
+    """Return the Status of an error as JSON."""
     body = orjson.dumps(error.status())
-    # As Go's encoder writes texts.
+    # As Go's encoder writes strings.
     return body.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")
 
 
 def refused(context: Context, error: ApiError) -> Answer:
-    """A failure, in the form that the client accepts; indented JSON when it accepts none."""
+    """Return the answer for an error, in the negotiated form; indented JSON if absent."""
     body = status_body(error)
     head = context.common
     if context.warnings:
-        # What was said before it failed.
+        # Warnings added before the failure.
         head += warning_lines(context.warnings)
     accept = context.request.headers.get("Accept", "")
     accepted = accepted_or_none(accept, cbor=context.parts.cbor and not error.foundation)
@@ -191,7 +195,7 @@ def refused(context: Context, error: ApiError) -> Answer:
 
 
 def accepted_or_none(accept: str, *, cbor: bool = False) -> Accepted | None:
-    """The form of an error: None when negotiation fails."""
+    """Return the form of an error; None if negotiation fails."""
     try:
         return negotiate(accept, cbor=cbor, untransformed=True, routed=False)
     except ApiError:
@@ -199,13 +203,13 @@ def accepted_or_none(accept: str, *, cbor: bool = False) -> Accepted | None:
 
 
 def error_lines(error: ApiError) -> bytes:
-    """The header lines that go with a failure."""
+    """Return the header lines of an error."""
     lines = b"Retry-After: %d\r\n" % error.retry_after if error.retry_after else b""
     return lines + (NOSNIFF if error.code == 403 else b"")
 
 
 def broken(context: Context, fault: BaseException) -> Answer:
-    """500 of a fault, which goes to the log. Make it of nothing that could fail as well."""
+    """Return the 500 for a fault, and log it. Rely on nothing that could fail as well."""
     request = context.request
     LOG.error("request failed: %s %s", request.method, request.path, exc_info=fault)
     body = status_body(internal(fault)) + b"\n"
@@ -213,7 +217,7 @@ def broken(context: Context, fault: BaseException) -> Answer:
 
 
 def unconverted(context: Context, why: str) -> ApiError:
-    """The failure when stored objects cannot be shown: upstream's cache of them does not come up then."""
+    """Return the error for stored objects that cannot be converted: upstream's cache of them is not ready then."""
     if context.verb not in ("list", "watch"):
         return ApiError(500, "", why)
     resource = context.resource
@@ -223,7 +227,7 @@ def unconverted(context: Context, why: str) -> ApiError:
 
 
 def failure(context: Context, fault: BaseException) -> Answer:
-    """What a client gets for what a handler raised, or a stream before its head."""
+    """Return the answer for an exception of a handler, or of a stream before its head."""
     if isinstance(fault, ConversionFailed) and context.verb in ("list", "watch"):
         fault = unconverted(context, fault.message)
     elif isinstance(fault, engine.ConversionError):

@@ -1,17 +1,17 @@
-"""From what a request asks for to the handler that answers it."""
+"""Routing: from request info to a handler."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from hydrofoil import errors
-from hydrofoil.answer import TEXT, Answer
+from hydrofoil.answer import Answer, plain
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler
-from hydrofoil.endpoints.handlers import gated, subresources, virtual
+from hydrofoil.endpoints.handlers import feature_gates, unstored
 from hydrofoil.endpoints.handlers.create import create
 from hydrofoil.endpoints.handlers.delete import delete, delete_collection
 from hydrofoil.endpoints.handlers.get import get
@@ -20,9 +20,10 @@ from hydrofoil.endpoints.handlers.patch import patch
 from hydrofoil.endpoints.handlers.update import update
 from hydrofoil.endpoints.handlers.watch import watch
 from hydrofoil.endpoints.negotiate import negotiate, patch_kind
+from hydrofoil.endpoints.subresources.handler import handler as subresource_handler
 from hydrofoil.errors import ApiError
-from hydrofoil.registry.fresh import told
-from hydrofoil.request import RequestInfo
+from hydrofoil.registry.fresh import as_api_errors
+from hydrofoil.request import Incoming, RequestInfo
 from hydrofoil.watch.follow import Followed
 
 HANDLERS: dict[str, Handler] = {
@@ -47,20 +48,20 @@ class Route:
     def __init__(
         self,
         documents: Handler,
-        passed_on: Callable[[RequestInfo], Handler | None],
+        passed_on: Callable[[RequestInfo], Callable[[Incoming], Awaitable[Answer]] | None],
         followed: Sequence[Followed[Any]] = (),
     ) -> None:
-        """`followed` is what tells which resources and API services there are."""
+        """`followed` are the states that define resources and API services."""
         self._documents = documents
         self._passed_on = passed_on
         self._followed = followed
 
     async def __call__(self, context: Context) -> Answer:
-        """Answer a request; a failure is an answer, too."""
+        """Answer a request; an error is an answer, too."""
         try:
             if depends(context):
                 await self._bring_up(context)
-            if context.registry.registrations.remote and (service := self._passed_on(context.info)) is not None:
+            if (service := self._passed_on(context.info)) is not None:
                 return await service(context)
             handler = self._routed(context)
             context.counted = handler is not missing
@@ -71,18 +72,18 @@ class Route:
             return respond.failure(context, e)
 
     async def _bring_up(self, context: Context) -> None:
-        """Have all be as the view is at this moment, which is as far as the truth. Raises 504 and 503."""
+        """Bring all states up to the view, and the view up to the log. Raise ApiError 504 and 503."""
         if context.registry.storage.direct:
             for followed in self._followed:
-                # Reading it is enough.
+                # Reading a state brings it up to the view.
                 _ = followed.state
             return
-        with told():
+        with as_api_errors():
             for followed in self._followed:
                 await followed.fresh()
 
     def _routed(self, context: Context) -> Handler:
-        """The handler of a request. Raises 404, 405, 406 and 415."""
+        """Return the handler of a request. Raise ApiError 404, 405, 406 and 415."""
         info, request = context.info, context.request
         catalog = context.registry.catalog
         if not info.resourceful or info.group not in catalog.groups:
@@ -94,7 +95,7 @@ class Route:
         context.params = query.parse(info.query)
         verb, handler = choose(request.method, context, resource)
         if verb == "patch" and info.subresource != "proxy":
-            # What a patch is comes before what is made of it.
+            # The kind of a patch is checked before its Accept header.
             content_type = request.headers.get("Content-Type", "")
             context.patch = patch_kind(content_type, custom=resource.custom, cbor=context.parts.cbor)
         warning = respond.warning_lines([resource.deprecation]) if resource.deprecation else b""
@@ -106,11 +107,11 @@ class Route:
                 # The scale of a custom resource is a built-in kind.
                 custom=resource.custom and info.subresource != "scale",
                 cbor=context.parts.cbor,
-                tabled=verb != "create" or virtual.tabled(resource, info.subresource),
+                tabled=verb != "create" or unstored.tabled(resource, info.subresource),
             )
         except ApiError as e:
             if e.message.startswith("406"):
-                # A route that does not produce what is asked for is not taken, so that it does not warn either.
+                # A route that does not produce an accepted type is not taken, so it does not warn either.
                 context.common = context.common.removesuffix(warning)
             raise
         context.served = context.resource = resource
@@ -126,7 +127,7 @@ class Route:
 
 
 def depends(context: Context) -> bool:
-    """Whether a request asks for what definitions or API services bring, as far as one knows."""
+    """Report whether a request may depend on definitions or API services."""
     info, catalog = context.info, context.registry.catalog
     if not info.resourceful:
         return info.path.startswith(("/api", "/openapi"))
@@ -134,12 +135,12 @@ def depends(context: Context) -> bool:
 
 
 async def missing(context: Context) -> Answer:
-    """404 of a path that nobody serves."""
-    return respond.answer(context, 404, b"404 page not found\n", TEXT, context.common + respond.NOSNIFF)
+    """Return the 404 for a path that is not served."""
+    return plain(404, "404 page not found\n", context.common)
 
 
 def unserved(resource: Resource | None, method: str, info: RequestInfo) -> bool:
-    """Whether no definition serves a path of its group: then the path is no path at all."""
+    """Report whether no definition serves a path of its group: then the path does not exist."""
     if resource is None:
         return True
     if resource.namespaced:
@@ -148,7 +149,7 @@ def unserved(resource: Resource | None, method: str, info: RequestInfo) -> bool:
 
 
 def served(resource: Resource | None, info: RequestInfo) -> Resource:
-    """The resource under a path. Raises 404."""
+    """Return the resource of a path. Raise ApiError 404."""
     if resource is None or (len(info.rest) and info.subresource != "proxy"):
         raise errors.no_such_resource()
     if info.subresource and info.subresource not in resource.subresources:
@@ -165,21 +166,21 @@ def served(resource: Resource | None, info: RequestInfo) -> Resource:
 
 
 def not_allowed(resource: Resource, verb: str) -> ApiError:
-    """405 of a verb that a resource does not have."""
+    """Return the 405 for a verb that a resource lacks."""
     if resource.custom and verb:
         return errors.method_not_supported(resource.group, resource.plural, verb)
     return errors.method_not_allowed()
 
 
 def choose(method: str, context: Context, resource: Resource) -> tuple[str, Handler]:
-    """The verb of a request and its handler. Raises 404 and 405."""
+    """Return the verb of a request and its handler. Raise ApiError 404 and 405."""
     info = context.info
     if info.subresource:
         sub = resource.subresources[info.subresource]
         verb = SUBRESOURCE.get(method, "")
         if verb not in sub.verbs:
             raise not_allowed(resource, verb)
-        return verb, subresources.handler(resource, sub, verb)
+        return verb, subresource_handler(resource, sub, verb)
     if info.watch_prefix:
         if method != "GET" or "watch" not in resource.verbs:
             raise errors.method_not_allowed()
@@ -187,11 +188,11 @@ def choose(method: str, context: Context, resource: Resource) -> tuple[str, Hand
     if info.name and ITEM_VERBS.isdisjoint(resource.verbs):
         # Upstream has no route to single objects of reviews.
         raise errors.no_such_resource()
-    if resource.namespaced and not info.namespace and virtual.handles(resource):
+    if resource.namespaced and not info.namespace and unstored.handles(resource):
         # There is no collection of them across namespaces.
         raise errors.no_such_resource()
     verb = (ITEM if info.name else COLLECTION).get(method, "")
-    # Discovery hides what a definition that goes no longer allows; admission refuses it.
+    # Discovery hides verbs that a terminating definition no longer allows; admission refuses them.
     if verb not in resource.verbs and not (resource.terminating and verb):
         raise not_allowed(resource, verb)
     if info.verb == "watch":
@@ -200,13 +201,13 @@ def choose(method: str, context: Context, resource: Resource) -> tuple[str, Hand
         return "watch", watching(context)
     if resource.namespaced and not info.namespace and verb in ("create", "deletecollection"):
         raise errors.method_not_allowed()
-    if virtual.handles(resource):
-        return verb, virtual.handler(resource)
+    if unstored.handles(resource):
+        return verb, unstored.handler(resource)
     return verb, HANDLERS[verb]
 
 
 def watching(context: Context) -> Handler:
-    """The handler of a watch; one that asks for the state is refused where that is switched off."""
+    """Return the handler of a watch; refuse one with initial events if they are off."""
     if not context.parts.streams and "sendInitialEvents" in context.params:
-        return gated.unlisted
+        return feature_gates.unlisted
     return watch

@@ -1,4 +1,4 @@
-"""Client connections: the one place that writes to them, and that knows what aiohttp keeps to itself."""
+"""Client connections: the one module that writes to them, and that uses private names of aiohttp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
 from aiohttp.http_writer import HttpVersion11
 from aiohttp.web_protocol import _ErrInfo
 
-from hydrofoil.answer import Answer, Feed, Piece
+from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Feed, Piece
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
@@ -27,7 +27,7 @@ from hydrofoil.errors import FAULTS, method_not_allowed, timed_out
 
 LOG = logging.getLogger("hydrofoil")
 METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
-"""The request line of a token that is no known method, as the parser's error quotes it."""
+"""The request line of an unknown method, as the parser's error quotes it."""
 PRIVATES = (
     "_drain_helper",
     "_handle_request",
@@ -39,19 +39,15 @@ PRIVATES = (
     "_process_keepalive",
     "_upgraded",
 )
-"""What `web.RequestHandler` keeps to itself and this module uses; a test asks for each by its name."""
+"""The private names of `web.RequestHandler` that this module uses; a test checks each."""
 REQUEST_PRIVATES = ("_message", "_version")
 """The same of requests."""
 RESET = struct.pack("ii", 1, 0)
-"""`SO_LINGER` of a connection that is reset when it is closed."""
+"""`SO_LINGER` of a connection that is reset on close."""
 PIECE = 128 * 1024
-"""Large bodies are written in pieces of about this size, each after the last was taken."""
-HIGH_WATER = 64 * 1024
-"""A reader with more than this many bytes waiting is behind: the mark at which transports pause too."""
-LEAVE_SECONDS = 5.0
-"""How long the reader of a stream that has ended may take for what still waits."""
+"""Large bodies are written in pieces of about this size, each after the previous one was taken."""
 RECORD_SECONDS = 0.01
-"""How often a record layer is asked whether the bytes that it holds have gone: nobody tells."""
+"""The interval of checks for unsent bytes in a record layer, which has no notification."""
 
 _LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 
@@ -73,13 +69,13 @@ class _Date:
 
 
 def closes(request: web.BaseRequest) -> bool:
-    """Whether the connection ends with this answer: as asked for, or by default in HTTP/1.0."""
+    """Report whether the connection ends with this answer: as requested, or by default in HTTP/1.0."""
     word = request.headers.get("Connection", "").lower()
     return word == "close" or (request.version < (1, 1) and word != "keep-alive")
 
 
 def cut(transport: asyncio.Transport) -> None:
-    """End a connection at once, and let go of what its client has not read, here and in the kernel."""
+    """End a connection at once, and discard unread data, here and in the kernel."""
     sock = transport.get_extra_info("socket")
     if sock is not None:
         # It may be closed already.
@@ -89,23 +85,23 @@ def cut(transport: asyncio.Transport) -> None:
 
 
 class Done:
-    """Tells aiohttp that an answer has been written, and whether the connection goes on."""
+    """The result for aiohttp: the answer is written, and whether the connection continues."""
 
     def __init__(self, *, keep_alive: bool) -> None:
         self.keep_alive = keep_alive
 
     async def prepare(self, request: web.BaseRequest) -> None:
-        """Nothing is left to write."""
+        """Do nothing: nothing is left to write."""
 
     async def write_eof(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: nothing is left to write."""
 
 
 KEPT, CLOSED = Done(keep_alive=True), Done(keep_alive=False)
 
 
 class Wire:
-    """Has requests answered by a chain, and writes what it gives."""
+    """Answer requests by a chain, and write its answers."""
 
     def __init__(self, handler: Handler, parts: Parts) -> None:
         self._handler = handler
@@ -176,7 +172,7 @@ class Wire:
                     transport.write(view[at : at + PIECE])
                     await request.protocol._drain_helper()
         except FAULTS as e:
-            # The head has gone out: only a broken connection can tell.
+            # The head was sent: only a broken connection can report the failure.
             if not isinstance(e, TimeoutError | ConnectionError):
                 LOG.exception("an answer broke off")
             cut(transport)
@@ -184,7 +180,7 @@ class Wire:
         return CLOSED if close else KEPT
 
     async def _taken(self, request: web.BaseRequest, transport: asyncio.Transport) -> bool:
-        """Wait until a client has read most of what was written; cut one that takes too long. Whether it did."""
+        """Wait until a client has read most of the output; cut a slow one. Report whether it has read it."""
         try:
             async with asyncio.timeout(self._parts.request_timeout):
                 await request.protocol._drain_helper()
@@ -194,7 +190,7 @@ class Wire:
         return True
 
     def _opening(self, context: Context, answer: Answer) -> tuple[bytes, bool, bool]:
-        """The head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
+        """Return the head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
         whole = answer.sized
         chunked = not whole and context.framed
         close = answer.close or closes(context.request) or not (whole or chunked)
@@ -208,7 +204,7 @@ class Wire:
         return head, chunked, close
 
     async def _stream(self, context: Context, answer: Answer) -> Done:
-        """Write an answer piece by piece; one that fails before its first piece becomes another."""
+        """Write an answer in pieces; one that fails before its first piece becomes another."""
         stream, request = answer.stream, context.request
         transport = request.transport
         assert stream is not None
@@ -231,7 +227,7 @@ class Wire:
         except FAULTS as e:
             if not line.begun and not transport.is_closing():
                 return await self._whole(context, respond.failure(context, timed_out() if limit.expired() else e))
-            # No Status can follow what has been begun: only a broken connection can tell.
+            # No Status can follow the first piece: only a broken connection can report the failure.
             if not isinstance(e, TimeoutError | ConnectionError):
                 LOG.exception("an answer broke off")
             cut(transport)
@@ -243,7 +239,7 @@ class Wire:
 
 
 class Line:
-    """One answer on a connection: head and pieces, and for what takes it over what the client sends."""
+    """One answer on a connection: head and pieces; for a stream that takes the connection over, the client's input."""
 
     def __init__(self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, *, chunked: bool) -> None:
         self._request = request
@@ -253,7 +249,7 @@ class Line:
         self.begun = False
 
     def begin(self) -> None:
-        """Send the head if it has not gone out."""
+        """Send the head unless it was sent."""
         if not self.begun:
             self.begun = True
             self._transport.write(self._head)
@@ -263,7 +259,7 @@ class Line:
         if self._chunked:
             size = sum(map(len, pieces))
             if size == 0:
-                # An empty chunk is the end: what has nothing to say says nothing.
+                # An empty chunk would end the body: skip empty pieces.
                 return
             pieces = (b"%x\r\n" % size, *pieces, b"\r\n")
         if not self.begun:
@@ -275,11 +271,11 @@ class Line:
             self._transport.writelines(pieces)
 
     def paused(self) -> bool:
-        """Whether the reader is behind, or has gone."""
+        """Report whether the reader is behind, or has disconnected."""
         return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
 
     async def drained(self) -> None:
-        """Wait until the reader has taken most of what was written. Raises ConnectionError when it has gone."""
+        """Wait until the reader has taken most of the output. Raise ConnectionError when it has disconnected."""
         protocol, transport = self._request.protocol, self._transport
         await protocol._drain_helper()
         while transport.get_write_buffer_size() > HIGH_WATER and not transport.is_closing():
@@ -289,12 +285,12 @@ class Line:
             raise ConnectionResetError
 
     def receive(self, feed: Feed) -> None:
-        """Pass on what the client sends from now on."""
+        """Pass further input of the client to a feed."""
         self.begun = True
         self._request.protocol.set_parser(cast(Any, feed))
 
     def hold(self, *, on: bool) -> None:
-        """Read no more of what the client sends, or go on."""
+        """Pause or resume reading from the client."""
         if self._transport.is_closing():
             return
         if on:
@@ -303,7 +299,7 @@ class Line:
             self._transport.resume_reading()
 
     async def accept(self, protocols: list[str]) -> WebSocket:
-        """Become a WebSocket of one of these protocols."""
+        """Upgrade to a WebSocket with one of these protocols."""
         self.begun = True
         socket = web.WebSocketResponse(protocols=protocols)
         await socket.prepare(self._request)
@@ -318,42 +314,42 @@ class WebSocket:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing more can be sent."""
+        """Report whether nothing more can be sent."""
         return self._socket.closed
 
     async def send(self, data: bytes, *, text: bool) -> None:
-        """Send a message when the reader has taken the ones before."""
+        """Send a message once the reader has taken the previous ones."""
         if text:
             await self._socket.send_str(data.decode())
         else:
             await self._socket.send_bytes(data)
 
     async def left(self) -> None:
-        """Wait until the client has closed; what it says is ignored."""
+        """Wait until the client has closed; its messages are ignored."""
         async for _ in self._socket:
             pass
 
     async def close(self) -> None:
-        """Say that no more comes, and wait for the client to say so, too."""
+        """Send a close message, and wait for the client's."""
         await self._socket.close()
 
 
 class Refused(HttpProcessingError):
-    """A request that the parser took and this server does not."""
+    """A request that the parser accepts and this server rejects."""
 
 
 class Connection(web.RequestHandler):
-    """Answers malformed requests with a plain 400 and unknown methods with a Status of 405; then it closes."""
+    """Answer malformed requests with a plain 400 and unknown methods with a Status 405; then close."""
 
     __slots__ = ("_wire", "answer_timeout", "header_timeout")
     header_timeout: float
-    """How long the first head may take, in seconds."""
+    """The time limit of the first head, in seconds."""
     answer_timeout: float
-    """How long a client may take to read an answer, in seconds."""
+    """The time limit for reading an answer, in seconds."""
     _wire: asyncio.Transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The first head has a time of its own; each further one has the idle time, from the last answer on."""
+        """Start the timeout of the first head; each further one has the idle time since the last answer."""
         super().connection_made(transport)
         self._wire = cast(asyncio.Transport, transport)
         if self._keepalive_handle is not None:
@@ -362,7 +358,7 @@ class Connection(web.RequestHandler):
         self._keepalive_handle = self._loop.call_at(due, self._process_keepalive)
 
     async def start(self) -> None:
-        """Answer requests until the connection ends; what nobody reads then does not keep it open."""
+        """Answer requests until the connection ends; unread input does not keep it open."""
         wire = self._wire
         try:
             await super().start()
@@ -375,7 +371,7 @@ class Connection(web.RequestHandler):
                 self._loop.call_later(self.answer_timeout, cut, wire)
 
     def _process_keepalive(self) -> None:
-        """End a connection that asks for nothing; one that has not read its last answer ends at once."""
+        """End an idle connection; at once if its last answer was not read."""
         super()._process_keepalive()
         wire = self._wire
         if wire.is_closing() and wire.get_write_buffer_size():
@@ -384,13 +380,13 @@ class Connection(web.RequestHandler):
     def _handle_request(
         self, request: web.BaseRequest, start_time: float | None, request_handler: Any
     ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
-        """Look at what the parser took before anybody answers it."""
+        """Check an accepted request before it is answered."""
         message = request._message
         if (found := refusal(message)) is not None:
             status, text = found
             exc = Refused(code=status, message=text)
             request_handler = self._make_error_handler(_ErrInfo(status=status, exc=exc, message=text))
-            # Nobody knows where its body ends.
+            # The end of its body is unknown.
             self._lingering_time = 0.0
         elif message.path[:1] != "/":
             request._message = message._replace(path=origin_form(message.path))
@@ -399,7 +395,7 @@ class Connection(web.RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Write what aiohttp itself answers; all else has been written."""
+        """Write the answers that aiohttp makes itself; all others are written."""
         if isinstance(resp, Done) and not self._upgraded:
             return resp, False
         return await super().finish_response(request, resp, start_time)
@@ -411,10 +407,10 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """The answer to a request that the parser refused, or whose handler failed outside of the chain."""
+        """Return the answer for a request that the parser rejected, or whose handler failed outside of the chain."""
         if not isinstance(exc, HttpProcessingError):
             LOG.error("connection failed", exc_info=exc)
-        # What the request said of its version may be a part of what is wrong.
+        # The version in a malformed request may be part of the error.
         request._version = HttpVersion11
         answer: web.StreamResponse
         if isinstance(exc, BadHttpMethod) and METHOD.search(message or ""):
@@ -432,10 +428,10 @@ class Connection(web.RequestHandler):
 
 
 class Connections(web.Server):
-    """Makes a `Connection` for every client."""
+    """Make a `Connection` for every client."""
 
     def __init__(self, wire: Wire, *, header_timeout: float, answer_timeout: float, **settings: Any) -> None:
-        # What it gives has all that aiohttp asks of a response.
+        # The result has all that aiohttp reads of a response.
         answered = cast(Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], wire)
         super().__init__(answered, access_log=None, **settings)
         self.header_timeout = header_timeout

@@ -1,1 +1,1 @@
-"""What happens to an object between the request and the store."""
+"""The registry: the pipeline of objects between the request and the store."""

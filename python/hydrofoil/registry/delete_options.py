@@ -1,4 +1,4 @@
-"""What a deletion is asked to do."""
+"""The options of a deletion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rests on a view that may be older than the truth: reads wait for it, refusals are judged again."""
+"""Freshness of a view that may lag the log: reads wait for it, refusals are checked again."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Made = TypeVar("Made")
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Tell what the log could not do as answers: 504 and 503."""
+def as_api_errors() -> Iterator[None]:
+    """Convert errors of the log to ApiError 504 and 503."""
     try:
         yield
     except Behind as e:
@@ -33,11 +33,11 @@ def told() -> Iterator[None]:
 def judged_afresh(
     write: Callable[Given, Coroutine[Any, Any, Made]],
 ) -> Callable[Given, Coroutine[Any, Any, Made]]:
-    """A write of a registry that is judged once more when what it was refused for may be no longer true."""
+    """Return a write of a registry that runs once more if its refusal may be out of date."""
 
     @functools.wraps(write)
     def judged(*args: Given.args, **kwargs: Given.kwargs) -> Coroutine[Any, Any, Made]:
-        # Without a coroutine of its own where there is nothing to judge anew.
+        # Without a coroutine of its own if there is nothing to repeat.
         if cast(Objects, args[0]).storage.direct:
             return write(*args, **kwargs)
         return again(*args, **kwargs)
@@ -46,9 +46,9 @@ def judged_afresh(
         storage = cast(Objects, args[0]).storage
         told_of = [given.warnings for given in args if isinstance(given, Write)]
         before = [list(warnings) for warnings in told_of]
-        # The first try may change what it is given.
+        # The first attempt may change its arguments.
         spare = [given.fork() if isinstance(given, Draft) else given for given in args]
-        with told():
+        with as_api_errors():
             try:
                 return await write(*args, **kwargs)
             except errors.ApiError:

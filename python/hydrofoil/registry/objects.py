@@ -1,4 +1,4 @@
-"""A reader of present objects."""
+"""Reads of present objects."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
 
 BATCH = 128
-"""How many objects a walk takes hold of at a time."""
+"""The number of objects that a walk reads at a time."""
 
 
 def check_segment(name: str) -> None:
-    """Raises 400 for a name that no key of the storage can have (`path.IsValidPathSegmentName`)."""
+    """Raise ApiError 400 for a name that is not a valid path segment (`path.IsValidPathSegmentName`)."""
     why = [f"may not be '{name}'"] if name in (".", "..") else [f"may not contain '{c}'" for c in "/%" if c in name]
     if why:
         raise errors.bad_request(f'Name parameter invalid: "{name}": {";".join(why)}')
 
 
 class Objects:
-    """The objects of every resource, as they are now."""
+    """The objects of every resource, at their present versions."""
 
     def __init__(self, catalog: Catalog, storage: Storage, clock: Clock) -> None:
         self.catalog = catalog
@@ -32,16 +32,16 @@ class Objects:
         self._collections: dict[tuple[str, str], Collection] = {}
 
     def collection(self, resource: Resource) -> Collection:
-        """The objects of a resource."""
+        """Return the objects of a resource."""
         found = self._collections.get(resource.storage)
         if found is None:
             found = self._collections[resource.storage] = self.storage.collection(resource.storage, resource.native)
         return found
 
     async def follow(self) -> None:
-        """Follow all that is served where that has to be loaded. Raises what keeps the log from it."""
+        """Follow all served resources, if they must be loaded. Raise the log's error."""
         if self.storage.direct:
-            # History of a collection begins with its first use: an older version than that has expired.
+            # History of a collection begins with its first use: older versions have expired.
             return
         for resource in self.catalog.resources():
             if "list" in resource.verbs:
@@ -49,7 +49,7 @@ class Objects:
         await self.storage.wait()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Stored:
-        """The present version of an object. Raises 404."""
+        """Return the present version of an object. Raise ApiError 404."""
         stored = self.collection(resource).get(resource.native, namespace, name)
         if stored is None:
             check_segment(name)
@@ -57,12 +57,12 @@ class Objects:
         return stored
 
     def find(self, group: str, plural: str, namespace: str, name: str) -> Stored | None:
-        """The present version of an object of a built-in kind at `v1`, if there is one and the kind is served."""
+        """Return the present version of an object of a built-in kind at `v1`, if it exists and the kind is served."""
         resource = self.catalog.find(group, "v1", plural)
         return None if resource is None else self.collection(resource).get(resource.native, namespace, name)
 
     def all(self, resource: Resource, namespace: str = "") -> list[Stored]:
-        """Every object, for loops inside the server."""
+        """Return every object, for loops inside the server."""
         return self._cursor(resource, namespace).versions(2**31)
 
     def _cursor(self, resource: Resource, namespace: str) -> ListCursor:
@@ -70,7 +70,7 @@ class Objects:
         return self.collection(resource).list(resource.native, everything, "json", 0, 0, "")
 
     async def walk(self, resource: Resource, namespace: str = "", pace: Pace | None = None) -> AsyncIterator[Stored]:
-        """Every object of this moment, with pauses, for loops inside the server that may be long."""
+        """Yield every present object, with pauses, for loops inside the server that may be long."""
         pace = pace or Pace()
         cursor = self._cursor(resource, namespace)
         while batch := cursor.versions(BATCH):

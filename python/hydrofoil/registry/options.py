@@ -1,4 +1,4 @@
-"""The flags of what the registry gives out and of whom it calls (`cmd/kube-apiserver/app/options`)."""
+"""The flags of allocated values and of addresses of services (`cmd/kube-apiserver/app/options`)."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from hydrofoil.options import Refused, flag, quoted
 
 FEWEST = 8
-"""Addresses of the first range at least."""
+"""The least number of addresses in the first range."""
 SHORTEST = 64
-"""The shortest prefix of an IPv6 range that addresses are drawn from (`ipallocator.go`)."""
+"""The shortest prefix of an IPv6 range for allocation (`ipallocator.go`)."""
 
 
 def cluster_ranges(text: str) -> str:
-    """One range or one of each family, the first of them the default family; empty: the default. Raises Refused."""
+    """Read one range or one of each family, the default family first; empty: the default. Raise Refused."""
     if not text:
         return "10.0.0.0/24"
     parts = text.split(",")
     first = _network(parts[0], "service-cluster-ip-range[0] is not a valid cidr")
-    # What has so many addresses that Go cannot count them has none for upstream.
+    # Upstream sees no addresses in a range with more than Go can count.
     if not FEWEST <= first.num_addresses < 1 << (first.max_prefixlen - 1):
         what = "error determining service IP ranges for primary service cidr"
         raise Refused(f"{what}: the service cluster IP range must be at least {FEWEST} IP addresses")
@@ -47,7 +47,7 @@ def _network(text: str, refusal: str) -> IPv4Network | IPv6Network:
     if not slash or not length.isascii() or not length.isdigit() or "%" in address:
         raise Refused(refusal)
     if ":" not in address:
-        # As Go's old parser did: zeros before a number do not count.
+        # As Go's old parser did: leading zeros do not count.
         address = ".".join(str(int(p)) if p.isascii() and p.isdigit() else p for p in address.split("."))
     try:
         return ip_network(f"{address}/{length}", strict=False)
@@ -56,14 +56,14 @@ def _network(text: str, refusal: str) -> IPv4Network | IPv6Network:
 
 
 def port_range(text: str) -> tuple[int, int]:
-    """`30000-32767` or `30000+2767` (apimachinery `pkg/util/net/port_range.go`). Raises ValueError."""
+    """Read `30000-32767` or `30000+2767` (apimachinery `pkg/util/net/port_range.go`). Raise ValueError."""
     value = text.strip()
     dash, plus = "-" in value, "+" in value
     if dash and plus:
         raise ValueError(f"unable to parse port range: {value}")
     low, _, high = value.partition("-" if dash else "+")
     if not dash and not plus:
-        # Upstream takes a single port, too; here the default says what a range looks like.
+        # Upstream accepts a single port, too; here the message shows the form of a range.
         raise ValueError(f"{quoted(value)} is not a range of ports such as 30000-32767")
     first, last = _decimal(low), _decimal(high)
     last += 0 if dash else first
@@ -83,7 +83,7 @@ def _decimal(text: str) -> int:
 
 
 def endpoints(text: str) -> dict[str, str]:
-    """`namespace/name=host:port,...`. Raises ValueError."""
+    """Read `namespace/name=host:port,...`. Raise ValueError."""
     out: dict[str, str] = {}
     for part in filter(None, (p.strip() for p in text.split(","))):
         service, _, address = part.partition("=")
@@ -96,7 +96,7 @@ def endpoints(text: str) -> dict[str, str]:
 
 
 def issuer(text: str) -> str:
-    """The issuer of tokens: a URL where it looks like one (kubeapiserver `options/authentication.go`)."""
+    """Read the issuer of tokens, checked if it has the form of a URL (kubeapiserver `options/authentication.go`)."""
     if ":" not in text:
         return text
     from urllib.parse import urlsplit
@@ -120,7 +120,7 @@ def issuer(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryOptions:
-    """Addresses, ports and tokens that are given out, and where services are reached."""
+    """Allocated addresses and ports, tokens, and addresses of services."""
 
     service_cluster_ip_range: str = flag(
         "--service-cluster-ip-range",

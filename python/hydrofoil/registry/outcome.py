@@ -1,4 +1,4 @@
-"""What an allocation is told of the write that it was made for."""
+"""The outcome of a write that an allocation was made for."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hydrofoil.engine import Stored
 from hydrofoil.storage.errors import Unknown
 
 Finish = Callable[[bool], Awaitable[None]]
-"""Called once, with whether the write was done; never when nobody can tell."""
+"""Called once, with whether the write succeeded; never if that is unknown."""
 Made = tuple[Stored, bool]
-"""What a write makes, and whether it was done: a dry run is not."""
+"""The result of a write, and whether it was stored: a dry run is not."""
 
 
 async def outcome(work: Coroutine[Any, Any, Made], finish: Finish, under_way: set[asyncio.Task[Made]]) -> Stored:
-    """What a write makes; `finish` is told whether it was done, also when the caller is cancelled meanwhile.
+    """Return the result of a write; call `finish` with whether it was stored, even if the caller is cancelled.
 
-    Of what nobody can tell whether it was done nothing is given back: an object may hold it.
+    If that is unknown, nothing is released: an object may hold it.
 
-    Until then it is among those that are under way.
+    Until then the write is in `under_way`.
     """
     task = asyncio.create_task(_through(work, finish))
     under_way.add(task)
@@ -43,5 +43,5 @@ async def _through(work: Coroutine[Any, Any, Made], finish: Finish) -> Made:
 
 def _ended(task: asyncio.Task[Made]) -> None:
     if not task.cancelled():
-        # Whoever still waits for it is told; a fault of it is told by nobody else.
+        # A caller that still waits gets the error; a fault of `finish` is reported nowhere else.
         task.exception()

@@ -1,4 +1,4 @@
-"""What a write may demand of the present version of its object."""
+"""Preconditions of a write on the present version of its object."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ PREFIXES = {
     ("", "services"): "services/specs",
     ("networking.k8s.io", "ingresses"): "ingress",
 }
-"""Keys of the storage that are not named after the resource (`SpecialDefaultResourcePrefixes`)."""
+"""Storage keys that differ from the name of the resource (`SpecialDefaultResourcePrefixes`)."""
 
 
 def storage_error(resource: Resource, old: Stored, why: str) -> str:
-    """How the storage tells of a precondition that does not hold, with the key it has there."""
+    """Return the storage's message for a failed precondition, with the storage key."""
     place = f"{old.namespace}/{old.name}" if old.namespace else old.name
     prefix = PREFIXES.get(resource.storage)
     if prefix is None:
@@ -29,14 +29,14 @@ def storage_error(resource: Resource, old: Stored, why: str) -> str:
 
 
 def check_uid(resource: Resource, name: str, old: Stored, uid: str) -> None:
-    """Raises 409 when an update means another object than the present one."""
+    """Raise ApiError 409 if an update is for another object than the present one."""
     if uid and uid != (present := old.uid):
         why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
         raise errors.conflict(resource.group, resource.plural, name, storage_error(resource, old, why))
 
 
 def check_version(resource: Resource, name: str, old: Stored, version: str, *, unconditional: bool) -> None:
-    """Raises 409 when an update is of another version than the present one, 422 when it names none and has to."""
+    """Raise ApiError 409 if an update is for another version than the present one, 422 if it requires one."""
     if version:
         if not (version.isascii() and version.isdigit()):
             raise errors.unparsable_version(version, "invalid syntax")
@@ -56,8 +56,8 @@ def check_version(resource: Resource, name: str, old: Stored, version: str, *, u
 
 
 def check_deletion(resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions) -> None:
-    """Raises 409 when a deletion means another object, or another version of it."""
-    uid = draft.head()[5]
+    """Raise ApiError 409 if a deletion is for another object, or another version of it."""
+    uid = draft.metadata().uid
     if options.uid is not None and options.uid != uid:
         why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
         raise errors.conflict(

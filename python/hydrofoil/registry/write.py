@@ -1,4 +1,4 @@
-"""What belongs to one write: who makes it, through what, and who admits it."""
+"""One write: its user, resource and admission."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Operation = Literal["CREATE", "UPDATE", "DELETE"]
 
 
 class Admit(Protocol):
-    """Admission of one request; each step gives an awaitable only if it has to wait. Both raise ApiError.
+    """Admission of one request; each step returns an awaitable only if it has to wait. Both raise ApiError.
 
     A deletion has no draft.
     """
 
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
-        """Change what is written: once for a create, in each turn of an update."""
+        """Change the object being written: once for a create, in each attempt of an update."""
 
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
-        """Refuse what would be stored, right before the commit."""
+        """Refuse the object to be stored, right before the commit."""
 
 
 @dataclass(slots=True)
@@ -31,9 +31,9 @@ class Write:
 
     admit: Admit | None = None
     manager: str = ""
-    """Who comes to own what it sets; empty: nobody."""
+    """The field manager of the changes; empty: none."""
     subresource: str = ""
     dry_run: bool = False
     user: User = ADMIN
     warnings: list[str] = field(default_factory=list)
-    """What the client is told."""
+    """Warnings for the client."""

@@ -1,1 +1,1 @@
-"""The server: its parts put together."""
+"""The server, composed of its parts."""

@@ -1,4 +1,4 @@
-"""The composition root: which parts a server is made of."""
+"""The composition root: the parts of a server."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from hydrofoil.admission.chain import Chain
-from hydrofoil.admission.defaults import plugins
+from hydrofoil.admission.order import plugins
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
+from hydrofoil.aggregation.availability import Availability
+from hydrofoil.aggregation.backends import Backends
+from hydrofoil.aggregation.documents import Documents as RemoteDocuments
+from hydrofoil.aggregation.passing_on import PassingOn
+from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
@@ -16,15 +21,14 @@ from hydrofoil.endpoints.context import Parts
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
-from hydrofoil.registry.backends import Backends
+from hydrofoil.outbound.services import Services
+from hydrofoil.registry.kinds.flowcontrol import Dangling
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.flowcontrol import Dangling
-from hydrofoil.server.aggregator import Aggregator
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import Config
-from hydrofoil.server.documents import Documents
 from hydrofoil.server.health import Health
 from hydrofoil.server.metrics import Metrics
+from hydrofoil.server.nonresource import NonResource
 from hydrofoil.server.strategies import strategies
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.follow import Followed
@@ -35,7 +39,7 @@ class App:
     """A server without its sockets."""
 
     def __init__(self, config: Config, address: str, storage: Storage, clock: Clock, chance: Chance) -> None:
-        """`storage` was opened: what is made here reads what is there."""
+        """`storage` is open: the constructor reads existing objects."""
         self.config = config
         self.clock = clock
         self.chance = chance
@@ -49,10 +53,12 @@ class App:
         self.registry.strategies |= strategies(self.registry, self.hub, self._dangling, networks, ports)
         self.admission = Chain(plugins(self.registry))
         self.listeners: list[Callable[[], None]] = []
-        """Called when custom resources have come, changed or gone."""
-        self.api_services = ApiServices(self.registry, self.hub, clock)
+        """Functions called when custom resources were added, changed or removed."""
+        self.registrations = Registrations()
+        self.api_services = ApiServices(self.registry, self.registrations, self.hub, clock)
         self._followed: list[Followed[Any]] = [*self.api_services.followed]
-        """What requests are routed by."""
+        """The states that routing depends on."""
+        self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
         self._extensions: Extensions | None = None
         self._extend()
         self.storage.wake = self.hub.wake
@@ -67,14 +73,18 @@ class App:
         self.metrics.show_gates(self.gates)
         if config.show_hidden_metrics_for_version:
             self.metrics.show_hidden(self.registry, self.inflight)
-        self.backends = Backends(self.registry, config.service_endpoints)
-        self.aggregator = Aggregator(self.registry, self.backends)
-        self.documents = Documents(
+        backends = Backends(self._services)
+        report = self.api_services.report
+        self._availability = Availability(self.registry, self.hub, self.registrations, backends, report)
+        self._remote = RemoteDocuments(self.registrations, backends, clock)
+        passing_on = PassingOn(self.registrations, self._remote, backends)
+        self._nonresource = NonResource(
             self.registry,
             self.health.check,
             self.metrics.text,
             self.metrics.reset,
-            self.aggregator,
+            self.registrations,
+            self._remote,
             address,
             self.gates,
         )
@@ -82,37 +92,37 @@ class App:
         parts = self._parts = Parts(
             self.registry, self.admission, self.hub, self.gates, self.clock, self.chance, timeout
         )
-        route = Route(self.documents.answer, self.aggregator.passed_on, self._followed)
+        route = Route(self._nonresource.answer, passing_on.handler, self._followed)
         stages = Stages(self.chance, timeout, self.inflight, self.metrics, route)
         self.wire = Wire(chain(stages), parts)
 
     def _extend(self) -> None:
-        """Serve definitions and API services, where they themselves are served."""
+        """Serve definitions and API services, if they are served themselves."""
         strategies = self.registry.strategies
         strategies["apiregistration.k8s.io", "apiservices"] = ApiServiceStrategy(self.api_services)
         group, plural = "apiextensions.k8s.io", "customresourcedefinitions"
         if (resource := self.catalog.collected(group, plural)) is not None:
-            services = self.config.service_endpoints
-            made = Extensions(self.registry, resource, self.hub, self.clock, self._swapped, services)
+            made = Extensions(self.registry, resource, self.hub, self.clock, self._swapped, self._services)
             strategies[group, plural] = DefinitionStrategy(self.registry, made, self.api_services.defined)
             self._followed.append(made.followed)
             self._extensions = made
 
     async def follow(self) -> None:
-        """Have all that is there be served. Raises what keeps the log from it."""
+        """Follow all existing objects. Raise the log's error."""
         await self.registry.follow()
         for followed in self._followed:
             await followed.fresh()
-        # What definitions bring is loaded as well.
+        # Resources of definitions are loaded as well.
         await self.registry.follow()
 
     async def close(self) -> None:
-        """Ends what goes on beside requests."""
+        """Stop all work beside requests."""
+        await self._availability.close()
         await self._dangling.close()
         if self._extensions is not None:
             await self._extensions.close()
         await self.api_services.close()
-        await self.aggregator.close()
+        await self._remote.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
         self.admission.changed()
@@ -122,7 +132,7 @@ class App:
             listener()
 
     def flow_control(self) -> None:
-        """Names the flow schema and priority level that every caller has, by uid, once they exist."""
+        """Set the header of flow schema and priority level, the same for every request, once the objects exist."""
         lines = []
         for header, plural in (("FlowSchema", "flowschemas"), ("PriorityLevel", "prioritylevelconfigurations")):
             resource = self.catalog.find("flowcontrol.apiserver.k8s.io", "v1", plural)

@@ -1,4 +1,4 @@
-"""The objects that are there before the first request."""
+"""The objects created before the first request."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from hydrofoil.request import parse
 
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
-    """Puts values of this machine where the data has placeholders."""
+    """Replace placeholders in the data by values of this machine."""
     if isinstance(value, dict):
         return {k: fill(v, places) for k, v in value.items()}
     if isinstance(value, list):
-        # A place of several values stands alone in its list.
+        # A placeholder for several values is alone in its list.
         several = places.get(value[0]) if len(value) == 1 and isinstance(value[0], str) else None
         return several if isinstance(several, list) else [fill(v, places) for v in value]
     if isinstance(value, str) and "<" in value:
@@ -38,15 +38,15 @@ def fill(value: Any, places: dict[str, Any]) -> Any:
 
 
 REMOTE = {4: (socket.AF_INET, "10.255.255.255", "192.0.2.1"), 6: (socket.AF_INET6, "2001:4860::1", "2001:db8::1")}
-"""By version of IP: its family, an address that is not here, and a documentation address."""
+"""By version of IP: its family, an address elsewhere, and a documentation address."""
 
 
 def advertised(version: int) -> str:
-    """An address of this machine that is not the loopback one; a documentation address where there is none."""
+    """Return an address of this machine other than the loopback one; a documentation address if it has none."""
     family, remote, example = REMOTE[version]
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            # Nothing is sent: connecting a datagram socket only chooses the source address.
+            # Nothing is sent: connecting a datagram socket only selects the source address.
             probe.connect((remote, 1))
             address: str = probe.getsockname()[0]
     except OSError:
@@ -55,7 +55,7 @@ def advertised(version: int) -> str:
 
 
 def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, Any]:
-    """What the placeholders of the data stand for; `ranges` are those of cluster IPs.
+    """Return the values of the data's placeholders; `ranges` are those of cluster IPs.
 
     The service of the API has its address from the first range, and this server one of the same family.
     """
@@ -71,7 +71,7 @@ def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, An
         "<family>": f"IPv{primary.version}",
         "<port>": port,
         "<date>": now.strftime("%Y-%m-%d"),
-        # Six decimals do for both kinds of time: the coarser one drops them.
+        # Six decimals suit both kinds of time: the coarser one drops them.
         "<time>": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "<host>": socket.gethostname(),
         "<id>": hashlib.sha256(socket.gethostname().encode()).hexdigest()[:26],
@@ -80,12 +80,12 @@ def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, An
 
 
 async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None:
-    """Creates every object of the package data that the server has a resource for."""
+    """Create every object of the package data whose resource is served."""
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port, ranges, registry.clock, registry.chance)
     made = f"{filled['<time>'][:19]}Z"
-    # Namespaces come first: what lives in them needs them; so do the levels that flow schemas name.
+    # Namespaces are first, since their content requires them; so are the levels of flow schemas.
     for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
         info = parse("GET", path)
         resource = registry.catalog.find(info.group, info.version, info.resource)
@@ -99,19 +99,19 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
             for entry in body["metadata"].get("managedFields", ()):
                 entry["time"] = made
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
-            namespace, name = body["metadata"].get("namespace", ""), draft.head()[2]
+            namespace, name = body["metadata"].get("namespace", ""), draft.metadata().name
             if await there(registry, resource, namespace, name):
                 continue
             try:
                 stored = await registry.create(resource, namespace, draft, Write())
             except errors.ApiError as e:
                 if await there(registry, resource, namespace, name):
-                    # Another server of the same log makes it, too.
+                    # Another server of the same log creates it, too.
                     continue
                 raise RuntimeError(f"{path} {name}: {e.message}") from e
-            # What the server tells of a new object by itself stays.
-            told = registry.get(resource, namespace, stored.name).revision != stored.revision
-            if "status" in body and "status" in resource.subresources and not told:
+            # A status that the server itself has set on a new object is kept.
+            reported = registry.get(resource, namespace, stored.name).revision != stored.revision
+            if "status" in body and "status" in resource.subresources and not reported:
                 draft = stored.thaw()
                 draft.set(["status"], orjson.dumps(body["status"]))
                 write = Write(subresource="status")
@@ -119,7 +119,7 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
 
 
 async def there(registry: Registry, resource: Resource, namespace: str, name: str) -> bool:
-    """Whether an object is there already: what was made by an earlier start or another server stays as it is."""
+    """Report whether an object exists: one of an earlier start or of another server is kept as it is."""
     collection = registry.collection(resource)
     if not name:
         return False

@@ -1,4 +1,4 @@
-"""The order of a request: a list that one reads top down (apiserver `pkg/server/config.go`)."""
+"""The filter chain of a request, to be read top down (apiserver `pkg/server/config.go`)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from hydrofoil.server.metrics import Metrics
 
 @dataclass(slots=True)
 class Stages:
-    """What the filters of one server work with."""
+    """The parts that the filters of one server use."""
 
     chance: Chance
     request_timeout: float
-    """How long an answer may take, in seconds."""
+    """The time limit of an answer, in seconds."""
     inflight: InFlight
     metrics: Metrics
     route: Handler
 
 
 def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filter] = ()) -> Handler:
-    """The handler of every request, in the order of `DefaultBuildHandlerChain`.
+    """Return the handler of every request, in the order of `DefaultBuildHandlerChain`.
 
-    `outer` sees a request before all others, `inner` when it is known to be allowed.
+    `outer` filters run before all others, `inner` ones once the request is known to be allowed.
     """
     filters: Sequence[Filter] = (
         recover,
@@ -46,5 +46,5 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
 
 
 def around(inner: Handler, outer: Filter) -> Handler:
-    """A handler that goes through a filter first."""
+    """Return a handler that passes a filter first."""
     return lambda context: outer(context, inner)

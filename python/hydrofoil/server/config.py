@@ -1,4 +1,4 @@
-"""The settings of a server: the options of all rooms."""
+"""The settings of a server: the options of all packages."""
 
 from __future__ import annotations
 
@@ -11,17 +11,6 @@ from hydrofoil.registry.options import RegistryOptions
 from hydrofoil.server.options import LifeOptions, ListenOptions
 from hydrofoil.storage.options import StorageOptions
 
-ROOMS: tuple[type, ...] = (
-    ListenOptions,
-    ControllerOptions,
-    ApiOptions,
-    RegistryOptions,
-    EndpointOptions,
-    StorageOptions,
-    LifeOptions,
-)
-"""The options of each room, in the order of the help."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Config(
@@ -33,4 +22,8 @@ class Config(
     StorageOptions,
     LifeOptions,
 ):
-    """What the command line decides; names follow kube-apiserver's flags."""
+    """The settings of the command line, with the names of kube-apiserver's flags."""
+
+
+ROOMS: tuple[type, ...] = Config.__bases__
+"""The options of each package, in the order of the help."""

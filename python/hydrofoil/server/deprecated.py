@@ -1,4 +1,4 @@
-"""Metrics that upstream has deprecated: shown for a while, then hidden unless they are asked for (DEP-26 to DEP-29)."""
+"""Metrics that upstream has deprecated: shown for some releases, then hidden unless requested (DEP-26 to DEP-29)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Objects(Collector):
 
 
 class Hidden(Collector):
-    """What is shown with `--show-hidden-metrics-for-version` only."""
+    """Metrics shown with `--show-hidden-metrics-for-version` only."""
 
     def __init__(self, registry: Registry, inflight: InFlight) -> None:
         self._registry = registry
@@ -82,7 +82,7 @@ class Hidden(Collector):
 
 
 def slo(registry: CollectorRegistry) -> Histogram:
-    """The old name of the durations that count against a service level objective."""
+    """Return the durations that count against a service level objective, under their old name."""
     text = (
         "Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in "
         "seconds for each verb, group, version, resource, subresource, scope and component."
@@ -93,7 +93,7 @@ def slo(registry: CollectorRegistry) -> Histogram:
 
 
 def warn() -> None:
-    """Tells the log what is shown that will go."""
+    """Log a warning of deprecated metrics that are shown."""
     for name in (
         "apiserver_request_slo_duration_seconds",
         "apiserver_storage_db_total_size_in_bytes",

@@ -9,13 +9,13 @@ from hydrofoil.clock import stopwatch
 
 HOOK = "poststarthook/"
 STORAGE = frozenset({"etcd", "etcd-readiness"})
-"""The checks of the place where objects are kept."""
+"""The checks of the storage."""
 
 
 class Health:
-    """The checks of the three endpoints. What serves in this process passes them all but what was said to fail.
+    """The checks of the three endpoints. A serving process passes all of them except those set to fail.
 
-    `grace` is how long after the start `/livez` passes over hooks of the start that have not ended, in seconds (HE-11).
+    `grace` is the time in seconds after the start in which `/livez` ignores unfinished post-start hooks (HE-11).
     """
 
     def __init__(
@@ -25,7 +25,7 @@ class Health:
         clock: Callable[[], float] = stopwatch,
         storage: Callable[[], str] = str,
     ) -> None:
-        """`storage` tells what is wrong with the place of the objects; nothing when it is empty."""
+        """`storage` returns the problem of the storage; empty if absent."""
         self._checks = checks
         self._storage = storage
         self._clock = clock
@@ -34,15 +34,15 @@ class Health:
         self.shutting_down = False
 
     def fail(self, name: str, why: str) -> None:
-        """Has a check fail until it recovers."""
+        """Make a check fail until it recovers."""
         self._failing[name] = why
 
     def recover(self, name: str) -> None:
-        """Has a check pass again."""
+        """Make a check pass again."""
         self._failing.pop(name, None)
 
     def _problem(self, endpoint: str, name: str) -> str | None:
-        """Why a check fails at an endpoint."""
+        """Return why a check fails at an endpoint."""
         if self.shutting_down and name == "shutdown":
             return "process is shutting down"
         if endpoint == "livez" and name.startswith(HOOK) and self._clock() < self._lenient_until:
@@ -52,7 +52,7 @@ class Health:
         return self._failing.get(name)
 
     def check(self, endpoint: str, name: str | None, query: str) -> tuple[int, str] | None:
-        """The status and text of an endpoint or of one check; None when there is no such check."""
+        """Return status and text of an endpoint or of one check; None for an unknown check."""
         checks = self._checks[endpoint]
         if name is not None:
             if name not in checks:

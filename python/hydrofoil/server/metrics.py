@@ -38,22 +38,22 @@ _CONNECTED = frozenset(("log", "exec", "portforward", "attach", "proxy"))
 
 
 def document_labels(method: str, code: int) -> tuple[str, ...]:
-    """The labels of a request for what is no resource; methods that clients make up are one (`cleanVerb`)."""
+    """Return the labels of a non-resource request; all unknown methods count as one (`cleanVerb`)."""
     return (_DOCUMENT_VERBS.get(method, "other"), "", "", "", "", "", "", "apiserver", str(code))
 
 
 def resource_labels(
     verb: str, applies: bool, dry_run: str, resource: Resource, info: RequestInfo, code: int
 ) -> tuple[str, ...]:
-    """The labels of a request for a resource (apiserver `pkg/endpoints/metrics/metrics.go`): as many as there are
-    resources, whatever clients send."""
+    """Return the labels of a resource request (apiserver `pkg/endpoints/metrics/metrics.go`): their number depends on
+    the served resources, not on the requests."""
     name = "CONNECT" if info.subresource in _CONNECTED else "APPLY" if applies else _VERBS.get(verb, "other")
     dry = dry_run if dry_run in ("", "All") else "invalid"
     return (name, dry, *_where(verb, resource, info), str(code))
 
 
 def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
-    """Group, version, resource, subresource, scope and component of a request."""
+    """Return group, version, resource, subresource, scope and component of a request."""
     scope = "resource" if info.name or verb == "create" else "namespace" if info.namespace else "cluster"
     return (resource.group, resource.version, resource.plural, info.subresource, scope, "apiserver")
 
@@ -101,24 +101,24 @@ class Metrics:
         self._slo: Histogram | None = None
 
     def reset(self) -> None:
-        """Begins to count anew."""
+        """Reset all counts."""
         self._children.clear()
         for metric in (self.requests, self.seconds, self.deprecated):
             metric.clear()
 
     def watch_store(self, registry: Registry) -> None:
-        """Shows the sizes of a store from now on."""
+        """Expose the sizes of a store."""
         self.registry.register(_StoreSizes(registry))
         self.registry.register(deprecated.Objects(registry))
 
     def show_hidden(self, registry: Registry, inflight: InFlight) -> None:
-        """Shows what upstream has hidden, too (DEP-29)."""
+        """Expose metrics that upstream has hidden, too (DEP-29)."""
         deprecated.warn()
         self.registry.register(deprecated.Hidden(registry, inflight))
         self._slo = deprecated.slo(self.registry)
 
     def watch_requests(self, inflight: InFlight) -> None:
-        """Shows the requests being answered from now on."""
+        """Expose the number of requests in flight."""
         kinds = Gauge(
             "apiserver_current_inflight_requests",
             "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
@@ -130,29 +130,29 @@ class Metrics:
         kinds.labels("mutating").set_function(lambda: inflight.writing.taken)
 
     def show_gates(self, gates: Gates) -> None:
-        """Shows which features are on."""
+        """Expose the states of the feature gates."""
         self.registry.register(_Features(gates))
 
     def observe(self, labels: tuple[str, ...], seconds: float) -> None:
-        """Counts one answered request."""
+        """Count one answered request."""
         found = self._children.get(labels)
         if found is None:
             found = self._children[labels] = (self.requests.labels(*labels), self.seconds.labels(*labels[:-1]))
         found[0].inc()
         found[1].observe(seconds)
         if self._slo is not None:
-            # Verb and where, without dry run and code.
+            # Verb and scope, without dry run and code.
             self._slo.labels(labels[0], *labels[2:-1]).observe(seconds)
 
     def dropped(self, context: Context) -> None:
-        """Count a request that had no place (`RecordDroppedRequest`), if there is such a resource."""
+        """Count a request refused for lack of a place (`RecordDroppedRequest`), if its resource exists."""
         info = context.info
         resource = context.registry.catalog.find(info.group, info.version, info.resource)
         if resource is not None:
             self.requests.labels(*_labels(context, info.verb, resource, 429)).inc()
 
     def answered(self, context: Context, code: int, seconds: float) -> None:
-        """Count a request that came as far as a handler."""
+        """Count a request that reached a handler."""
         if not context.counted:
             return
         info, resource = context.info, context.served
@@ -165,14 +165,14 @@ class Metrics:
             self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)
 
     def watching(self, context: Context) -> Callable[[], None]:
-        """Count a watch until what is given is called."""
+        """Count a watch until the returned function is called."""
         watches: Gauge = self.long_running.labels("WATCH", *_where("watch", context.resource, context.info))
         watches.inc()
         return watches.dec
 
     def text(self) -> bytes:
-        """The exposition."""
-        # Whole numbers are written without a fraction, as Go writes them.
+        """Return the exposition."""
+        # Integers are written without a fraction, as in Go.
         return re.sub(rb"(?m)\.0$", b"", generate_latest(self.registry))
 
 

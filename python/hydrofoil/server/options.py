@@ -1,4 +1,4 @@
-"""The flags of the process: where it listens, how it starts and stops, and what it tells of itself."""
+"""The flags of the process: its address, start, end, log and metrics."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hydrofoil.options import Refused, anything, flag, integer, one_of, period, 
 
 
 def port(text: str) -> int:
-    """A port to listen on; 0 takes any free one."""
+    """Read a port to listen on; 0 selects any free one."""
     number = integer(text)
     if not 0 <= number < 65536:
-        # The words are upstream's; here 0 has a meaning of its own.
+        # Upstream's message; here 0 has a meaning of its own.
         why = "must be between 1 and 65535, inclusive. It cannot be turned off with 0, which takes any free port"
         raise Refused(f"<flag> {number} {why}")
     return number
 
 
 def hidden_metrics(text: str) -> str:
-    """The version whose hidden metrics are shown: the one before this (component-base `metrics`)."""
+    """Read the version whose hidden metrics are shown: the previous one (component-base `metrics`)."""
     if text not in ("", "1.35"):
         why = "must be omitted or have the value '1.35'; only the previous minor version is allowed"
         raise Refused(f"metrics.showHiddenMetricsForVersion: Invalid value: {quoted(text)}: {why}")
@@ -27,7 +27,7 @@ def hidden_metrics(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ListenOptions:
-    """Where a server listens and how it is found."""
+    """Addresses, TLS and connections of a server."""
 
     host: str = flag(
         "--host", "127.0.0.1", anything, "address to listen on (default {})", value="HOST", also=("--bind-address",)
@@ -44,14 +44,14 @@ class ListenOptions:
     tls_private_key_file: str = flag("--tls-private-key-file", "", anything, "its private key", value="FILE")
     kubeconfig: str = flag("--kubeconfig", "", anything, "write a kubeconfig with the address in use", value="FILE")
     header_timeout: float = 32.0
-    """How long a new connection may take to its first request, in seconds (apiserver `secure_serving.go`)."""
+    """The time limit in seconds for the first request of a connection (apiserver `secure_serving.go`)."""
     idle_timeout: float = 90.0
-    """How long a connection may wait for its next request, in seconds (the same); no less than the former."""
+    """The time limit in seconds for the next request of a connection (the same); no less than the former."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LifeOptions:
-    """How a server starts and stops, and what it tells of itself."""
+    """Start and end of a server, log, and metrics."""
 
     livez_grace_period: float = flag(
         "--livez-grace-period",

@@ -1,4 +1,4 @@
-"""From settings to a serving process and back to nothing."""
+"""The life of a server: start, serving, stop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from pathlib import Path
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.controllers.availability import AvailabilityController
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
@@ -35,24 +34,24 @@ from hydrofoil.storage.view import Storage
 
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
-"""How long open requests may take to finish after a signal."""
+"""The time that open requests have to finish after a signal."""
 MENDS = {
     errno.EADDRINUSE: "; --port 0 takes any free one",
     errno.EACCES: "; --port takes one from 1024 on",
     errno.EADDRNOTAVAIL: "; --host takes an address of this machine",
 }
-"""What helps against a failure to listen."""
+"""Advice on a failure to listen."""
 MAX_HEADER = 64 * 1024
 
 
 class StartError(Exception):
-    """A server that cannot start, with the one line that says why."""
+    """A server that cannot start, with a one-line reason."""
 
 
 class Server:
     """An app behind a listening socket.
 
-    `log` is where the truth is: in this process, when none is given; `clock` and `chance` are this machine's, likewise.
+    `log` keeps the objects, by default in this process; `clock` and `chance` are by default this machine's.
     """
 
     def __init__(
@@ -70,9 +69,9 @@ class Server:
         self._serving = False
 
     async def start(self) -> str:
-        """Binds, loads what is there from the start, serves. Gives the URL.
+        """Bind, load existing objects, serve. Return the URL.
 
-        Raises StartError; a start that fails leaves nothing behind.
+        Raise StartError; a failed start leaves nothing behind.
         """
         try:
             return await self._start()
@@ -113,7 +112,7 @@ class Server:
             max_line_size=MAX_HEADER,
             max_field_size=MAX_HEADER,
             auto_decompress=False,
-            # A watch ends when its client goes. A write has no point of rest between its checks and its commit.
+            # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.
             handler_cancellation=True,
         )
         loop = asyncio.get_running_loop()
@@ -121,9 +120,6 @@ class Server:
         self._server = await loop.create_server(
             self._web, sock=listener, ssl=context, ssl_handshake_timeout=handshake, backlog=4096
         )
-        # Upstream's server runs this one itself.
-        app = self.app
-        self.controllers.append(AvailabilityController(app.registry, app.hub, app.backends, app.api_services.tell))
         if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
@@ -164,15 +160,15 @@ class Server:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
-        # The client's order, as Go's server: its first choice on machines that have AES costs a sixth less than ours.
+        # The client's order, as in Go's server: its first choice on machines with AES costs a sixth less than ours.
         context.options &= ~ssl.Options.OP_CIPHER_SERVER_PREFERENCE
         if not cert:
             raise StartError("cannot use the TLS certificate: --tls-private-key-file needs --tls-cert-file")
         try:
             for file in filter(None, (cert, key)):
                 with Path(file).open("rb"):
-                    """Says which of the two cannot be read."""
-            # Without an answer of ours the library would ask the terminal for the word that opens a locked key.
+                    """Open each file to report which of the two is unreadable."""
+            # Without this callback the library would ask the terminal for the password of an encrypted key.
             context.load_cert_chain(cert, key or None, password=no_password)
         except ssl.SSLError as e:
             where = f"{cert} and {key}" if key else cert
@@ -183,15 +179,15 @@ class Server:
         return context
 
     async def stop(self) -> None:
-        """Readiness fails, watches end, open requests finish, connections close.
+        """Fail readiness, end watches, finish open requests, close connections.
 
-        What never started, or only in part, is taken back as far as it came.
+        A server that has not started, or only in part, is stopped as far as it got.
         """
         app: App | None = getattr(self, "app", None)
         if app is not None:
             app.health.shutting_down = True
             if self._serving and self.config.shutdown_delay_duration:
-                # Load balancers see that this server is not ready before it takes no more (HE-12).
+                # Load balancers see that this server is not ready before it refuses connections (HE-12).
                 await self._clock.sleep(self.config.shutdown_delay_duration)
         self._serving = False
         for controller in self.controllers:
@@ -216,17 +212,17 @@ class Server:
 
 
 def no_password() -> str:
-    """Raises StartError: a locked key is asked for its password."""
+    """Raise StartError: an encrypted key asks for its password."""
     raise StartError("cannot use the TLS certificate: the private key is encrypted, and only plain ones are taken")
 
 
 def reason(error: OSError) -> str:
-    """What the machine says of a failure."""
+    """Return the operating system's message for a failure."""
     return os.strerror(error.errno) if error.errno else str(error)
 
 
 def write_kubeconfig(path: Path, url: str, ca_file: str) -> None:
-    """A kubeconfig that kubectl can use at once."""
+    """Write a kubeconfig for kubectl."""
     ca = f"    certificate-authority: {Path(ca_file).resolve()}\n" if ca_file else ""
     text = (
         "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
@@ -240,38 +236,38 @@ def write_kubeconfig(path: Path, url: str, ca_file: str) -> None:
     path.chmod(0o600)
 
 
-def tell(text: str) -> None:
-    """Writes to the standard output, if anybody reads it."""
+def report(text: str) -> None:
+    """Write to the standard output, if it is open."""
     if sys.stdout is None:
         return
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError:
-        # What is left in its buffer goes nowhere at the end.
+        # Discard the rest of the buffer at the end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 async def serve(config: Config) -> None:
-    """Serves until a signal comes."""
+    """Serve until a signal."""
     server = Server(config)
     loop = asyncio.get_running_loop()
-    # What is encoded off the loop takes turns with it: two threads keep two cores busy.
+    # Encoding off the loop alternates with it: two threads keep two cores busy.
     loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
     url = await server.start()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    # What was made so far lives as long as the process: the collector need not look at it again.
+    # All objects up to here live as long as the process: the garbage collector can skip them.
     gc.freeze()
     gc.enable()
-    tell(f"kubeconfig {config.kubeconfig}\nserving on {url}\n" if config.kubeconfig else f"serving on {url}\n")
+    report(f"kubeconfig {config.kubeconfig}\nserving on {url}\n" if config.kubeconfig else f"serving on {url}\n")
     await stopping.wait()
     await server.stop()
 
 
 def bound_memory() -> None:
-    """Has the C library keep freed memory in two places, not in one a thread: lists of every form held 50 MB less.
+    """Limit the C library to two arenas of freed memory instead of one a thread: lists of every form held 50 MB less.
 
     Other C libraries than glibc have no such switch.
     """
@@ -283,12 +279,12 @@ def bound_memory() -> None:
 
 
 def run(config: Config) -> int:
-    """Serves; the exit code."""
+    """Serve; return the exit code."""
     import uvloop
 
     bound_memory()
 
-    # One file a connection: as Go's runtime does, take what the machine allows.
+    # One file a connection: as Go's runtime does, raise the limit to the machine's.
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

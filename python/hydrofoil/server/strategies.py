@@ -1,30 +1,25 @@
-"""The kinds that do something differently."""
+"""The strategies of all kinds that differ from the default."""
 
 from __future__ import annotations
 
+from hydrofoil.registry.allocation.cluster_ips import ClusterIPs
+from hydrofoil.registry.allocation.ranges import Ports
+from hydrofoil.registry.kinds.batch import JobStrategy
+from hydrofoil.registry.kinds.certificates import RequestStrategy
+from hydrofoil.registry.kinds.core import EventStrategy, NamespaceStrategy, OrphaningStrategy, PodStrategy
+from hydrofoil.registry.kinds.flowcontrol import Dangling, FlowControlStrategy
+from hydrofoil.registry.kinds.networking import AddressStrategy
+from hydrofoil.registry.kinds.resource import DeviceClaimStrategy, DeviceTemplateStrategy
+from hydrofoil.registry.kinds.services import ServiceStrategy
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.base import Strategy
-from hydrofoil.registry.strategies.cluster_ips import ClusterIPs
-from hydrofoil.registry.strategies.core import (
-    AddressStrategy,
-    EventStrategy,
-    JobStrategy,
-    NamespaceStrategy,
-    OrphaningStrategy,
-    RequestStrategy,
-)
-from hydrofoil.registry.strategies.devices import DeviceClaimStrategy, DeviceTemplateStrategy
-from hydrofoil.registry.strategies.flowcontrol import Dangling, FlowControlStrategy
-from hydrofoil.registry.strategies.pods import PodStrategy
-from hydrofoil.registry.strategies.ranges import Ports
-from hydrofoil.registry.strategies.services import ServiceStrategy
+from hydrofoil.registry.strategy import Strategy
 from hydrofoil.watch.hub import Hub
 
 
 def strategies(
     registry: Registry, hub: Hub, dangling: Dangling, networks: str, ports: tuple[int, int]
 ) -> dict[tuple[str, str], Strategy]:
-    """By group and resource; `networks` are those of cluster IPs, `ports` the first and last node port."""
+    """Return them by group and resource; `networks` are those of cluster IPs, `ports` the first and last node port."""
     chance = registry.chance
     return {
         ("", "events"): EventStrategy(registry),

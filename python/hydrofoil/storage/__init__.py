@@ -1,1 +1,1 @@
-"""Where objects are kept."""
+"""Storage of objects: logs, and the view of them."""

@@ -15,7 +15,7 @@ from hydrofoil.storage.log import Log, Name
 
 
 class Stats(NamedTuple):
-    """How much there is."""
+    """Sizes of a collection."""
 
     objects: int
     bytes: int
@@ -26,7 +26,7 @@ class Collection:
     """The objects of one resource, read from the view and written through the log."""
 
     def __init__(self, name: Name, shard: Shard, log: Log, waiting: Callable[[Collection], None]) -> None:
-        """`waiting` is told when somebody begins to wait: then `reached` is to be called whenever the view goes on."""
+        """Call `waiting` at the first wait: then `reached` is to be called whenever the view advances."""
         self._name = name
         self._shard = shard
         self._log = log
@@ -36,15 +36,15 @@ class Collection:
         self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
         self._numbers = count()
         self.loading: asyncio.Future[None] | None = None
-        """Ends when the collection is followed; None when it is."""
+        """Done when the collection is followed; None once it is."""
 
     @property
     def revision(self) -> int:
-        """How far the view is; comparable within the collection only."""
+        """Return the revision of the view; comparable within the collection only."""
         return self._shard.revision
 
     def ready(self, revision: int | None = None) -> bool:
-        """Whether the view is as far as a revision; None: as far as the truth is now, as far as one knows at once."""
+        """Report whether the view is at a revision; None: at the log's latest, as far as that is known at once."""
         if revision is not None:
             return self._shard.revision >= revision and self.loading is None
         if self._direct:
@@ -53,9 +53,9 @@ class Collection:
         return latest is not None and self._shard.revision >= latest and self.loading is None
 
     async def wait(self, revision: int | None = None) -> None:
-        """Wait until the view is as far as a revision; None: as far as the truth is at this call.
+        """Wait until the view is at a revision; None: at the log's latest at this call.
 
-        Raises Behind when that takes longer than the log's patience, Unavailable.
+        Raise Behind if that takes longer than the log's patience, Unavailable.
         """
         if self.ready(revision):
             return
@@ -77,12 +77,12 @@ class Collection:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         heapq.heappush(self._waiters, (revision, next(self._numbers), waiter))
         self._begin(self)
-        # The view may have gone on from another thread meanwhile.
+        # Another thread may have advanced the view meanwhile.
         self.reached()
         return waiter
 
     def reached(self) -> bool:
-        """Wake those who wait for what the view has reached; whether nobody waits any more."""
+        """Wake those who wait for a revision that is reached; report whether no wait is left."""
         waiters, revision = self._waiters, self._shard.revision
         while waiters and (waiters[0][0] <= revision or waiters[0][2].done()):
             waiter = heapq.heappop(waiters)[2]
@@ -91,13 +91,13 @@ class Collection:
         return not waiters
 
     def get(self, resource: ResourceType, namespace: str, name: str) -> Stored | None:
-        """The present version of an object, shown as `resource`."""
+        """Return the present version of an object, shown as `resource`."""
         return self._shard.get(resource, namespace, name)
 
     def list(
         self, resource: ResourceType, selector: Selector, form: str, limit: int, revision: int, start: str
     ) -> ListCursor:
-        """A list at a revision (0: the present). Raises Expired, Future."""
+        """Return a list at a revision (0: the present). Raise Expired, Future."""
         try:
             return self._shard.list(resource, selector, form, limit, revision, start)
         except engine.ExpiredError as e:
@@ -108,24 +108,24 @@ class Collection:
     def watch(
         self, resource: ResourceType, selector: Selector, form: str, revision: int | None, token: int, framed: bool
     ) -> Watcher:
-        """A cursor from after a revision, or with the present state first when it is None. Raises Expired."""
+        """Return a cursor after a revision, or with initial events if it is None. Raise Expired."""
         try:
             return self._shard.watch(resource, selector, form, revision, token, framed)
         except engine.ExpiredError as e:
             raise Expired(*e.args) from None
 
     def create(self, draft: Draft) -> Coroutine[Any, Any, Stored]:
-        """Store a new object. Raises Exists, Unavailable, Unknown; as the others it ends when the view shows it."""
+        """Store a new object. Raise Exists, Unavailable, Unknown; like the others, return when the view shows it."""
         return self._commit(Change.create(self._shard, draft))
 
     def update(self, old: Stored, draft: Draft) -> Coroutine[Any, Any, Stored]:
-        """Replace `old`; the same content is not written again. Raises Missing, Conflict, Unavailable, Unknown."""
+        """Replace `old`; equal content is not written again. Raise Missing, Conflict, Unavailable, Unknown."""
         change = Change.update(self._shard, old, draft)
         same = change.unchanged
         return self._commit(change) if same is None else self._unchanged(same)
 
     async def _unchanged(self, stored: Stored) -> Stored:
-        """What is not written is judged as well: it must be the present version. Raises Missing, Conflict, Behind."""
+        """Check an unwritten object as well: it must be the present version. Raise Missing, Conflict, Behind."""
         if not self.ready():
             await self.wait()
             revision = self._shard.standing(stored)
@@ -134,18 +134,18 @@ class Collection:
         return stored
 
     def delete(self, old: Stored) -> Coroutine[Any, Any, Stored]:
-        """Take `old` out: its last state at the revision of the deletion. Raises Missing, Conflict, as `update`."""
+        """Remove `old`; return its last state at the revision of the deletion. Raise Missing, Conflict, as `update`."""
         return self._commit(Change.delete(self._shard, old))
 
     async def reindex(self, resource: ResourceType) -> None:
-        """Give every object the values of the field selectors that its definition now has.
+        """Compute the selectable fields of every object by the present definition.
 
-        Takes effect at once, just before it returns.
+        The change is effective at once, just before the return.
         """
         loop = asyncio.get_running_loop()
         while not self._shard.adopt(resource, await loop.run_in_executor(None, self._shard.reindexed, resource)):
             pass
 
     def stats(self) -> Stats:
-        """How much there is."""
+        """Return the sizes."""
         return Stats._make(self._shard.size())

@@ -1,10 +1,10 @@
-"""What storage answers when it cannot do what was asked."""
+"""Errors of storage operations."""
 
 from __future__ import annotations
 
 
 class StorageError(Exception):
-    """A storage operation that could not be done as asked."""
+    """A storage operation that failed."""
 
 
 class Exists(StorageError):
@@ -16,11 +16,11 @@ class Missing(StorageError):
 
 
 class Conflict(StorageError):
-    """The object stands at another revision than expected: nothing was written, and the view shows which."""
+    """The object has another revision than expected: nothing was written, and the view shows which."""
 
 
 class Expired(StorageError):
-    """The history no longer reaches back to the revision asked for."""
+    """The history no longer contains the requested revision."""
 
     def __init__(self, asked: int, oldest: int) -> None:
         super().__init__(asked, oldest)
@@ -28,7 +28,7 @@ class Expired(StorageError):
 
 
 class Future(StorageError):
-    """The revision asked for has not been reached."""
+    """The requested revision has not been reached."""
 
     def __init__(self, asked: int, current: int) -> None:
         super().__init__(asked, current)
@@ -36,7 +36,7 @@ class Future(StorageError):
 
 
 class Behind(StorageError):
-    """The view did not get as far as asked in time; `asked` is None for as far as the truth was."""
+    """The view did not reach the revision in time; `asked` is None for the log's latest."""
 
     def __init__(self, asked: int | None, current: int) -> None:
         super().__init__(asked, current)
@@ -44,8 +44,8 @@ class Behind(StorageError):
 
 
 class Unavailable(StorageError):
-    """The truth cannot be reached: nothing was written."""
+    """The log is unreachable: nothing was written."""
 
 
 class Unknown(StorageError):
-    """Nobody knows whether it was written: it must not be tried again."""
+    """It is unknown whether it was written: it must not be tried again."""

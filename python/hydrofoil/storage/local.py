@@ -1,4 +1,4 @@
-"""The default log: the view itself is the truth, in this process and gone with it."""
+"""The default log: the view itself is the truth, in this process's memory only."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ EPOCH = 1_767_225_600
 
 
 def first_revision(clock: Clock) -> int:
-    """Where a new log starts to count, so that versions from before a restart have expired.
+    """Return the first revision of a new log, such that versions from before a restart have expired.
 
-    No run writes more than once a microsecond on average, so that no version is ever given out twice.
+    No run writes more than once a microsecond on average, so that no version is assigned twice.
     """
     return clock.nanoseconds() // 1000 - EPOCH * 1_000_000
 
 
 class LocalLog:
-    """One counter of revisions for all collections; each is as far as the counter, whichever was written last."""
+    """One counter of revisions for all collections; each is at the counter, whichever was written last."""
 
     direct = True
     patience = 3.0
-    """How long a read waits for a version that has not been reached (RV-36)."""
+    """The time that a read waits for a version that is not reached (RV-36)."""
 
     _native: engine.Local
     _view: View
@@ -39,10 +39,10 @@ class LocalLog:
         self._advanced = advanced
 
     def follow(self, name: Name, resource: ResourceType) -> None:
-        """There is nothing to load."""
+        """Return at once: there is nothing to load."""
 
     def forget(self, name: Name) -> None:
-        """What is there is the truth, and stays."""
+        """Do nothing: the view is the only copy."""
 
     def latest(self, name: Name) -> int:
         return self._native.revision
@@ -57,7 +57,7 @@ class LocalLog:
         return ""
 
     async def close(self) -> None:
-        """Nothing goes on beside the calls."""
+        """Do nothing: no work continues beside the calls."""
 
     async def commit(self, change: Change) -> Stored:
         try:

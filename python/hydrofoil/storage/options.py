@@ -1,4 +1,4 @@
-"""The flags of the history and of what is kept beside the objects."""
+"""The flags of the history and of cached encodings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hydrofoil.options import amount, flag, span
 
 @dataclass(frozen=True, kw_only=True)
 class StorageOptions:
-    """How much of the past stays readable, and how many encodings are kept."""
+    """Length of the history, and size of cached encodings."""
 
     history_window: float = flag(
         # Upstream: --etcd-compaction-interval.

@@ -1,4 +1,4 @@
-"""All that a server knows of what a log has: its collections, and when they go on."""
+"""The view that a server has of a log: its collections, and their progress."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hydrofoil.storage.log import Log, Name, key
 class Storage:
     """The collections of one server over one log.
 
-    `wake` is called by the loop when watchers have something to be drained; it may be called often and must be cheap.
+    `wake` is called by the loop when watchers have events to drain; it may be called often and must be cheap.
     """
 
     def __init__(
@@ -35,23 +35,23 @@ class Storage:
         self._loop: asyncio.AbstractEventLoop | None = None
         self.wake: Callable[[], None] = lambda: None
         self.direct = self._log.direct
-        """Whether the view is always as far as the truth."""
+        """Whether the view is always up to date."""
 
     async def open(self) -> None:
-        """Begin. Raises what the log raises when it cannot."""
+        """Open the log. Raise its error."""
         await self._log.open(self._view, self._clock, self.advanced)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(self._view.fileno(), self._signalled)
 
     async def close(self) -> None:
-        """End what feeds the view; what it has can still be read."""
+        """Stop the feed; the view remains readable."""
         if self._loop is not None:
             self._loop.remove_reader(self._view.fileno())
             self._loop = None
             await self._log.close()
 
     def collection(self, name: Name, resource: ResourceType) -> Collection:
-        """The collection of that name, followed from when it is first asked for."""
+        """Return the collection of that name, followed from its first use."""
         found = self._collections.get(name)
         if found is None:
             if self._loop is None:
@@ -66,37 +66,37 @@ class Storage:
         return found
 
     def _followed(self, collection: Collection, done: asyncio.Future[None]) -> None:
-        # What failed stays, and is told to all who wait for it.
+        # A failure is kept, and raised to all who wait for it.
         if not done.cancelled() and done.exception() is None:
             collection.loading = None
             self.advanced()
 
     def ready(self) -> bool:
-        """Whether every collection is as far as the truth is now."""
+        """Report whether every collection is at the log's latest revision."""
         return self.direct or all(c.ready() for c in self._collections.values())
 
     async def wait(self) -> None:
-        """Wait until every collection is as far as the truth is at this call. Raises Behind, Unavailable."""
+        """Wait until every collection is at the log's latest revision at this call. Raise Behind, Unavailable."""
         await asyncio.gather(*(c.wait() for c in self._collections.values() if not c.ready()))
 
     def advanced(self) -> None:
-        """Pass the word on that the view has gone on."""
+        """Report that the view has advanced."""
         if self._waiting:
             self._waiting -= {collection for collection in self._waiting if collection.reached()}
         if self._view.has_woken():
             self.wake()
 
     def _signalled(self) -> None:
-        # First, so that what is applied meanwhile is told again.
+        # First, so that changes applied meanwhile are reported again.
         self._view.clear()
         self.advanced()
 
     def take_woken(self) -> list[int]:
-        """The tokens of the watchers that have events waiting."""
+        """Return the tokens of the watchers with waiting events."""
         return self._view.take_woken()
 
     def problem(self) -> str:
-        """What is wrong with the log; empty when nothing is."""
+        """Return the problem of the log; empty if absent."""
         return self._log.problem()
 
     def compact(self) -> None:

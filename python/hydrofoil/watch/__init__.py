@@ -1,1 +1,1 @@
-"""Streams of events."""
+"""Watches: streams of events, and state and queues that follow them."""

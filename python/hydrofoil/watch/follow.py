@@ -1,4 +1,4 @@
-"""State that follows events: right after a start on full storage, when another server wrote, and after a restore."""
+"""State that follows events: correct after a start on full storage, writes of other servers, and a restore."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hydrofoil.watch.hub import INITIAL_END, LAPPED, Hub
 
 LOG = logging.getLogger("hydrofoil")
 BATCH = 256
-"""How many changes are taken at a time."""
+"""The number of changes applied at a time."""
 V = TypeVar("V")
 
 
@@ -22,13 +22,13 @@ class State(Protocol):
     """A function of objects: it does not wait, write or read the time."""
 
     def replace(self, objects: Iterable[Stored]) -> None:
-        """Take in all there is, at first and when the history has passed by; nothing else is there any more."""
+        """Replace the state by all present objects, at first and when the history has expired."""
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
-        """Take in a change: what there was, and what there is now."""
+        """Apply a change: the versions before and after."""
 
     async def settle(self) -> None:
-        """Wait until what `apply` sent to the pool is in."""
+        """Wait until work that `apply` sent to the pool is complete."""
 
 
 S = TypeVar("S", bound=State)
@@ -48,14 +48,14 @@ class Followed(Generic[S]):
         self._token = hub.token()
         self._calls: list[Callable[[], None]] = []
         self._loaded: list[Stored] | None = []
-        """The present state as far as it was given; None when it was taken in."""
+        """The loaded objects so far; None once they are applied."""
         self._taking = False
         self._changed = False
-        """Whether who waits for changes has not been told yet."""
+        """Whether a change is not reported to listeners yet."""
         self._watcher = self._watch()
         hub.add(self._token, self)
         if collection.loading is not None:
-            # What is loaded is no event.
+            # Loaded objects are not events.
             collection.loading.add_done_callback(lambda _: self._anew())
 
     def _anew(self) -> None:
@@ -69,15 +69,15 @@ class Followed(Generic[S]):
 
     @property
     def state(self) -> S:
-        """The state as the view is at this call: what waits is applied first."""
+        """Return the state at the view of this call: waiting changes are applied first."""
         while self._watcher.waits() and not self._taking:
             self._take()
         return self._state
 
     async def fresh(self) -> S:
-        """The state as the truth was at this call, settled; long backlogs are taken in in pieces.
+        """Return the state at the log's latest revision of this call, settled; long backlogs are applied in pieces.
 
-        Raises Behind and Unavailable.
+        Raise Behind and Unavailable.
         """
         if not self._collection.ready():
             await self._collection.wait()
@@ -89,13 +89,13 @@ class Followed(Generic[S]):
         return self._state
 
     def on_change(self, call: Callable[[], None]) -> None:
-        """Have something called once a turn in which the state has changed, after it has."""
+        """Register a call once a turn in which the state has changed, after the change."""
         self._calls.append(call)
 
     def _take(self) -> None:
-        """Take in a batch of what waits. A state that fails is built anew from all there is at the next call."""
+        """Apply a batch of waiting changes. After an error, rebuild the state from all objects at the next call."""
         changes, left = self._watcher.changes(BATCH)
-        # Who is told of a change by the state itself reads it as far as it is.
+        # A listener called by the state itself reads the state so far.
         self._taking = True
         if not self._changed:
             self._changed = True
@@ -118,7 +118,7 @@ class Followed(Generic[S]):
             self._taking = False
 
     def pump(self) -> None:
-        """Take in what waits and say so; the hub calls this when something does."""
+        """Apply waiting changes and report them; the hub calls this when there are any."""
         if self._pieces():
             self._hub.again(self._token)
         elif self._changed:
@@ -130,7 +130,7 @@ class Followed(Generic[S]):
                     LOG.exception("what follows a change failed")
 
     def _pieces(self) -> bool:
-        """Take in what waits for as long as nobody else is due; whether more does."""
+        """Apply waiting changes until another task is due; report whether more are waiting."""
         pace = Pace()
         while self._watcher.waits():
             self._take()
@@ -139,31 +139,31 @@ class Followed(Generic[S]):
         return False
 
     def bookmark(self) -> None:
-        """Nobody reads how far it is."""
+        """Do nothing: the position is not reported."""
 
     def cut(self) -> None:
-        """What it follows goes on, in whatever form."""
+        """Do nothing: the form of objects is irrelevant."""
 
     def end(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         self._hub.remove(self._token)
 
 
 class Table(Generic[V]):
-    """The state that most rooms need: what is made of each object, by namespace and name."""
+    """The most common state: a value derived from each object, by namespace and name."""
 
     def __init__(self, make: Callable[[Stored], V]) -> None:
         self._make = make
         self._all: dict[str, dict[str, V]] = {}
 
     def replace(self, objects: Iterable[Stored]) -> None:
-        """Take in all there is."""
+        """Replace the state by all present objects."""
         self._all.clear()
         for stored in objects:
             self.apply(None, stored)
 
     def apply(self, old: Stored | None, new: Stored | None) -> None:
-        """Take in a change."""
+        """Apply a change."""
         if new is not None:
             self._all.setdefault(new.namespace, {})[new.name] = self._make(new)
         elif old is not None and (within := self._all.get(old.namespace)) is not None:
@@ -172,12 +172,12 @@ class Table(Generic[V]):
                 del self._all[old.namespace]
 
     async def settle(self) -> None:
-        """All of it is in at once."""
+        """Return at once: nothing is pending."""
 
     def get(self, namespace: str, name: str) -> V | None:
-        """What was made of an object."""
+        """Return the value of an object."""
         return self._all.get(namespace, {}).get(name)
 
     def within(self, namespace: str) -> Mapping[str, V]:
-        """What was made of the objects of a namespace, by name."""
+        """Return the values of the objects of a namespace, by name."""
         return self._all.get(namespace, {})

@@ -1,4 +1,4 @@
-"""Brings woken watchers and their streams together."""
+"""The hub: woken watchers and their streams."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from hydrofoil.storage.view import Storage
 LOG = logging.getLogger("hydrofoil")
 BOOKMARK_SECONDS = 60.0
 AT_ONCE = 32
-"""So few woken watchers are given a write before it is answered; more are given those of a turn together."""
+"""The number of woken watchers that are served before the write is answered; more are served at the end of a turn."""
 SLICE_SECONDS = 0.002
-"""How long streams are served before others have a turn of the loop."""
+"""The time for which streams are served before other tasks have a turn of the loop."""
 NOTHING, MORE, INITIAL_END, LAPPED = range(4)
-"""What a watcher leaves when it was drained."""
+"""The state of a watcher after a drain."""
 
 
 class Served(Protocol):
-    """What is served when its watcher was woken."""
+    """A stream that is served when its watcher is woken."""
 
     @property
     def urgent(self) -> bool:
-        """Whether events are given before the write that made them is answered."""
+        """Report whether events are sent before the write that caused them is answered."""
 
     @property
     def subject(self) -> tuple[str, str] | None:
-        """The collection whose objects it shows, where these may change their form."""
+        """Return the collection of its objects, if their form may change."""
 
     def pump(self) -> None:
-        """Give what waits."""
+        """Send waiting events."""
 
     def bookmark(self) -> None:
-        """Tell the reader how far it is."""
+        """Send the position to the reader."""
 
     def cut(self) -> None:
         """End after the last events: the objects have another form from now on."""
 
     def end(self) -> None:
-        """End."""
+        """End the stream."""
 
 
 class Hub:
@@ -58,15 +58,15 @@ class Hub:
         self._streams: dict[int, Served] = {}
         self._tokens = count(1)
         self._waiting: deque[int] = deque()
-        """Tokens of watchers that have been woken and not served yet."""
+        """Tokens of woken watchers that are not served yet."""
         self._armed = False
         self._bookmarks: asyncio.TimerHandle | None = None
         self.closing = False
 
     def wake(self) -> None:
-        """Serve the woken watchers: at once when they are few, else soon; may be called from any thread.
+        """Serve the woken watchers: at once if they are few, else soon; call it from any thread.
 
-        Native threads, which know nothing of Python, write to the descriptor of the view instead.
+        Native threads, independent of Python, write to the descriptor of the view instead.
         """
         if threading.get_ident() == self._thread:
             self._serve_woken()
@@ -103,7 +103,7 @@ class Hub:
         self._armed = False
         waiting = self._waiting
         due = stopwatch() + SLICE_SECONDS
-        # Who comes to wait meanwhile has a later turn.
+        # A watcher woken meanwhile has a later turn.
         for _ in range(len(waiting)):
             stream = self._streams.get(waiting.popleft())
             if stream is None:
@@ -116,33 +116,33 @@ class Hub:
 
     @staticmethod
     def _serve(stream: Served) -> None:
-        """Serve one stream; a fault that it cannot end with itself stays its own."""
+        """Serve one stream; a fault that it cannot end with itself affects no other stream."""
         try:
             stream.pump()
         except FAULTS:
             LOG.exception("a watch failed")
 
     def token(self) -> int:
-        """Make a new name for a watcher."""
+        """Return a new token for a watcher."""
         return next(self._tokens)
 
     def cut(self, subject: tuple[str, str]) -> None:
-        """End the streams of a subject after their last events: what they show is no longer what the server serves."""
+        """End the streams of a subject after their last events: the form of its objects is no longer served."""
         for stream in [s for s in self._streams.values() if s.subject == subject]:
             stream.cut()
 
     def add(self, token: int, stream: Served) -> None:
-        """Take a stream in."""
+        """Add a stream."""
         self._streams[token] = stream
         if self._bookmarks is None:
             self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark)
 
     def remove(self, token: int) -> None:
-        """Let a stream go."""
+        """Remove a stream."""
         self._streams.pop(token, None)
 
     def _mark(self) -> None:
-        """Tell every reader how far it is, in slices."""
+        """Send every reader its position, in slices."""
         self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark) if self._streams else None
         self._mark_some(deque(self._streams))
 

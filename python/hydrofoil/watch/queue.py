@@ -1,4 +1,4 @@
-"""Keys to work on."""
+"""A queue of keys to process."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from hydrofoil.errors import FAULTS
 
 LOG = logging.getLogger("hydrofoil")
 RETRY_SECONDS = 1.0
-"""When a key is worked on again that was not done with."""
+"""The delay before an unfinished key is processed again."""
 Key = tuple[str, ...]
 
 
 class Queue:
-    """Keys that are worked on, each once at a time, and again later when that gives False or fails.
+    """Keys to process, each once at a time, and again later if that returns False or fails.
 
-    Up to `width` are worked on beside each other.
+    Up to `width` are processed at the same time.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Queue:
         self._width = width
         self._retry = retry
         self._waiting: dict[Key, None] = {}
-        self._running: set[Key] = set()
+        self._running: dict[Key, asyncio.Task[None] | None] = {}
         self._hopes: dict[Key, asyncio.Future[None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._timers: dict[Key, asyncio.TimerHandle] = {}
@@ -46,22 +46,22 @@ class Queue:
         return len(self._waiting) + len(self._running)
 
     def put(self, key: Key) -> None:
-        """Have a key worked on; one that waits already is not put twice."""
+        """Queue a key unless it is waiting already."""
         if self._closed:
             return
         self._waiting[key] = None
         self._staff()
 
     def _staff(self) -> None:
-        """Have one more worker, if another one is allowed."""
+        """Start one more worker, if another one is allowed."""
         if len(self._workers) < self._width:
             worker = asyncio.create_task(self._run())
             self._workers.add(worker)
-            # It goes by itself when it is done: who puts a key from then on needs another one.
+            # It ends by itself when it is done: a key put from then on needs another one.
             worker.add_done_callback(self._left)
 
     def _left(self, worker: asyncio.Task[None]) -> None:
-        """Let a worker go; what it left because of a fault is another one's."""
+        """Remove a worker; a key that it left because of a fault is another one's."""
         self._workers.discard(worker)
         if not worker.cancelled() and (fault := worker.exception()) is not None:
             LOG.error("%s lost a worker", self._what, exc_info=fault)
@@ -69,29 +69,31 @@ class Queue:
             self._staff()
 
     async def done(self, key: Key) -> None:
-        """Wait until a key has been worked on from its state at this call. Raises what that raised.
+        """Wait until a key has been processed from its state at this call. Raise the error of that.
 
-        What a worker itself brings about is worked on after it: it cannot wait for that.
+        A worker does not wait for its own queue: its writes to its own key are part of its work, other keys are put.
         """
-        if asyncio.current_task() in self._workers:
-            self.put(key)
+        task = asyncio.current_task()
+        if task in self._workers:
+            if self._running.get(key) is not task:
+                self.put(key)
             return
         hope = self._hopes.get(key)
         if hope is None:
             hope = self._hopes[key] = asyncio.get_running_loop().create_future()
-            # Nobody may be left to hear of a fault that is in the log.
+            # No caller may be left to receive a fault, which is in the log.
             hope.add_done_callback(lambda h: h.cancelled() or h.exception())
         self.put(key)
         await asyncio.shield(hope)
 
     async def _run(self) -> None:
         pace = Pace()
-        # Requests come first.
+        # Requests are first.
         await asyncio.sleep(0)
         while (key := next((k for k in self._waiting if k not in self._running), None)) is not None:
             del self._waiting[key]
-            self._running.add(key)
-            # Who asks from now on asks for what the present turn may have passed over.
+            self._running[key] = asyncio.current_task()
+            # A later call is for changes that the present run may have missed.
             hope = self._hopes.pop(key, None)
             done = False
             try:
@@ -103,7 +105,7 @@ class Queue:
                 if hope is not None and not hope.done():
                     hope.set_exception(e)
             finally:
-                self._running.discard(key)
+                del self._running[key]
                 if hope is not None and not hope.done():
                     hope.cancel()
                 if not done:
@@ -121,7 +123,7 @@ class Queue:
         self.put(key)
 
     async def close(self) -> None:
-        """Work no more; who still waits is told by a cancellation."""
+        """Stop the work; waiting callers are cancelled."""
         self._closed = True
         self._waiting.clear()
         for timer in self._timers.values():

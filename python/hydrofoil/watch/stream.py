@@ -9,20 +9,21 @@ from collections.abc import Awaitable, Callable
 from hydrofoil import engine
 from hydrofoil.answer import Sink
 from hydrofoil.clock import stopwatch
-from hydrofoil.errors import FAULTS, ApiError, gone, internal
+from hydrofoil.errors import FAULTS, ApiError, internal
+from hydrofoil.watch.expired import lapped
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
 
 LOG = logging.getLogger("hydrofoil")
 PIECE = 64 * 1024
 CONVERTED = 500
-"""How many events are looked at for objects that a webhook has to convert."""
+"""The number of events searched for objects that a webhook must convert."""
 
 
 class WatchStream:
-    """Drains a watcher while its reader keeps up; the cursor stands still while it does not."""
+    """A watcher's stream, drained while its reader keeps up; otherwise its cursor does not move."""
 
     urgent = True
-    """Whether events are given before the write that made them is answered."""
+    """Whether events are sent before the write that caused them is answered."""
 
     def __init__(
         self,
@@ -43,21 +44,21 @@ class WatchStream:
         self._piece = piece
         self._error = error
         self.subject: tuple[str, str] | None = None
-        """The collection whose objects it shows, where these may change their form."""
+        """The collection of its objects, if their form may change."""
         self.convert: Callable[[list[engine.Stored]], Awaitable[None]] | None = None
-        """Converts objects before they are shown. Raises ApiError."""
+        """Convert objects before they are sent. Raise ApiError."""
         self._converting: asyncio.Task[None] | None = None
         self._ending = False
         self.initial_mark = False
         self.behind = False
         """Whether the last pump stopped because of the reader."""
         self.wake = asyncio.Event()
-        """Set when the handler has something to do: the reader is behind, or the stream has ended."""
+        """Set if the handler must act: the reader is behind, or the stream has ended."""
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         hub.add(token, self)
 
     def pump(self) -> None:
-        """Write what waits, until nothing does, the reader is behind or others are due; a fault ends this stream."""
+        """Write waiting events until none is left, the reader is behind or others are due; a fault ends this stream."""
         try:
             self._pump()
         except FAULTS as e:
@@ -88,7 +89,7 @@ class WatchStream:
             if left == INITIAL_END and self.initial_mark:
                 self._mark(initial=True)
             elif left == LAPPED:
-                self._sink.write(self._error(gone("too old resource version")))
+                self._sink.write(self._error(lapped()))
                 self.end()
                 return
             if stopwatch() > due:
@@ -96,7 +97,7 @@ class WatchStream:
                 return
 
     def fail(self, fault: BaseException) -> None:
-        """End the stream with an ERROR event that tells of a fault."""
+        """End the stream with an ERROR event for a fault."""
         if self.ended.done():
             return
         if isinstance(fault, ApiError):
@@ -113,7 +114,7 @@ class WatchStream:
         self.end()
 
     def _prepare(self, convert: Callable[[list[engine.Stored]], Awaitable[None]]) -> bool:
-        """Whether waiting events have to be converted first; the stream goes on by itself then."""
+        """Report whether waiting events must be converted first; the stream then continues by itself."""
         if self._converting is not None:
             return True
         pending = self._watcher.pending(CONVERTED)
@@ -136,7 +137,7 @@ class WatchStream:
             self.fail(e)
 
     def bookmark(self) -> None:
-        """Tell the reader how far it is; one that is behind is not told."""
+        """Send a bookmark unless the reader is behind."""
         try:
             if not self.ended.done() and not self._sink.paused():
                 self._mark(initial=False)
@@ -144,14 +145,14 @@ class WatchStream:
             self.fail(e)
 
     def _mark(self, *, initial: bool) -> None:
-        """Write a bookmark; the end of the initial state is told to the slowest reader too."""
+        """Write a bookmark; the end of the initial events is sent to the slowest reader too."""
         if self._bookmarks:
             mark = self._watcher.bookmark(initial)
             if mark is not None:
                 self._sink.write(mark)
 
     def cut(self) -> None:
-        """End after the last events: the objects have another form from now on, and the reader has to begin anew."""
+        """End after the last events: the objects have another form from now on, and the reader must start again."""
         self._ending = True
         try:
             self.pump()

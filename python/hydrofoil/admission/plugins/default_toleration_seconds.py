@@ -1,4 +1,4 @@
-"""How long pods stay on a node that fails (the DefaultTolerationSeconds admission plug-in)."""
+"""The DefaultTolerationSeconds admission plug-in: the time that pods stay on a failing node."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _tolerates(given: dict[str, Any], key: str) -> bool:
 
 
 class DefaultTolerationSeconds(Plugin):
-    """Adds the tolerations that a pod does not have."""
+    """Add the tolerations that a pod lacks."""
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return resource.storage == ("", "pods") and operation != "DELETE" and not subresource

@@ -1,4 +1,4 @@
-"""Whether a namespace takes new objects, and which namespaces stay (the NamespaceLifecycle admission plug-in)."""
+"""The NamespaceLifecycle admission plug-in: no new objects in terminating namespaces, no deletion of system ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROTECTED = frozenset({"default", "kube-system", "kube-public"})
 
 
 class NamespaceLifecycle(Plugin):
-    """Looks at the namespace of each create."""
+    """Check the namespace of each create."""
 
     def __init__(self, objects: Objects) -> None:
         found = objects.catalog.find("", "v1", "namespaces")
@@ -25,7 +25,7 @@ class NamespaceLifecycle(Plugin):
         return operation == "CREATE" and resource.namespaced and self._namespaces is not None
 
     def mutate(self, a: Attributes) -> None:
-        """Raises 404 for a missing namespace, 403 for one that is being terminated and for one that has to stay."""
+        """Raise ApiError 404 for a missing namespace, 403 for a terminating one and for one that must remain."""
         if a.operation == "DELETE":
             if a.old is not None and a.old.name in PROTECTED:
                 raise a.forbidden("this namespace may not be deleted")
@@ -35,8 +35,8 @@ class NamespaceLifecycle(Plugin):
         stored = collection.get(native, "", a.namespace)
         if stored is None:
             raise errors.not_found("", "namespaces", a.namespace)
-        # Somebody may have a label of that name.
-        if b'"deletionTimestamp":' in stored.json and stored.thaw().lifecycle()[1]:
+        # A user may have set a label of that name.
+        if b'"deletionTimestamp":' in stored.json and stored.thaw().lifecycle().deletion_timestamp:
             why = f"unable to create new content in namespace {a.namespace} because it is being terminated"
             cause = {
                 "reason": "NamespaceTerminating",

@@ -1,4 +1,4 @@
-"""Limit ranges of a namespace (the LimitRanger admission plug-in)."""
+"""The LimitRanger admission plug-in: limit ranges of a namespace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PODS, CLAIMS = ("", "pods"), ("", "persistentvolumeclaims")
 
 
 class LimitRanger(Plugin):
-    """Fills and refuses by the ranges of a namespace; a server without any is asked for nothing."""
+    """Set defaults and enforce limits by the ranges of a namespace; without any range, do nothing."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -23,7 +23,7 @@ class LimitRanger(Plugin):
         if self._resource is None or operation == "DELETE":
             return False
         if resource.storage == PODS:
-            # What containers ask for changes only when they are resized.
+            # Requests of containers change only on a resize.
             return not subresource if operation == "CREATE" else subresource == "resize"
         return resource.storage == CLAIMS and not subresource
 
@@ -33,15 +33,15 @@ class LimitRanger(Plugin):
         return self._objects.all(self._resource, namespace)
 
     def mutate(self, a: Attributes) -> None:
-        """Gives the containers of a pod what they do not say themselves."""
+        """Set the requests and limits that the containers of a pod omit."""
         if a.resource.storage == PODS:
             for found in self._ranges(a.namespace):
                 limit_fill(a.object, found.json)
 
     def validate(self, a: Attributes) -> None:
-        """Raises 403 for what a range refuses; an object that is going is left alone."""
+        """Raise ApiError 403 for a violated range; skip an object that is being deleted."""
         for found in self._ranges(a.namespace):
-            if a.old is not None and a.old.thaw().lifecycle()[1]:
+            if a.old is not None and a.old.thaw().lifecycle().deletion_timestamp:
                 return
             if why := limit_refusal(a.object, found.json, claim=a.resource.storage == CLAIMS):
                 raise a.forbidden(why)

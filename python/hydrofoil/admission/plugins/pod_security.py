@@ -1,4 +1,4 @@
-"""Whether a namespace takes a pod (the PodSecurity admission plug-in; its `admission/admission.go`)."""
+"""The PodSecurity admission plug-in: pods against the standard of their namespace (its `admission/admission.go`)."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ TEMPLATES: dict[tuple[str, str], tuple[str, ...]] = {
     ("batch", "jobs"): TEMPLATE,
     ("batch", "cronjobs"): ("spec", "jobTemplate", *TEMPLATE),
 }
-"""Where a kind has its pod."""
+"""The path of the pod in each kind."""
 LOOKED_AT = ("", "ephemeralcontainers", "resize")
-"""Subresources through which a pod can change what is looked at; empty: itself."""
+"""Subresources through which a checked part of a pod can change; empty: the pod itself."""
 MOST_PODS = 3000
-"""How many pods of a namespace are looked at when its level rises."""
+"""The greatest number of pods of a namespace that are checked when its level rises."""
 
 
 class PodSecurity(Plugin):
-    """Checks pods by the labels of their namespace."""
+    """Check pods by the labels of their namespace."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -53,7 +53,7 @@ class PodSecurity(Plugin):
         return path is not None and subresource in (("",) if path else LOOKED_AT)
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
-        """Warns. Raises 403 for a pod that its namespace refuses, 422 for bad labels of one."""
+        """Add warnings. Raise ApiError 403 for a pod that its namespace refuses, 422 for invalid labels of one."""
         kind = (a.resource.group, a.resource.plural)
         if kind == ("", "namespaces"):
             return self._namespace(a)
@@ -84,13 +84,13 @@ class PodSecurity(Plugin):
         stored = collection.get(native, "", namespace)
         if stored is None:
             return None
-        # Most namespaces ask for nothing.
+        # Most namespaces have no such label.
         return policy(_labels(text)) if PREFIX.encode() in (text := stored.json) else None
 
     def _namespace(self, a: Attributes) -> Awaitable[None] | None:
         asked = policy(orjson.loads(a.object.get(["metadata", "labels"]) or b"{}"))
         before = policy(_labels(a.old.json)) if a.old is not None else Policy()
-        name = a.object.head()[2]
+        name = a.object.metadata().name
         if asked.causes and (a.old is None or asked.causes != before.causes):
             raise errors.invalid("", "Namespace", name, asked.causes)
         new, was = asked.enforce, before.enforce
@@ -105,7 +105,7 @@ class PodSecurity(Plugin):
             a.warn(text)
 
     async def _existing(self, namespace: str, standard: Standard) -> list[str]:
-        """What the pods that are there violate, by violation."""
+        """Return what the existing pods violate, by violation."""
         pods = self._objects.catalog.find("", "v1", "pods")
         if pods is None:
             return []
@@ -140,7 +140,7 @@ def _labels(json: bytes) -> dict[str, str]:
 
 
 def _significant(new: Any, old: Any) -> bool:
-    """Whether an update brings containers or images that were not looked at (`isSignificantPodUpdate`)."""
+    """Report whether an update adds containers or images that were not checked (`isSignificantPodUpdate`)."""
 
     def images(spec: Any) -> list[tuple[str, str]]:
         return [(c["name"], c.get("image", "")) for c in containers(spec)]

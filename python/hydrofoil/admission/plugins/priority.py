@@ -1,4 +1,4 @@
-"""A class gives a pod its priority, by default the class marked so (the Priority admission plug-in)."""
+"""The Priority admission plug-in: the priority of a pod by its class, or by the default class."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TAIL = "must not be provided in pod spec; priority admission controller computed
 
 
 class Priority(Plugin):
-    """Sets the priority of new pods; later ones keep it."""
+    """Set the priority of new pods; updates keep it."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -61,7 +61,7 @@ class Priority(Plugin):
         draft.set(["spec", "preemptionPolicy"], orjson.dumps(policy))
 
     def _default_class(self, classes: Resource) -> dict[str, Any] | None:
-        """The class of pods that name none: of several that say so the lowest."""
+        """Return the class of pods that name none: of several default classes, the lowest."""
         marked: list[dict[str, Any]] = [
             orjson.loads(c.json) for c in self._objects.all(classes) if b'"globalDefault":true' in c.json
         ]

@@ -1,4 +1,4 @@
-"""Claims grow only where their class allows it (the PersistentVolumeClaimResize admission plug-in)."""
+"""The PersistentVolumeClaimResize admission plug-in: claims grow only where their class allows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import orjson
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.plugins.default_storage_class import OLD_CLASS
+from hydrofoil.admission.plugins.default_storage_class import DefaultStorageClass
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import storage_grows
 from hydrofoil.registry.objects import Objects
@@ -16,7 +16,7 @@ from hydrofoil.registry.write import Operation
 
 
 class PersistentVolumeClaimResize(Plugin):
-    """Looks at claims that ask for more than before."""
+    """Check claims that request more than before."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -25,7 +25,7 @@ class PersistentVolumeClaimResize(Plugin):
         return resource.storage == ("", "persistentvolumeclaims") and operation == "UPDATE" and not subresource
 
     def validate(self, a: Attributes) -> None:
-        """Raises 403."""
+        """Raise ApiError 403 for a class that does not allow expansion."""
         assert a.old is not None
         if not storage_grows(a.object, a.old):
             return
@@ -46,4 +46,4 @@ class PersistentVolumeClaimResize(Plugin):
 
 def _class_of(claim: dict[str, Any]) -> str:
     notes = claim["metadata"].get("annotations", {})
-    return str(notes.get(OLD_CLASS) or claim.get("spec", {}).get("storageClassName") or "")
+    return str(notes.get(DefaultStorageClass.old) or claim.get("spec", {}).get("storageClassName") or "")

@@ -1,4 +1,4 @@
-"""Quotas of a namespace (the ResourceQuota admission plug-in)."""
+"""The ResourceQuota admission plug-in: quotas of a namespace."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MANAGER = "kube-apiserver"
 
 
 class ResourceQuota(Plugin):
-    """Charges writes to the quotas that measure them; a server without quotas is asked for nothing.
+    """Charge writes to the quotas that cover them; without quotas, do nothing.
 
-    What deletions give back, and what a quota allows at first, is a controller's work.
+    Usage released by deletions, and the first status of a quota, are left to the controller.
     """
 
     def __init__(self, registry: Registry) -> None:
@@ -30,7 +30,7 @@ class ResourceQuota(Plugin):
         return self._resource is not None and resource.namespaced and operation != "DELETE"
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
-        """Counts a write in the status of its quotas. Raises 403 when one of them has too little left."""
+        """Add a write to the usage of its quotas. Raise ApiError 403 when one of them would be exceeded."""
         if self._resource is None or self._quotas is None or not self._quotas.stats().objects:
             return None
         return self._charge(self._resource, a) if a.namespace else None
@@ -40,15 +40,15 @@ class ResourceQuota(Plugin):
         while quotas := self._registry.all(resource, a.namespace):
             changed, refusal = quota_charge(a.object, a.old, (group, plural, a.subresource), quotas)
             if refusal is not None:
-                raise errors.forbidden(group, plural, a.object.head()[2], refusal)
+                raise errors.forbidden(group, plural, a.object.metadata().name, refusal)
             if a.dry_run or not changed:
                 return
-            # Of several quotas each is counted once, also when another write to one of them came between.
+            # Each quota is charged once, even if one of several was written meanwhile.
             if await self._count(resource, [(quotas[i], used) for i, used in changed]):
                 return
 
     async def _count(self, resource: Resource, changed: list[tuple[Stored, bytes]]) -> bool:
-        """Writes what is used now; false when a quota has changed meanwhile and nothing is written yet."""
+        """Write the new usage; return False when a quota has changed meanwhile and nothing is written yet."""
         if any(self._present(resource, quota) != quota.revision for quota, _ in changed):
             return False
         for quota, used in changed:

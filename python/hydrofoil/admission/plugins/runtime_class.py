@@ -1,4 +1,4 @@
-"""What a runtime class asks for becomes its pods' (the RuntimeClass admission plug-in)."""
+"""The RuntimeClass admission plug-in: overhead and scheduling of a class, for its pods."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OVERHEAD = ["spec", "overhead"]
 
 
 class RuntimeClass(Plugin):
-    """Gives a pod the overhead and the scheduling of its class."""
+    """Set the overhead and the scheduling of a pod by its class."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -25,7 +25,7 @@ class RuntimeClass(Plugin):
         return resource.storage == ("", "pods") and operation == "CREATE" and not subresource
 
     def _class(self, a: Attributes) -> dict[str, Any]:
-        """The class of a pod; empty when it names none. Raises 403."""
+        """Return the class of a pod; empty if it names none. Raise ApiError 403 for an unknown one."""
         name = a.object.get(["spec", "runtimeClassName"])
         if name is None:
             return {}
@@ -57,6 +57,6 @@ class RuntimeClass(Plugin):
             draft.set(["spec", "tolerations"], orjson.dumps(own + [t for t in added if t not in own]))
 
     def validate(self, a: Attributes) -> None:
-        """`validateOverhead`."""
+        """Check the overhead (`validateOverhead`)."""
         if a.object.get(OVERHEAD) is not None and "overhead" not in self._class(a):
             raise a.forbidden("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")

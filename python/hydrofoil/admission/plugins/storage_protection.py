@@ -1,4 +1,4 @@
-"""Storage stays while it is used: a controller takes the finalizer off (the StorageObjectInUseProtection plug-in)."""
+"""The StorageObjectInUseProtection admission plug-in: a finalizer that a controller removes once storage is unused."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FINALIZERS = {
 
 
 class StorageObjectInUseProtection(Plugin):
-    """Puts the finalizer on what is new."""
+    """Add the finalizer to new objects."""
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return resource.storage in FINALIZERS and operation == "CREATE" and not subresource
 
     def mutate(self, a: Attributes) -> None:
-        finalizers = a.object.lifecycle()[3]
+        finalizers = a.object.lifecycle().finalizers
         own = FINALIZERS[a.resource.storage]
         if own not in finalizers:
             a.object.set(["metadata", "finalizers"], orjson.dumps([*finalizers, own]))

@@ -1,4 +1,4 @@
-"""A new node is not ready until somebody says so (the TaintNodesByCondition admission plug-in)."""
+"""The TaintNodesByCondition admission plug-in: a new node is not ready until its conditions are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TAINT = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 
 
 class TaintNodesByCondition(Plugin):
-    """Taints new nodes."""
+    """Taint new nodes."""
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return resource.storage == ("", "nodes") and operation == "CREATE" and not subresource

@@ -1,4 +1,4 @@
-"""The rules of the pod security standards (`policy/check_*.go`), each with upstream's words."""
+"""The rules of the pod security standards (`policy/check_*.go`), with upstream's messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hydrofoil.admission.pod_security.policy import LATEST, Standard
 
 Json = dict[str, Any]
 Finding = tuple[str, str]
-"""Why a pod is refused, in short and in detail."""
+"""The reason a pod is refused, in short and in detail."""
 Check = Callable[[Json, Json], Finding | None]
 """A rule over the metadata and the spec of a pod."""
 
@@ -26,7 +26,7 @@ def quote(items: Iterable[str]) -> str:
 
 
 def containers(spec: Json) -> Iterator[Json]:
-    """Every container, in the order in which they are told of."""
+    """Yield every container in the order of messages."""
     for kind in ("initContainers", "containers", "ephemeralContainers"):
         yield from spec.get(kind) or []
 
@@ -36,13 +36,13 @@ def context(holder: Json) -> Json:
     return found
 
 
-def told(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     return f"{plural('container', 'containers', len(names))} {quote(names)}"
 
 
 def setters(pod: bool, names: list[str]) -> str:
-    """Who sets something: the pod, containers, or both."""
-    return " and ".join((["pod"] if pod else []) + ([told(names)] if names else []))
+    """Describe the setter of a field: the pod, containers, or both."""
+    return " and ".join((["pod"] if pod else []) + ([listed(names)] if names else []))
 
 
 def _named(spec: Json, bad: Callable[[Json], object]) -> list[str]:
@@ -81,7 +81,7 @@ def host_ports(_: Json, spec: Json) -> Finding | None:
     if not names:
         return None
     uses = f"{plural('uses', 'use', len(names))} {plural('hostPort', 'hostPorts', len(ports))}"
-    return "hostPort", f"{told(names)} {uses} {', '.join(sorted(ports))}"
+    return "hostPort", f"{listed(names)} {uses} {', '.join(sorted(ports))}"
 
 
 def probe_hosts(_: Json, spec: Json) -> Finding | None:
@@ -100,12 +100,12 @@ def probe_hosts(_: Json, spec: Json) -> Finding | None:
         return None
     what = plural("probe or lifecycle host", "probe or lifecycle hosts", len(hosts))
     uses = f"{plural('uses', 'use', len(names))} {what}"
-    return "probe or lifecycle host", f"{told(sorted(names))} {uses} {quote(sorted(hosts))}"
+    return "probe or lifecycle host", f"{listed(sorted(names))} {uses} {quote(sorted(hosts))}"
 
 
 def privileged(_: Json, spec: Json) -> Finding | None:
     names = _named(spec, lambda c: context(c).get("privileged"))
-    return ("privileged", f"{told(names)} must not set securityContext.privileged=true") if names else None
+    return ("privileged", f"{listed(names)} must not set securityContext.privileged=true") if names else None
 
 
 def proc_mount(_: Json, spec: Json) -> Finding | None:
@@ -115,7 +115,7 @@ def proc_mount(_: Json, spec: Json) -> Finding | None:
         return None
     return (
         "procMount",
-        f"{told(list(bad))} must not set securityContext.procMount to {quote(sorted(set(bad.values())))}",
+        f"{listed(list(bad))} must not set securityContext.procMount to {quote(sorted(set(bad.values())))}",
     )
 
 
@@ -147,22 +147,25 @@ def capabilities_baseline(_: Json, spec: Json) -> Finding | None:
     if not bad:
         return None
     shown = quote(sorted(set().union(*bad.values())))
-    return "non-default capabilities", f"{told(list(bad))} must not include {shown} in securityContext.capabilities.add"
+    return (
+        "non-default capabilities",
+        f"{listed(list(bad))} must not include {shown} in securityContext.capabilities.add",
+    )
 
 
 def capabilities_restricted(_: Json, spec: Json) -> Finding | None:
     keeps = _named(spec, lambda c: "ALL" not in ((context(c).get("capabilities") or {}).get("drop") or []))
     bad = {c["name"]: added for c in containers(spec) if (added := _added(c, frozenset({"NET_BIND_SERVICE"})))}
-    details = [f'{told(keeps)} must set securityContext.capabilities.drop=["ALL"]'] if keeps else []
+    details = [f'{listed(keeps)} must set securityContext.capabilities.drop=["ALL"]'] if keeps else []
     if bad:
         shown = quote(sorted(set().union(*bad.values())))
-        details.append(f"{told(list(bad))} must not include {shown} in securityContext.capabilities.add")
+        details.append(f"{listed(list(bad))} must not include {shown} in securityContext.capabilities.add")
     return ("unrestricted capabilities", "; ".join(details)) if details else None
 
 
 def escalation(_: Json, spec: Json) -> Finding | None:
     names = _named(spec, lambda c: context(c).get("allowPrivilegeEscalation") is not False)
-    text = f"{told(names)} must set securityContext.allowPrivilegeEscalation=false"
+    text = f"{listed(names)} must set securityContext.allowPrivilegeEscalation=false"
     return ("allowPrivilegeEscalation != false", text) if names else None
 
 
@@ -219,7 +222,7 @@ def non_root(_: Json, spec: Json) -> Finding | None:
     reason = "runAsNonRoot != true"
     if pod is False or explicit:
         return reason, f"{setters(pod is False, explicit)} must not set securityContext.runAsNonRoot=false"
-    return (reason, f"pod or {told(implicit)} must set securityContext.runAsNonRoot=true") if implicit else None
+    return (reason, f"pod or {listed(implicit)} must set securityContext.runAsNonRoot=true") if implicit else None
 
 
 def non_root_user(_: Json, spec: Json) -> Finding | None:
@@ -291,7 +294,7 @@ def seccomp(*, required: bool) -> Check:
         unset = [name for name, value in kinds.items() if value is None and own is None]
         if not required or not unset:
             return None
-        text = f'pod or {told(unset)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
+        text = f'pod or {listed(unset)} must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
         return "seccompProfile", text
 
     return check
@@ -336,7 +339,7 @@ SYSCTLS = [
     "net.ipv4.tcp_rmem",
     "net.ipv4.tcp_wmem",
 ]
-"""In the order in which they came to be allowed."""
+"""In the order in which they became allowed."""
 
 
 def sysctls(allowed: int) -> Check:
@@ -371,7 +374,7 @@ BASELINE: dict[str, list[tuple[int, Check]]] = {
     "sysctls": [(0, sysctls(5)), (27, sysctls(6)), (29, sysctls(10)), (32, sysctls(12))],
     "windowsHostProcess": [(0, host_process)],
 }
-"""The rules of the baseline level by upstream's id, each from the minor version on where it is so."""
+"""The rules of the baseline level by upstream's id, each from the minor version that introduced that form."""
 RESTRICTED: dict[str, list[tuple[int, Check]]] = {
     "allowPrivilegeEscalation": [(8, escalation), (25, _unless(_windows, escalation))],
     "capabilities_restricted": [(22, capabilities_restricted), (25, _unless(_windows, capabilities_restricted))],
@@ -395,7 +398,7 @@ def _at(rules: dict[str, list[tuple[int, Check]]], minor: int) -> dict[str, Chec
 
 
 def findings(standard: Standard, meta: Json, spec: Json) -> list[Finding]:
-    """What a pod violates: rules of the baseline first, each level by the names of its rules."""
+    """Return the violations of a pod: baseline rules first, each level in the order of rule names."""
     if standard.level == "privileged":
         return []
     minor = NEWEST if standard.minor == LATEST else min(standard.minor, NEWEST)
@@ -410,5 +413,5 @@ def findings(standard: Standard, meta: Json, spec: Json) -> list[Finding]:
 
 
 def detail(found: list[Finding]) -> str:
-    """All findings in one line."""
+    """Return all findings in one line."""
     return ", ".join(f"{reason} ({text})" if text else reason for reason, text in found)

@@ -1,4 +1,4 @@
-"""What the labels of a namespace ask of its pods (`api/helpers.go`)."""
+"""The pod security policy in the labels of a namespace (`api/helpers.go`)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hydrofoil.errors import Cause, quoted
 
 LEVELS = ("privileged", "baseline", "restricted")
-"""From what allows everything to what allows least."""
+"""From the least restrictive to the most restrictive."""
 PREFIX = "pod-security.kubernetes.io/"
 LATEST = -1
 _VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
@@ -16,7 +16,7 @@ _VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
 
 @dataclass(slots=True, frozen=True)
 class Standard:
-    """A level at the minor version whose rules hold."""
+    """A level and the minor version of its rules."""
 
     level: str = "privileged"
     minor: int = LATEST
@@ -27,21 +27,21 @@ class Standard:
 
 @dataclass(slots=True, frozen=True)
 class Policy:
-    """What is refused and what is warned of; what only audits would tell is left out."""
+    """The standards that refuse and that warn; audit-only findings are left out."""
 
     enforce: Standard = Standard()
     warn: Standard = Standard()
     causes: list[Cause] = field(default_factory=list)
-    """Why the labels are wrong; wrong ones mean the strictest level, at its latest version."""
+    """Errors in the labels; an invalid label selects the strictest level at its latest version."""
 
     @property
     def idle(self) -> bool:
-        """Whether no pod is looked at."""
+        """Report whether no pod is checked."""
         return self.enforce.level == self.warn.level == "privileged"
 
 
 def policy(labels: dict[str, str]) -> Policy:
-    """The policy of a namespace (`PolicyToEvaluate`)."""
+    """Return the policy of a namespace (`PolicyToEvaluate`)."""
     causes: list[Cause] = []
     found: dict[str, Standard] = {}
     wrong: set[str] = set()

@@ -1,1 +1,1 @@
-"""What a request goes through on its way to a handler, one step a file."""
+"""The filters that a request passes on its way to a handler."""

@@ -1,4 +1,4 @@
-"""How long a request may take."""
+"""The deadline of a request."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hydrofoil.endpoints.context import Context, Filter, Handler
 
 
 def deadline(seconds: float) -> Filter:
-    """Answer 504 for what takes longer than the client or the server allows, and 400 for a `timeout` that is none.
+    """Answer 504 to a request that exceeds the limit of client or server, and 400 to an invalid `timeout`.
 
-    What lasts as long as its client wants has no end unless it asks for one; watches read their own
+    A long-running request has a deadline only if it sets one; watches read their own
     (`WithRequestDeadline`, `WithTimeoutForNonLongRunningRequests`).
     """
 
@@ -32,7 +32,7 @@ def deadline(seconds: float) -> Filter:
             return inner(context)
         context.allowed = asked or seconds
         if asked is None and context.request.content.is_eof():
-            # What has arrived is answered at once; only a body that is still to come makes a request wait.
+            # A received request is answered at once; only one whose body is still arriving waits.
             return inner(context)
         return _limited(context, inner)
 

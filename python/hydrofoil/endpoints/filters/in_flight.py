@@ -1,23 +1,23 @@
-"""How many requests may be answered at a time (apiserver `pkg/server/filters/maxinflight.go`)."""
+"""The limits on requests in flight (apiserver `pkg/server/filters/maxinflight.go`)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from hydrofoil.answer import TEXT, Answer, Outcome
+from hydrofoil.answer import NOSNIFF, TEXT, Answer, Outcome
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.request import RequestInfo
 
 REFUSAL = b"Too many requests, please try again later.\n"
-REFUSAL_LINES = b"Retry-After: 1\r\n" + respond.NOSNIFF
+REFUSAL_LINES = b"Retry-After: 1\r\n" + NOSNIFF
 
 
 class Slots:
-    """The places of one class of requests; a limit of 0 is none.
+    """The places of one class of requests; a limit of 0 means no limit.
 
-    Whatever is answered within a turn of the loop leaves before another comes: only bodies that are still arriving,
-    lists whose readers are slow, and webhooks ever hold places beside each other.
+    A request answered within one turn of the loop leaves before the next arrives: only requests with bodies still
+    arriving, lists with slow readers, and webhook calls hold places at the same time.
     """
 
     __slots__ = ("limit", "taken")
@@ -28,25 +28,25 @@ class Slots:
 
     @property
     def full(self) -> bool:
-        """Whether another request has to be refused."""
+        """Report whether another request must be refused."""
         return 0 < self.limit <= self.taken
 
     def release(self, _: Outcome) -> None:
-        """Give a place back."""
+        """Release a place."""
         self.taken -= 1
 
 
 class InFlight:
-    """Requests being answered, by class. Documents and probes do not count: none of them ever waits."""
+    """Requests in flight, by class. Documents and probes do not count: they never wait."""
 
     def __init__(self, reading: int, writing: int, dropped: Callable[[Context], None]) -> None:
-        """`dropped` is told of each request that is refused."""
+        """Call `dropped` with each refused request."""
         self.reading = Slots(reading)
         self.writing = Slots(writing)
         self._dropped = dropped
 
     def slots(self, info: RequestInfo) -> Slots | None:
-        """The class of a request; None for what has no limit."""
+        """Return the class of a request; None if it has no limit."""
         if not info.resourceful or info.lasting:
             return None
         return self.reading if info.verb in ("get", "list") else self.writing

@@ -1,4 +1,4 @@
-"""Counts what has been answered."""
+"""Metrics of answered requests."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hydrofoil.clock import stopwatch
 from hydrofoil.endpoints.context import Context, Filter, Handler
 
 Observe = Callable[[Context, int, float], None]
-"""Takes a request, its status and how long it took, in seconds."""
+"""Record a request, its status and its duration in seconds."""
 
 
 def metrics(observe: Observe, watching: Callable[[Context], Callable[[], None]]) -> Filter:
-    """Have each request counted at its end, and each watch while it is open; `watching` gives what ends that."""
+    """Observe each request at its end, and each watch while it is open; `watching` returns the end of that."""
 
     def measure(context: Context, inner: Handler) -> Awaitable[Answer]:
         begun = stopwatch()

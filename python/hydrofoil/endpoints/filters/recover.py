@@ -1,4 +1,4 @@
-"""The outermost filter: a fault ends the one request that it comes from."""
+"""The outermost filter: a fault ends only the request that caused it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hydrofoil.errors import FAULTS
 
 
 async def recover(context: Context, inner: Handler) -> Answer:
-    """Answer 500 for whatever is raised, and log it (`WithPanicRecovery`)."""
+    """Answer 500 for any exception, and log it (`WithPanicRecovery`)."""
     try:
         return await inner(context)
     except FAULTS as e:
         if isinstance(e, ConnectionError):
-            # The wire knows whether anybody is left to answer.
+            # The wire detects whether the client is still connected.
             raise
         return respond.broken(context, e)

@@ -1,4 +1,4 @@
-"""What a request asks for, and the header lines that every answer carries."""
+"""The attributes of a request, and the header lines of every answer."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CACHE_CONTROL = b"Cache-Control: no-cache, private\r\n"
 
 
 def request_info(chance: Chance) -> Filter:
-    """Give each request its info and id (`WithRequestInfo`, `WithAuditInit`, `WithCacheControl`)."""
+    """Set the info and the id of each request (`WithRequestInfo`, `WithAuditInit`, `WithCacheControl`)."""
     prefix = chance.uid()[:24]
     numbers = itertools.count()
 
-    def tell(context: Context, inner: Handler) -> Awaitable[Answer]:
+    def report(context: Context, inner: Handler) -> Awaitable[Answer]:
         request = context.request
         audit = request.headers.get("Audit-ID")
         if audit is None or not audit.isprintable() or len(audit) > 64:
@@ -28,4 +28,4 @@ def request_info(chance: Chance) -> Filter:
         context.info = parse(request.method, request.raw_path)
         return inner(context)
 
-    return tell
+    return report

@@ -1,1 +1,1 @@
-"""One verb a module."""
+"""Handlers, one verb a module."""

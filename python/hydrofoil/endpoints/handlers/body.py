@@ -1,4 +1,4 @@
-"""Request bodies: decoded, checked against the URL, and what a strict reader objects to."""
+"""Request bodies: decoding, checks against the URL, strict findings."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.engine import Draft, ResourceType
-from hydrofoil.registry.pool import LARGE, run
+from hydrofoil.pool import LARGE, run
 
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
-"""What upstream reads of a body first."""
+"""The type that upstream decodes a body into first."""
 NO_TYPE = "couldn't get version/kind; json parse error: "
-"""What it says of a body of which it cannot read that."""
+"""Upstream's message if that fails."""
 
 
 def not_an_object(data: bytes) -> str:
-    """What Go calls a JSON body that is no object; empty for objects and for what is not JSON."""
+    """Return Go's name for a JSON body that is not an object; empty for objects and for text that is not JSON."""
     first = data.lstrip()[:1]
     if first == b"[":
         return "array"
@@ -33,7 +33,7 @@ def not_an_object(data: bytes) -> str:
 def decode(
     context: Context, native: ResourceType, data: bytes, level: str, *, media: str | None = None, also: str = ""
 ) -> Draft:
-    """A body as an object of a type; `also` is an older version of the same form. Raises 400 and 415."""
+    """Decode a body as an object of a type; `also` is an older version of the same form. Raise ApiError 400 and 415."""
     if media is None:
         media = body_media(context.request.headers.get("Content-Type", ""), cbor=context.parts.cbor)
     if data.strip() == b"null":
@@ -52,12 +52,12 @@ def decode(
             raise errors.bad_request(f"{head}: {text}") from None
         prefix = "" if media == "protobuf" else NO_TYPE
         raise unrecognized(native, data, prefix + text) from None
-    if draft.head()[0].count("/") > 1:
-        raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.head()[0]}")
+    if draft.metadata().api_version.count("/") > 1:
+        raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.metadata().api_version}")
     if native is context.resource.native and context.resource.custom:
         check_custom(native, draft, data)
-    elif not also or draft.head()[0] != also:
-        check_type(native, *draft.head()[:2])
+    elif not also or draft.metadata().api_version != also:
+        check_type(native, draft.metadata().api_version, draft.metadata().kind)
     if strict and level == "Strict":
         head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
         raise errors.bad_request(f"{head}: strict decoding error: {errors.strict_text(strict)}")
@@ -67,7 +67,7 @@ def decode(
 
 
 def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError:
-    """400 of a body of which not even the type is known, with its beginning (`runtime.summarizeData`)."""
+    """Return the 400 for a body of unknown type, with its beginning (`runtime.summarizeData`)."""
     begin, more = data[:30], " ..." if len(data) > 30 else ""
     shown = begin.decode(errors="replace") if data.startswith(b"{") else begin.hex() or "<empty>"
     return errors.bad_request(
@@ -76,7 +76,7 @@ def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError
 
 
 def check_named(native: ResourceType, data: bytes) -> None:
-    """Checks the type that a body names which is no object of it: that is looked at first. Raises 400."""
+    """Check the type named by a body that is not an object of it: upstream checks that first. Raise ApiError 400."""
     try:
         given = orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -91,7 +91,7 @@ def check_named(native: ResourceType, data: bytes) -> None:
 
 
 def check_type(native: ResourceType, api_version: str, kind: str) -> None:
-    """Checks the kind and version of a body; what it leaves out is that of the URL."""
+    """Check kind and version of a body; the URL supplies omitted ones."""
     if (not kind or kind == native.kind) and (not api_version or api_version == native.api_version):
         return
     kind, api_version = kind or native.kind, api_version or native.api_version
@@ -103,8 +103,9 @@ def check_type(native: ResourceType, api_version: str, kind: str) -> None:
 
 
 def check_custom(native: ResourceType, draft: Draft, data: bytes) -> None:
-    """Checks the type of a custom resource, which must say what it is; a wrong kind is for validation to tell."""
-    api_version, kind, *_ = draft.head()
+    """Check the type of a custom resource, which must be present; a wrong kind is left to validation."""
+    meta = draft.metadata()
+    api_version, kind = meta.api_version, meta.kind
     if not kind:
         shown = data.decode(errors="replace")
         raise errors.bad_request(f"Object 'Kind' is missing in '{shown}'")
@@ -113,7 +114,7 @@ def check_custom(native: ResourceType, draft: Draft, data: bytes) -> None:
 
 
 def wrong_version(given: str, native: ResourceType) -> errors.ApiError:
-    """400 of a body of another version."""
+    """Return the 400 for a body of another version."""
     expected = native.api_version
     return errors.bad_request(
         f"the API version in the data ({given}) does not match the expected API version ({expected})"
@@ -121,8 +122,8 @@ def wrong_version(given: str, native: ResourceType) -> errors.ApiError:
 
 
 def check_namespace(context: Context, draft: Draft) -> None:
-    """The namespace of a body must be that of the URL."""
-    given = draft.head()[4]
+    """Check that the namespace of a body is that of the URL."""
+    given = draft.metadata().namespace
     if given and context.resource.namespaced and given != context.info.namespace:
         raise errors.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
@@ -130,13 +131,13 @@ def check_namespace(context: Context, draft: Draft) -> None:
 
 
 async def read(context: Context, native: ResourceType, kind: str, *, also: str = "") -> tuple[Draft, WriteOptions]:
-    """The body of a create or update, and its options, by their kind; `also` as `decode`."""
+    """Return the body of a create or update, and its options, by their kind; `also` as in `decode`."""
     custom = context.resource.custom and native is context.resource.native
     content_type = context.request.headers.get("Content-Type", "")
     media = body_media(content_type, custom=custom, cbor=context.parts.cbor) if kind == "CreateOptions" else ""
     data = await context.body()
     options = write_options(context.params, kind)
-    # An update looks at its options before it does at what it is given.
+    # An update checks its options before its body.
     media = media or body_media(content_type, custom=custom, cbor=context.parts.cbor)
     if len(data) <= LARGE:
         return decode(context, native, data, options.field_validation, media=media, also=also), options

@@ -9,7 +9,7 @@ from hydrofoil.endpoints.handlers import body
 
 
 async def create(context: Context) -> Answer:
-    """Stores a new object."""
+    """Store a new object."""
     draft, options = await body.read(context, context.resource.native, "CreateOptions")
     body.check_namespace(context, draft)
     stored = await context.registry.create(

@@ -13,7 +13,7 @@ from hydrofoil.clock import Pace
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
-from hydrofoil.endpoints.handlers import body, gated
+from hydrofoil.endpoints.handlers import body, feature_gates
 from hydrofoil.endpoints.handlers.list import head, open_list, read_options
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
@@ -25,7 +25,7 @@ OPTIONS_TYPE = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 
 
 def policy_causes(policy: str | None, orphan: bool | None) -> list[Cause]:
-    """What is wrong with the policy of a deletion."""
+    """Return the errors in the propagation policy of a deletion."""
     causes: list[Cause] = []
     if orphan is not None and policy is not None:
         text = f'Invalid value: "{policy}": orphanDependents and deletionPropagation cannot be both set'
@@ -37,13 +37,13 @@ def policy_causes(policy: str | None, orphan: bool | None) -> list[Cause]:
 
 
 def check_policy(policy: str | None, orphan: bool | None) -> None:
-    """Raises 422 for a policy that no deletion may have."""
+    """Raise ApiError 422 for an invalid propagation policy."""
     if causes := policy_causes(policy, orphan):
         raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
 
 
 async def delete_options(context: Context) -> DeleteOptions:
-    """From the body, or from the query when there is none. Raises 400 and 422."""
+    """Return the options in the body, or in the query of a request without body. Raise ApiError 400 and 422."""
     data = await context.body()
     options = DeleteOptions()
     dry: list[str] = []
@@ -57,14 +57,14 @@ async def delete_options(context: Context) -> DeleteOptions:
             options.orphan = query.truth(given, "orphanDependents")
         options.uid = given.get("uid") or None
         options.revision = given.get("resourceVersion") or None
-        context.unsafe &= query.truth(given, gated.UNSAFE)
+        context.unsafe &= query.truth(given, feature_gates.UNSAFE)
         if given.get("dryRun"):
             dry = [given["dryRun"]]
     causes = policy_causes(options.policy, options.orphan)
     if any(d != "All" for d in dry):
         shown = orjson.dumps(dry).decode()
         causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
-    causes += gated.unsafe_causes(options, dry) if context.unsafe else ()
+    causes += feature_gates.unsafe_causes(options, dry) if context.unsafe else ()
     if causes:
         raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)
     options.dry_run = bool(dry)
@@ -84,13 +84,14 @@ def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[st
             what, text = "syntax", f"json: cannot unmarshal {found} into Go value of type {body.TYPE_META}"
         prefix = body.NO_TYPE if what == "syntax" else ""
         raise errors.bad_request(prefix + text) from None
-    version, kind, *_ = draft.head()
+    meta = draft.metadata()
+    version, kind = meta.api_version, meta.kind
     if kind in scheme.UNVERSIONED:
         raise errors.bad_request(f"converting (v1.{kind}) to (v1.DeleteOptions): unknown conversion")
     if kind and kind != "DeleteOptions":
         raise errors.bad_request(scheme.no_kind(kind, version or "meta.k8s.io/v1"))
     raw = orjson.loads(draft.json())
-    context.unsafe &= raw.get(gated.UNSAFE, False)
+    context.unsafe &= raw.get(feature_gates.UNSAFE, False)
     preconditions = raw.get("preconditions", {})
     options.grace = raw.get("gracePeriodSeconds")
     options.uid = preconditions.get("uid")
@@ -102,14 +103,14 @@ def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[st
 
 
 async def delete(context: Context) -> Answer:
-    """Deletes an object or begins to."""
+    """Delete an object, or begin its deletion."""
     options = await delete_options(context)
     resource, info = context.resource, context.info
     context.warnings += context.registry.strategy(resource).delete_warnings(options)
     stored, gone = await context.registry.delete(
         resource, info.namespace, info.name, options, context.write(dry_run=options.dry_run)
     )
-    if gone and not context.registry.traits(resource)[2]:
+    if gone and "returns_deleted_object" not in context.registry.traits(resource):
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
         status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
         status["details"] = {k: v for k, v in details.items() if v}
@@ -119,10 +120,10 @@ async def delete(context: Context) -> Answer:
 
 
 async def delete_collection(context: Context) -> Answer:
-    """Deletes what is selected, one by one, and shows it as it was; what has gone meanwhile is passed over (SR-04)."""
+    """Delete the selected objects one by one and return their former state; skip those already deleted (SR-04)."""
     listing = read_options(context, watch=False)
     options = await delete_options(context)
-    gated.refuse_unsafe(context)
+    feature_gates.refuse_unsafe(context)
     context.warnings += context.registry.strategy(context.resource).delete_warnings(options)
     if listing.revision and not listing.match and not listing.limit:
         # Upstream lists in pages, and a page of a version is that of the version itself.
@@ -130,9 +131,9 @@ async def delete_collection(context: Context) -> Answer:
     cursor, limit = await open_list(context, listing, "json" if context.accepted.binary else respond.form(context))
     begin = head(cursor, limit)
     shown: list[bytes] = []
-    # Shown as JSON items; the answer is put into its media type as a whole.
+    # Shown as JSON items; the whole list is then encoded in its media type.
     form = "json" if context.accepted.binary else respond.form(context)
-    # Items leave out what the list says, but those of custom resources.
+    # Items omit the type that the list implies, except those of custom resources.
     head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
     head_length = 0 if context.resource.custom else head_length
     pace, clock = Pace(), context.parts.clock.native

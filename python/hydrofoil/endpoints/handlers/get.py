@@ -6,25 +6,25 @@ from hydrofoil import errors
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints import params, respond
 from hydrofoil.endpoints.context import Context
-from hydrofoil.registry.fresh import told
+from hydrofoil.registry.fresh import as_api_errors
 
 
 async def reached(context: Context, revision: int | None) -> None:
-    """Waits for a revision of the collection; None: for what is true now. Raises 504 when it does not come, 503."""
+    """Wait for a revision of the collection; None: the present one. Raise ApiError 503, or 504 if it is not reached."""
     collection = context.collection
     if not collection.ready(revision):
-        with told():
+        with as_api_errors():
             await collection.wait(revision)
 
 
 async def caught_up(context: Context) -> None:
-    """Waits for the version that a read asks for. Raises 400, 503 and 504."""
+    """Wait for the resource version of a read. Raise ApiError 400, 503 and 504."""
     version = context.params.get("resourceVersion", "")
     await reached(context, params.revision(version) if version else None)
 
 
 async def absent(context: Context) -> bool:
-    """Whether there is no such object, and not only none yet in a view that is behind. Raises 503 and 504."""
+    """Report whether the object is absent, and not only missing in a view that lags. Raise ApiError 503 and 504."""
     where = context.resource.native, context.info.namespace, context.info.name
     if context.collection.get(*where) is None:
         await reached(context, None)
@@ -32,11 +32,11 @@ async def absent(context: Context) -> bool:
 
 
 async def get(context: Context) -> Answer:
-    """The present version, not older than asked for."""
+    """Return the present version, not older than requested."""
     await caught_up(context)
     if "export" in context.params and params.truth(context.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
     stored = context.registry.get(context.resource, context.info.namespace, context.info.name)
     if context.resource.webhook is not None:
-        await context.registry.show(context.resource, [stored])
+        await context.registry.to_request_version(context.resource, [stored])
     return await respond.shown(context, stored)

@@ -15,22 +15,16 @@ from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.engine import ListCursor
-from hydrofoil.registry.pool import run
+from hydrofoil.pool import run
 from hydrofoil.storage.errors import Expired, Future
+from hydrofoil.watch import expired
 
 CHUNK = 256 * 1024
-"""Lists are put together and written in pieces of about this size."""
-
-TOO_OLD = (
-    "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
-    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
-    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
-    "deleted between the time the first chunk was returned and now may show up in the list."
-)
+"""The approximate size of the pieces in which lists are assembled and written."""
 
 
 def selector(context: Context, labels: str, fields: str) -> engine.Selector:
-    """What a request selects. Raises 400 with upstream's texts."""
+    """Return the selectors of a request. Raise ApiError 400 with upstream's messages."""
     try:
         return engine.Selector(context.resource.native, context.info.namespace, labels, fields)
     except ValueError as e:
@@ -38,22 +32,22 @@ def selector(context: Context, labels: str, fields: str) -> engine.Selector:
 
 
 def read_options(context: Context, *, watch: bool) -> ListOptions:
-    """The options of a list or watch. Raises 400 and 422."""
+    """Return the options of a list or watch. Raise ApiError 400 and 422."""
 
     def readable(options: ListOptions) -> None:
         try:
             selector(context, options.labels, options.fields)
         except errors.ApiError as e:
-            # That a field is none to select by is found later.
+            # An unsupported field is found later.
             if "field" not in e.message or "invalid" in e.message:
                 raise
 
-    # The old form of a watch is one whatever its parameters say, and these are read as those of a list.
+    # The prefix form of a watch is a watch whatever its parameters are, and these are read as those of a list.
     return list_options(context.params, watch=watch, selectors=readable)
 
 
 async def open_list(context: Context, options: ListOptions, form: str) -> tuple[ListCursor, int]:
-    """The cursor of a list and the limit that holds (RV-07 to RV-25)."""
+    """Return the cursor of a list and the effective limit (RV-07 to RV-25)."""
     chosen = selector(context, options.labels, options.fields)
     limit, revision, start = max(options.limit, 0), 0, ""
     resource, collection = context.resource.native, context.collection
@@ -78,20 +72,20 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
     try:
         cursor = collection.list(resource, chosen, form, limit, revision, start)
         if context.resource.webhook:
-            # What is selected by its fields may only be known when it was converted: then there may be more.
+            # Field selectors may depend on a conversion: then more objects may remain.
             while pending := cursor.pending():
-                await context.registry.show(context.resource, pending)
+                await context.registry.to_request_version(context.resource, pending)
         return cursor, limit
     except Expired:
         if options.token:
-            raise errors.gone(TOO_OLD, engine.encode_continue(-1, start)) from None
-        raise errors.gone("The resourceVersion for the provided list is too old.") from None
+            raise expired.continue_token(start) from None
+        raise expired.list_version() from None
     except Future as e:
         raise errors.too_large_version(e.asked, e.current) from None
 
 
 def check_transform(context: Context) -> None:
-    """Raises 406 when a client wants a list as one object."""
+    """Raise ApiError 406 for a client that requests a list as a single object."""
     if context.accepted.transform == "PartialObjectMetadata":
         text = "you requested PartialObjectMetadata, but the requested object is a list "
         text += f"(*{package(context.resource.group)}.{context.resource.list_kind})"
@@ -99,7 +93,7 @@ def check_transform(context: Context) -> None:
 
 
 async def list_(context: Context) -> Answer:
-    """A list: small ones in one piece, large ones streamed as they are put together."""
+    """Return a list: small ones in one piece, large ones streamed as they are assembled."""
     options = read_options(context, watch=False)
     cursor, limit = await open_list(context, options, respond.form(context))
     check_transform(context)
@@ -123,16 +117,16 @@ async def list_(context: Context) -> Answer:
 
 
 async def chunk(cursor: ListCursor) -> list[bytes] | None:
-    """The next parts; on a thread when they have yet to be encoded or packed."""
+    """Return the next parts; on a thread if they must be encoded or compressed."""
     if cursor.cheap():
         return cursor.chunk(CHUNK)
     return await asyncio.get_running_loop().run_in_executor(None, cursor.chunk, CHUNK)
 
 
 async def ends(context: Context, cursor: ListCursor, limit: int) -> tuple[bytes, bytes]:
-    """What stands before and after the items. The metadata comes first, and tells what follows the last item."""
+    """Return the text before and after the items. The metadata is first, and describes what follows the last item."""
     if context.accepted.protobuf:
-        # One message: its length stands before its content.
+        # One protobuf message: its length precedes its content.
         ahead = cursor.ahead
         length, left = ahead() if cursor.short() else await asyncio.get_running_loop().run_in_executor(None, ahead)
         return cursor.envelope(length, *rest(cursor, left)), engine.ENVELOPE_TAIL
@@ -143,44 +137,44 @@ async def ends(context: Context, cursor: ListCursor, limit: int) -> tuple[bytes,
 
 
 def head(cursor: ListCursor, limit: int) -> bytes:
-    """What stands before the items of a list of JSON."""
+    """Return the text before the items of a JSON list."""
     return cursor.head(members(cursor, cursor.ahead()[1] if limit else None))
 
 
 def members(cursor: ListCursor, left: tuple[str, int | None] | None) -> str:
-    """The members of the metadata after the resourceVersion."""
+    """Return the members of the metadata after the resourceVersion."""
     token, remaining = rest(cursor, left)
     out = f',"continue":"{token}"' if token else ""
     return out + (f',"remainingItemCount":{remaining}' if remaining else "")
 
 
 def rest(cursor: ListCursor, left: tuple[str, int | None] | None) -> tuple[str, int | None]:
-    """The continue token and the number of objects that follow, of a list that goes on after this page."""
+    """Return the continue token and the number of remaining objects, of a list that continues after this page."""
     if left is None:
         return "", None
     return engine.encode_continue(cursor.revision, left[0]), left[1] or None
 
 
 def nothing_is_null(context: Context) -> bool:
-    """Whether upstream leaves the items of an empty metadata list null, or the rows of a table that no printer made."""
+    """Report whether upstream leaves the items of an empty metadata list, or the rows of an unprinted table, null."""
     if context.accepted.transform == "Table":
         return context.resource.default_table
     return bool(context.accepted.transform)
 
 
 def by_precedence(context: Context) -> bool:
-    """Whether rows come in the order in which flow schemas are matched, as upstream's printer has them."""
+    """Report whether rows are in the order of precedence of flow schemas, as upstream's printer has them."""
     return context.accepted.transform == "Table" and context.resource.plural == "flowschemas"
 
 
 SORTED = 1 << 20
-"""The largest table that is put into another order, in bytes: as many flow schemas as nobody has."""
+"""The size in bytes above which a table is not sorted: more flow schemas than any cluster has."""
 PRECEDENCE = 2
 """The column of a flow schema's precedence."""
 
 
 async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
-    """A list for people: put together as JSON, then indented, made YAML or sorted."""
+    """Return a list that is assembled as JSON, then indented, converted to YAML or sorted."""
     begin, end = await ends(context, cursor, limit)
     parts = [begin]
     while (more := await chunk(cursor)) is not None:
@@ -196,7 +190,7 @@ async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
 
 
 def stream(context: Context, cursor: ListCursor, begun: list[bytes], end: bytes) -> Answer:
-    """A large list piece by piece, each when the reader has taken the one before."""
+    """Stream a large list, each piece when the reader has taken the previous one."""
 
     async def written(sink: Sink) -> None:
         parts: list[bytes] | None = begun
@@ -212,7 +206,7 @@ def stream(context: Context, cursor: ListCursor, begun: list[bytes], end: bytes)
 
 
 def pieces(parts: list[bytes]) -> Iterator[list[Piece]]:
-    """Parts as what is written at a time: small ones together, a large one in slices."""
+    """Yield parts in write sizes: small ones together, a large one in slices."""
     if sum(map(len, parts)) <= 2 * CHUNK:
         yield list(parts)
         return

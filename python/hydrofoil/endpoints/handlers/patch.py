@@ -12,15 +12,15 @@ from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.pool import LARGE, run
 from hydrofoil.registry.objects import check_segment
-from hydrofoil.registry.pool import LARGE, run
 
 BAD_PATCH = "Invalid JSON Patch"
-"""What the library that merges says of what is no object."""
+"""The merging library's message for a document that is not an object."""
 
 
 async def patch(context: Context) -> Answer:
-    """Lays a patch over the present version, again when another write came between (UP-10, UP-13, UP-14)."""
+    """Apply a patch to the present version, again after a conflict (UP-10, UP-13, UP-14)."""
     kind = context.patch
     data = await context.body()
     options = write_options(context.params, "PatchOptions", patch=kind)
@@ -45,7 +45,7 @@ async def patch(context: Context) -> Answer:
 
 
 def from_cbor(data: bytes) -> bytes:
-    """A configuration in CBOR as JSON, which is YAML (MT-22). Raises 400."""
+    """Convert a configuration in CBOR to JSON, which is YAML (MT-22). Raise ApiError 400."""
     try:
         return engine.cbor_to_json(data)
     except engine.DecodeError as e:
@@ -55,7 +55,7 @@ def from_cbor(data: bytes) -> bytes:
 def patched(
     context: Context, old: Stored, kind: str, data: bytes, options: WriteOptions, native: ResourceType
 ) -> Draft:
-    """The present version with a patch laid over it. Raises 400, 413, 422 and, as upstream, 500."""
+    """Return the present version with a patch applied. Raise ApiError 400, 413, 422 and, as upstream, 500."""
     try:
         draft, strict = laid_over(old, native, kind, data)
     except engine.DecodeError as e:
@@ -75,9 +75,9 @@ def patched(
 
 
 def laid_over(old: Stored, native: ResourceType, kind: str, data: bytes) -> tuple[Draft, list[str]]:
-    """The present version with a patch laid over it, and what a strict reader objects to.
+    """Return the present version with a patch applied, and the strict findings.
 
-    Raises DecodeError, and 400 and 422 when the outcome names another type than the object's.
+    Raise DecodeError, and ApiError 400 and 422 if the result has another type than the object.
     """
     try:
         return old.patch(native, kind, data)
@@ -95,7 +95,7 @@ def laid_over(old: Stored, native: ResourceType, kind: str, data: bytes) -> tupl
 
 
 def malformed(kind: str, text: str, level: str) -> str:
-    """The text of a patch that cannot be read: not every reader says what it reads."""
+    """Return the message for an unreadable patch: not every decoder names its input."""
     if kind == "merge" and (level == "Ignore" or text == BAD_PATCH):
         return BAD_PATCH
     return text if kind == "strategic" or level == "Ignore" else f"error decoding patch: {text}"
@@ -104,7 +104,7 @@ def malformed(kind: str, text: str, level: str) -> str:
 def applied(
     context: Context, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
 ) -> Draft:
-    """An object with a configuration merged into it. Raises 400, 409 and, as upstream, 500."""
+    """Return an object with a configuration merged into it. Raise ApiError 400, 409 and, as upstream, 500."""
     clock = context.parts.clock.native
     try:
         draft, strict = native.apply(clock, live, data, options.field_manager, context.info.subresource, force)
@@ -128,14 +128,14 @@ def applied(
 
 
 async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
-    """Server-side apply: creates the object or merges the configuration into it (SSA-01, SSA-02, UP-05)."""
+    """Server-side apply: create the object or merge the configuration into it (SSA-01, SSA-02, UP-05)."""
     resource, info = context.resource, context.info
     force = truth(context.params, "force")
 
     def make(live: Stored | None) -> Draft:
         return applied(context, resource.native, live, data, options, force=force)
 
-    # Two kinds are created by way of their status too.
+    # Two kinds are created through their status too.
     creates = not info.subresource or (
         info.subresource == "status" and resource.kind in {"Service", "ValidatingAdmissionPolicy"}
     )
@@ -143,12 +143,10 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     if creates and await absent(context):
         check_segment(info.name)
         draft = await run(make, None, pooled=len(data) > LARGE)
-        if draft.head()[5]:
-            text = (
-                f"uid mismatch: the provided object specified uid {draft.head()[5]}, and no existing object was found"
-            )
+        if uid := draft.metadata().uid:
+            text = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise errors.conflict(resource.group, resource.plural, info.name, text)
-        # Off the loop another may have created it.
+        # Another request may have created it while this one was off the loop.
         if await absent(context):
             stored = await context.registry.create(
                 resource,
@@ -172,7 +170,7 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
 
 
 def refused(what: str, text: str, data: bytes) -> errors.ApiError:
-    """The answer to a patch that cannot be applied."""
+    """Return the error for a patch that cannot be applied."""
     match what:
         case "failed":
             message = "the server rejected our request due to an error in our request"
@@ -185,6 +183,6 @@ def refused(what: str, text: str, data: bytes) -> errors.ApiError:
 
 
 def wrong_patch(shown: bytes, text: str) -> errors.ApiError:
-    """422 of a patch whose outcome is no object of the kind."""
+    """Return the 422 for a patch whose result is not an object of the kind."""
     quoted = errors.quoted(shown.decode(errors="replace"))
     return errors.invalid("", "", "", [("FieldValueInvalid", f"Invalid value: {quoted}: {text}", "patch")])

@@ -16,8 +16,8 @@ UNNAMED = "the name of the object ({} based on URL) was undeterminable: name mus
 
 
 def check_name(context: Context, draft: Draft) -> None:
-    """The name of a body must be that of the URL."""
-    name = draft.head()[2]
+    """Check that the name in a body is that in the URL."""
+    name = draft.metadata().name
     if not name:
         raise errors.bad_request(UNNAMED.format(context.info.name))
     if name != context.info.name:
@@ -27,7 +27,7 @@ def check_name(context: Context, draft: Draft) -> None:
 
 
 async def update(context: Context) -> Answer:
-    """Replaces an object; some kinds are created when absent (URI-15)."""
+    """Replace an object; create it if it is absent and its kind allows that (URI-15)."""
     draft, options = await body.read(context, context.resource.native, "UpdateOptions")
     body.check_namespace(context, draft)
     check_name(context, draft)
@@ -35,9 +35,9 @@ async def update(context: Context) -> Answer:
 
 
 async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answer:
-    """Puts a checked body in the place of the present version."""
+    """Replace the present version by a checked body."""
     resource, info = context.resource, context.info
-    if not info.subresource and context.registry.traits(resource)[0]:
+    if not info.subresource and "create_on_update" in context.registry.traits(resource):
         if await absent(context):
             check_segment(info.name)
             stored = await context.registry.create(
@@ -51,7 +51,7 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
             return await respond.shown(context, stored, 201)
 
     def change(_: Stored) -> Draft:
-        # Each try begins from the body as it was sent.
+        # Each attempt begins with the body as sent.
         return draft.fork()
 
     stored = await context.registry.update(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import orjson
 
 from hydrofoil import engine, errors
-from hydrofoil.answer import Answer, Line, Piece, Sink, Socket
+from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Line, Piece, Sink, Socket
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
@@ -19,36 +19,31 @@ from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepte
 from hydrofoil.endpoints.params import ListOptions, truth
 from hydrofoil.engine import Watcher
 from hydrofoil.storage.errors import Expired
+from hydrofoil.watch import expired
 from hydrofoil.watch.stream import PIECE, WatchStream
 
-HIGH_WATER = 64 * 1024
-"""The reader of a WebSocket with more than this many bytes waiting is behind."""
-LEAVE_SECONDS = 5.0
-"""How long the reader of a stream that has ended may take for what still waits."""
-
-
 ONE = 1
-"""As many bytes at a time give one event at a time."""
+"""A number of bytes so small that each read returns one event."""
 STREAMED = {PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: "application/cbor-seq"}
 """The media type of a stream, by that of an object."""
 
 
 def chunk(data: bytes) -> bytes:
-    """One HTTP/1.1 chunk."""
+    """Return one HTTP/1.1 chunk."""
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
 def error_event(context: Context, error: errors.ApiError) -> bytes:
-    """The ERROR event of a Status."""
+    """Return the ERROR event of a Status."""
     if context.accepted.protobuf:
-        return engine.protobuf_event("ERROR", context.registry.catalog.protobuf(orjson.dumps(error.status())))
+        return engine.watch_event("protobuf", "ERROR", context.registry.catalog.protobuf(orjson.dumps(error.status())))
     if context.accepted.cbor:
-        return engine.cbor_event("ERROR", engine.json_to_cbor(orjson.dumps(error.status())))
+        return engine.watch_event("cbor", "ERROR", engine.json_to_cbor(orjson.dumps(error.status())))
     return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
 
 
 def start(options: ListOptions) -> tuple[int | None, bool]:
-    """The revision after which a watch begins (None: the state first), and whether the end of the state is marked."""
+    """Return the revision after which a watch begins (None: with initial events), and whether their end is marked."""
     if options.initial_events is not None:
         if options.initial_events:
             return None, True
@@ -59,7 +54,7 @@ def start(options: ListOptions) -> tuple[int | None, bool]:
 
 
 def named(context: Context, fields: str) -> str:
-    """The field selector of a watch whose path names one object. Raises 400 when it means another."""
+    """Return the field selector of a watch whose path names one object. Raise ApiError 400 if it selects another."""
     name = context.info.name
     if not fields:
         return f"metadata.name={name}"
@@ -71,11 +66,11 @@ def named(context: Context, fields: str) -> str:
 
 
 async def open_watcher(context: Context, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
-    """A watcher, or the ERROR event, if any, that the stream consists of."""
+    """Return a watcher, or the ERROR event, if any, that is the whole stream."""
     chosen = selector(context, options.labels, options.fields)
     token = context.hub.token()
     if context.accepted.transform == "PartialObjectMetadataList":
-        # No event is a list: upstream opens the stream and ends it.
+        # A list is not an event: upstream opens the stream and ends it.
         return token, None, b""
     try:
         if options.revision is None:
@@ -92,12 +87,12 @@ async def open_watcher(context: Context, options: ListOptions, *, framed: bool) 
             context.resource.native, chosen, respond.form(context), revision, token, framed
         )
     except Expired as e:
-        return token, None, error_event(context, errors.gone(f"too old resource version: {e.asked} ({e.oldest})"))
+        return token, None, error_event(context, expired.watch_start(e.asked, e.oldest))
     return token, watcher, b""
 
 
 async def watch(context: Context) -> Answer:
-    """Streams events until the time is up, the client goes or the server ends."""
+    """Stream events until the deadline, the client or the server ends the watch."""
     request = context.request
     plain = not truth(context.params, "watch")
     options = read_options(context, watch=not plain)
@@ -123,14 +118,14 @@ async def watch(context: Context) -> Answer:
 
 
 def bind(context: Context, stream: WatchStream) -> None:
-    """Tie a stream to the definition of its resource: it ends when that changes, and a webhook may have to convert."""
+    """Tie a stream to the definition of its resource: end it when that changes, and convert through its webhook."""
     stream.subject = context.resource.storage
     converter = context.resource.webhook
     if converter is None:
         return
 
     async def convert(pending: list[engine.Stored]) -> None:
-        await converter.show(pending, context.resource.api_version)
+        await converter.to_request_version(pending, context.resource.api_version)
 
     stream.convert = convert
 
@@ -146,9 +141,9 @@ def streaming(
     framed: bool,
     piece: int = PIECE,
 ) -> Iterator[WatchStream]:
-    """A stream that has begun to give what is there already, with its deadline; it ends with the block.
+    """Yield a stream with its first events and its deadline; it ends with the block.
 
-    Raises what keeps the first event from being shown: then nothing was written yet.
+    Raise the error that prevents the first event: nothing is written by then.
     """
 
     def failed(error: errors.ApiError) -> bytes:
@@ -162,7 +157,7 @@ def streaming(
     seconds = options.timeout or context.parts.chance.between(1800, 3600)
     clock = context.parts.clock
     timer = clock.later(max(seconds, 0), stream.end)
-    # A last mark shortly before the end lets the client resume from there (upstream: 2 s before the deadline).
+    # A bookmark shortly before the end lets the client resume from it (upstream: 2 s before the deadline).
     last_mark = clock.later(seconds - 2, stream.bookmark) if seconds > 4 else None
     try:
         if context.hub.closing:
@@ -179,7 +174,7 @@ def streaming(
 async def run(
     context: Context, options: ListOptions, token: int, watcher: Watcher, sink: Sink, *, framed: bool
 ) -> None:
-    """Keep a stream going to its end."""
+    """Run a stream to its end."""
     with streaming(context, options, token, watcher, sink, framed=framed) as stream:
         sink.begin()
         try:
@@ -190,15 +185,15 @@ async def run(
                     await room(sink, stream)
                     stream.pump()
         except ConnectionError:
-            # The reader has gone.
+            # The client has disconnected.
             raise
         except errors.FAULTS as e:
-            # After the head there is no other answer than an event.
+            # After the head, an error can be reported only as an event.
             stream.fail(e)
 
 
 async def room(sink: Sink, stream: WatchStream) -> None:
-    """Wait until the reader has taken most of what was written, or the stream has ended."""
+    """Wait until the reader has taken most of the output, or the stream has ended."""
     draining = asyncio.ensure_future(sink.drained())
     try:
         await asyncio.wait({draining, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
@@ -210,7 +205,7 @@ async def room(sink: Sink, stream: WatchStream) -> None:
 
 
 class SocketSink:
-    """A stream of WebSocket messages, one an event: text, or bytes without the length that goes before them in HTTP."""
+    """A stream of WebSocket messages, one an event: text, or bytes without the length prefix of HTTP."""
 
     def __init__(self, accepted: Accepted) -> None:
         self._text = not accepted.binary
@@ -219,10 +214,10 @@ class SocketSink:
         self._size = 0
         self.begun = False
         self.filled = asyncio.Event()
-        """Set when there is a message to send."""
+        """Set if there is a message to send."""
 
     def begin(self) -> None:
-        """From here on a fault of the stream is told in it."""
+        """Mark the stream as begun: from now on an error is reported in it."""
         self.begun = True
 
     def write(self, *pieces: Piece) -> None:
@@ -235,10 +230,10 @@ class SocketSink:
         return self._size > HIGH_WATER
 
     async def drained(self) -> None:
-        """Messages are sent one by one: nobody waits here."""
+        """Return at once: messages are sent one by one."""
 
     async def send(self, socket: Socket) -> None:
-        """Send what waits, each message when the reader has taken the ones before."""
+        """Send waiting messages, each once the reader has taken the previous ones."""
         while self._queue and not socket.closed:
             data = self._queue.popleft()
             await socket.send(data, text=self._text)
@@ -247,7 +242,7 @@ class SocketSink:
 
 
 async def websocket(context: Context, options: ListOptions) -> Answer:
-    """The same stream, one message an event; what the client sends is ignored (`WatchServer.HandleWS`)."""
+    """Return the same stream, one message an event; messages of the client are ignored (`WatchServer.HandleWS`)."""
     asked = context.request.headers.get("Sec-WebSocket-Protocol", "")
     protocols = [name.strip() for name in asked.split(",") if name.strip()]
     token, watcher, error = await open_watcher(context, options, framed=False)
@@ -269,7 +264,7 @@ async def websocket(context: Context, options: ListOptions) -> Answer:
 
 
 async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:
-    """Keep a stream of messages going to its end. Raises TimeoutError when its reader does not take the rest."""
+    """Run a stream of messages to its end. Raise TimeoutError if its reader does not take the rest."""
     reader = asyncio.ensure_future(socket.left())
     reader.add_done_callback(lambda _: stream.end())
     sending = asyncio.ensure_future(_sent(socket, sink, stream))

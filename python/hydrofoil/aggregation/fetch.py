@@ -1,0 +1,89 @@
+"""Fetch documents of the services behind API services (kube-aggregator `pkg/apiserver/handler_discovery.go`)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import aiohttp
+
+from hydrofoil.aggregation.backends import Backends
+from hydrofoil.aggregation.discovery import aggregated, with_kinds
+from hydrofoil.apis.registration import Registration, Service
+from hydrofoil.outbound import bounds
+from hydrofoil.outbound.proxy import identity
+from hydrofoil.outbound.trust import Unreachable
+
+SECONDS = 5.0
+"""The timeout of a request."""
+DISCOVERY = ",".join(
+    f"application/json;g=apidiscovery.k8s.io;v={v};as=APIGroupDiscoveryList" for v in ("v2", "v2beta1")
+)
+Object = dict[str, Any]
+
+
+@contextlib.contextmanager
+def _asking() -> Iterator[None]:
+    """Raise Unreachable if a service does not respond, or sends an invalid document."""
+    try:
+        yield
+    except (aiohttp.ClientError, OSError, ValueError, TypeError, LookupError, AttributeError) as e:
+        raise Unreachable(str(e)) from e
+
+
+async def discovery(backends: Backends, registered: Registration, service: Service) -> Object:
+    """Return the resources of a group version that a service reports (`fetchFreshDiscoveryForService`).
+
+    Raise Unreachable.
+    """
+    with _asking():
+        user = "system:kube-aggregator"
+        status, media, body = await _get(backends, service, "/apis", DISCOVERY, user)
+        if status == 503:
+            raise Unreachable("service unavailable")
+        if status == 200 and "as=APIGroupDiscoveryList" in media:
+            wanted = registered.group, registered.version
+            for group in (await bounds.decoded(body)).get("items", ()):
+                for version in group.get("versions", ()):
+                    if (group["metadata"].get("name", ""), version["version"]) == wanted:
+                        return with_kinds(version)
+            return {}
+        status, _, body = await _get(backends, service, registered.path, "application/json", user)
+        if status != 200:
+            raise Unreachable(f"failed to download legacy discovery for {registered.path}: {status}")
+        resources = (await bounds.decoded(body)).get("resources") or ()
+        return {"version": registered.version, "resources": aggregated(resources)}
+
+
+async def openapi(backends: Backends, service: Service) -> tuple[Object, Object]:
+    """Return the index of a service's OpenAPI v3 documents and its v2 document. Raise Unreachable."""
+    with _asking():
+        user = "system:aggregator"
+        status, _, body = await _get(backends, service, "/openapi/v3", "application/json", user)
+        paths = (await bounds.decoded(body)).get("paths", {}) if status == 200 else {}
+        status, _, body = await _get(backends, service, "/openapi/v2", "application/json", user)
+        swagger = await bounds.decoded(body) if status == 200 else {}
+        if (
+            not isinstance(paths, dict)
+            or not isinstance(swagger, dict)
+            or not isinstance(swagger.get("paths", {}), dict)
+        ):
+            raise TypeError("a document is no object")
+        return paths, swagger
+
+
+async def _get(backends: Backends, service: Service, path: str, accept: str, user: str) -> tuple[int, str, bytes]:
+    """Return status, media type and body."""
+    url = f"https://{backends.locate(service)}{path}"
+    headers = [("Accept", accept), *identity(user, groups=["system:masters"])]
+    session = await backends.connections(service).session()
+    async with session.get(
+        url,
+        headers=headers,
+        server_hostname=service.host,
+        allow_redirects=False,
+        timeout=aiohttp.ClientTimeout(total=SECONDS),
+    ) as answer:
+        body = await bounds.read(answer, bounds.DOCUMENT)
+        return answer.status, answer.headers.get("Content-Type", ""), body

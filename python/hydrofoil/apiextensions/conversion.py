@@ -1,0 +1,213 @@
+"""Conversion of custom resources by webhook (apiextensions-apiserver `pkg/apiserver/conversion`)."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import Coroutine
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import aiohttp
+import orjson
+
+from hydrofoil.apiextensions import review
+from hydrofoil.apiextensions.review import ConversionFailed, mismatch, restored
+from hydrofoil.clock import Chance
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.outbound import bounds
+from hydrofoil.outbound.connections import Connections
+from hydrofoil.outbound.services import Services
+from hydrofoil.outbound.trust import Trust, Unreachable, reason
+
+SECONDS = 30
+"""The timeout of a webhook."""
+Object = dict[str, Any]
+Key = tuple[int, str]
+"""A version of an object, and the API version requested."""
+
+
+class Endpoint:
+    """The address of a webhook."""
+
+    def __init__(self, client: Object) -> None:
+        """`client`: the clientConfig."""
+        self.service: tuple[str, str, int] | None = None
+        """Namespace, name and port of its service; None to connect to the URL."""
+        self.host: str | None = None
+        """The name that its certificate must have, if that is not the host of the URL."""
+        if client.get("url"):
+            self._parts = urlsplit(client["url"])._replace(query=f"timeout={SECONDS}s")
+        else:
+            service = client["service"]
+            self.service = service["namespace"], service["name"], service.get("port", 443)
+            self.host = f"{self.service[1]}.{self.service[0]}.svc"
+            path = "/" + service.get("path", "").lstrip("/")
+            self._parts = urlsplit(f"https://{self.host}:{self.service[2]}{path}?timeout={SECONDS}s")
+
+    @property
+    def url(self) -> str:
+        """Return the URL as errors show it."""
+        return urlunsplit(self._parts)
+
+    def connect(self, services: Services) -> str:
+        """Return the URL to connect to. Raise Unreachable."""
+        if self.service is None:
+            return self.url
+        return urlunsplit(self._parts._replace(netloc=services.locate(*self.service)))
+
+
+class Call:
+    """One call of a webhook, shared by all requests for the same objects in the same version."""
+
+    __slots__ = ("keys", "task")
+
+    def __init__(self, keys: set[Key], work: Coroutine[Any, Any, None]) -> None:
+        self.keys = keys
+        self.task = asyncio.create_task(work)
+
+    async def outcome(self) -> ConversionFailed | None:
+        """Wait for the result, which no cancelled waiter affects; return the error of a failed call."""
+        try:
+            await asyncio.shield(self.task)
+        except ConversionFailed as e:
+            # Each waiter raises an error of its own.
+            return ConversionFailed(e.message)
+        return None
+
+
+class Webhook:
+    """The conversion webhook of one definition."""
+
+    def __init__(self, conversion: Object, services: Services, chance: Chance) -> None:
+        self._chance = chance
+        webhook = conversion["webhook"]
+        self.conversion = conversion
+        client: Object = webhook["clientConfig"]
+        self._endpoint = Endpoint(client)
+        self._services = services
+        self._review = review.supported(webhook["conversionReviewVersions"])
+        ca = base64.b64decode(client.get("caBundle", "")).strip()
+        self._connections = Connections(Trust(ca), unpack=True)
+        self._calls: dict[Key, Call] = {}
+
+    async def to_request_version(self, stored: list[Stored], api_version: str) -> None:
+        """Convert objects to the requested version, once for all callers. Raise ConversionFailed."""
+        pending = {(s.identity, api_version): s for s in stored if s.to_convert() is not None}
+        asked = set(pending)
+        while pending:
+            calls = {id(call): call for key in pending if (call := self._calls.get(key)) is not None}
+            if own := {key: s for key, s in pending.items() if key not in self._calls}:
+                call = Call(set(own), self._keep(own, api_version))
+                self._calls.update(dict.fromkeys(own, call))
+                call.task.add_done_callback(heard)
+                calls[id(call)] = call
+            for call in calls.values():
+                why = await call.outcome()
+                if why is not None and call.keys <= asked:
+                    raise why
+                # Objects whose call failed because of other objects in it are converted again without those.
+                for key in call.keys if why is None else ():
+                    pending.pop(key, None)
+
+    async def _keep(self, asked: dict[Key, Stored], api_version: str) -> None:
+        """Call the webhook for some objects, and keep the results beside them."""
+        try:
+            sources = [(s, source) for s in asked.values() if (source := s.to_convert()) is not None]
+            made = await self._convert([source for _, source in sources], api_version)
+            for (version, _), converted in zip(sources, made, strict=True):
+                version.set_converted(converted)
+        finally:
+            for key in asked:
+                del self._calls[key]
+
+    async def to_storage_version(self, draft: Draft, api_version: str) -> None:
+        """Convert a draft to the storage version. Raise ConversionFailed."""
+        source = draft.to_convert()
+        if source is not None:
+            (converted,) = await self._convert([source], api_version)
+            draft.set_converted(converted)
+
+    def retire(self) -> None:
+        """Close the connections once the calls in flight have ended: requests that began with them finish on them."""
+        self._connections.retire()
+
+    async def close(self) -> None:
+        """Cancel the calls in flight and close the connections."""
+        tasks = {call.task for call in self._calls.values()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._connections.close()
+
+    async def _convert(self, sources: list[bytes], api_version: str) -> list[bytes]:
+        if not sources:
+            return []
+        originals: list[Object] = [orjson.loads(source) for source in sources]
+        kind = f"{originals[0]['apiVersion']}, Kind={originals[0]['kind']}"
+        try:
+            answers = await self._ask(originals, api_version)
+        except ConversionFailed as e:
+            raise ConversionFailed(f"conversion webhook for {kind} failed: {e.message}") from None
+        if len(answers) != len(originals):
+            text = f"conversion webhook for {kind} returned {len(answers)} objects, expected {len(originals)}"
+            raise ConversionFailed(text)
+        out = []
+        for i, (original, answer) in enumerate(zip(originals, answers, strict=True)):
+            if why := mismatch(original, answer, api_version):
+                raise ConversionFailed(f"conversion webhook for {kind} returned {why.replace('<i>', str(i))}")
+            out.append(orjson.dumps(restored(original, answer, kind)))
+        return out
+
+    async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
+        uid = self._chance.uid()
+        body = review.request(self._review, uid, objects, api_version)
+        return review.converted(self._review, uid, await self._post(body, len(objects)))
+
+    async def _post(self, body: bytes, objects: int) -> Object:
+        headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
+        where = ""
+        try:
+            url = self._endpoint.connect(self._services)
+            where = urlsplit(url).netloc
+            async with (
+                self._connections.call() as session,
+                session.post(
+                    url,
+                    data=body,
+                    headers=headers,
+                    server_hostname=self._endpoint.host,
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(total=SECONDS),
+                ) as answer,
+            ):
+                bound = bounds.review_bound(objects, len(body))
+                status, data = answer.status, await bounds.read(answer, bound)
+        except TimeoutError:
+            why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+            raise self._failed(why) from None
+        except (Unreachable, bounds.TooLarge) as e:
+            raise self._failed(str(e)) from None
+        except (aiohttp.ClientError, OSError) as e:
+            raise self._failed(reason(e, where)) from None
+        problem = "the answer is no object"
+        try:
+            # In Go, `null` leaves a field as it is.
+            found = {} if data.strip() == b"null" else await bounds.decoded(data)
+        except orjson.JSONDecodeError as e:
+            found, problem = None, f"couldn't get version/kind; json parse error: {e}"
+        answered = found if isinstance(found, dict) else None
+        if not 200 <= status < 300:
+            raise ConversionFailed(review.refusal(answered, data))
+        if answered is None:
+            raise ConversionFailed(problem)
+        return answered
+
+    def _failed(self, why: str) -> ConversionFailed:
+        return ConversionFailed(f'Post "{self._endpoint.url}": {why}')
+
+
+def heard(task: asyncio.Task[None]) -> None:
+    """Retrieve the result of a call: all its waiters may be gone."""
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,97 @@
+"""ConversionReview requests, and checks of their responses (`pkg/apiserver/conversion`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from hydrofoil.errors import ApiError
+
+GROUP = "apiextensions.k8s.io"
+SUPPORTED = ("v1", "v1beta1")
+Object = dict[str, Any]
+
+
+class ConversionFailed(ApiError):
+    """500: a webhook is unreachable, or its response is invalid."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(500, "", text)
+
+
+def supported(versions: list[str]) -> str:
+    """Return the first version of ConversionReview that both sides support; empty if absent."""
+    return next((v for v in versions if v in SUPPORTED), "")
+
+
+def request(version: str, uid: str, objects: list[Object], api_version: str) -> bytes:
+    """Return the review that requests objects in a version. Raise ConversionFailed."""
+    if not version:
+        raise ConversionFailed("no supported conversion review versions")
+    asked = {"uid": uid, "desiredAPIVersion": api_version, "objects": objects}
+    return orjson.dumps({"kind": "ConversionReview", "apiVersion": f"{GROUP}/{version}", "request": asked})
+
+
+def converted(version: str, uid: str, answer: Object) -> list[Object]:
+    """Return the objects of a response. Raise ConversionFailed."""
+    found = f"{answer.get('apiVersion', '')}, Kind={answer.get('kind', '')}"
+    wanted = f"{GROUP}/v1, Kind=ConversionReview"
+    if version == "v1" and found != wanted:
+        raise ConversionFailed(f"expected webhook response of {wanted}, got {found}")
+    response = answer.get("response")
+    if not isinstance(response, dict):
+        raise ConversionFailed("no response provided")
+    if version == "v1" and response.get("uid") != uid:
+        raise ConversionFailed(f'expected response.uid="{uid}", got "{response.get("uid", "")}"')
+    result = response.get("result")
+    result = result if isinstance(result, dict) else {}
+    if result.get("status") != "Success":
+        text = result.get("message") or f"response.result.status was '{result.get('status', '')}', not 'Success'"
+        raise ConversionFailed(str(text))
+    objects = response.get("convertedObjects")
+    return [o for o in objects if isinstance(o, dict)] if isinstance(objects, list) else []
+
+
+def refusal(body: Object | None, data: bytes) -> str:
+    """Return client-go's text for a response that is not a success."""
+    message = body.get("message") if body is not None and body.get("kind") == "Status" else None
+    shown = data[:2048].decode(errors="replace").strip() or "unknown"
+    return str(message or f'an error on the server ("{shown}") has prevented the request from succeeding')
+
+
+def mismatch(original: Object, answer: Object, api_version: str) -> str:
+    """Return a description of a forbidden change by a webhook (`validateConvertedObject`); empty for none."""
+    if answer.get("apiVersion") != api_version:
+        versions = f"(expected {api_version}, received {answer.get('apiVersion', '')})"
+        return f"invalid object at index <i>: invalid groupVersion {versions}"
+    if answer.get("kind") != original["kind"]:
+        kinds = f"(expected {original['kind']}, received {answer.get('kind', '')})"
+        return f"invalid object at index <i>: invalid kind {kinds}"
+    metadata = answer.get("metadata")
+    given = metadata if isinstance(metadata, dict) else {}
+    for key, word in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+        was, now = original["metadata"].get(key, ""), given.get(key, "")
+        if was != now:
+            return f"invalid object: must have the same {word}: {was} != {now}"
+    return ""
+
+
+def restored(original: Object, answer: Object, kind: str) -> Object:
+    """Return the response with the metadata of the original, labels and annotations aside (`restoreObjectMeta`)."""
+    given = answer.get("metadata")
+    if not isinstance(given, dict):
+        found = "missing metadata" if given is None else f"invalid metadata of type {type(given).__name__}"
+        raise ConversionFailed(f"conversion webhook for {kind} returned invalid metadata: {found} in converted object")
+    metadata = dict(original["metadata"])
+    for key in ("labels", "annotations"):
+        values = given.get(key)
+        if values is None:
+            metadata.pop(key, None)
+            continue
+        wrong = not isinstance(values, dict) or next((k for k, v in values.items() if not isinstance(v, str)), None)
+        if wrong:
+            why = f"invalid metadata.{key} in converted object"
+            raise ConversionFailed(f"conversion webhook for {kind} returned invalid metadata: {why}")
+        metadata[key] = values
+    return {**answer, "metadata": metadata}

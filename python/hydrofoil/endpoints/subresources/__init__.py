@@ -1,0 +1,1 @@
+"""Subresources, and the table of them."""

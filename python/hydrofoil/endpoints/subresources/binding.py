@@ -1,0 +1,94 @@
+"""Binding of a pod to a node (registry `core/pod/storage`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.preconditions import storage_error
+
+BINDING = "io.k8s.api.core.v1.Binding"
+SUCCESS = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}\n'
+
+
+def pods(context: Context) -> Resource:
+    """Return the resource of pods."""
+    found = context.registry.catalog.find("", "v1", "pods")
+    assert found is not None
+    return found
+
+
+async def bind(context: Context) -> Answer:
+    """Assign a pod to a node (URI-18)."""
+    native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
+    given, options = await body.read(context, native, "CreateOptions")
+    body.check_namespace(context, given)
+    name = context.info.name or given.metadata().name
+    if given.metadata().name != name:
+        raise errors.bad_request("name in URL does not match name in Binding object")
+    raw = orjson.loads(given.json())
+    target = raw.get("target", {})
+    causes = []
+    if target.get("kind", "") not in ("", "Node"):
+        text = f'Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
+        causes.append(("FieldValueNotSupported", text, "target.kind"))
+    if not target.get("name"):
+        causes.append(("FieldValueRequired", "Required value", "target.name"))
+    if causes:
+        # Upstream loses the type of this error on its way.
+        raise errors.ApiError(500, "", errors.aggregate([f"{field}: {message}" for _, message, field in causes]))
+
+    meta = given.metadata()
+    uid, version = meta.uid, meta.resource_version
+    if not context.info.subresource:
+        uid = ""  # reset, as for every new object
+
+    def change(old: Stored) -> Draft:
+        draft = old.thaw()
+        own = draft.metadata().uid
+        if uid and uid != own:
+            why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {own}"
+            raise errors.conflict("", "pods", name, storage_error(pods(context), old, why))
+        if version and version != str(old.revision):
+            why = f"Precondition failed: ResourceVersion in precondition: {version}, "
+            why += f"ResourceVersion in object meta: {old.revision}"
+            raise errors.conflict("", "pods", name, storage_error(pods(context), old, why))
+        present = orjson.loads(draft.get(["spec", "nodeName"]) or b'""')
+        if draft.lifecycle().deletion_timestamp:
+            why = f"pod {name} is being deleted, cannot be assigned to a host"
+            raise errors.conflict("", "pods/binding", name, why)
+        if present:
+            why = f"pod {name} is already assigned to node {present!r}".replace("'", '"')
+            raise errors.conflict("", "pods/binding", name, why)
+        if orjson.loads(draft.get(["spec", "schedulingGates"]) or b"[]"):
+            raise errors.conflict("", "pods/binding", name, f"pod {name} has non-empty .spec.schedulingGates")
+        draft.set(["spec", "nodeName"], orjson.dumps(target["name"]))
+        for key, value in raw.get("metadata", {}).get("annotations", {}).items():
+            draft.set(["metadata", "annotations", key], orjson.dumps(value))
+        conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
+        conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
+        moment = context.parts.clock.text()
+        conditions.append(
+            {"type": "PodScheduled", "status": "True", "lastProbeTime": None, "lastTransitionTime": moment}
+        )
+        draft.set(["status", "conditions"], orjson.dumps(conditions))
+        return draft
+
+    await context.registry.update(
+        pods(context),
+        context.info.namespace,
+        name,
+        change,
+        context.write(dry_run=options.dry_run, resource=pods(context), subresource="binding"),
+        # Upstream assigns the node in the storage, without the rules of an update.
+        validate=False,
+    )
+    return respond.json(context, SUCCESS, 201)

@@ -1,0 +1,85 @@
+"""Requests for a kubelet. No kubelet exists: each fails with the first obstacle (registry `core/pod/strategy.go`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.params import Params, integer
+from hydrofoil.errors import Cause
+
+NO_ADDRESS = "no preferred addresses found; known addresses: []"
+KINDS = ("containers", "initContainers", "ephemeralContainers")
+
+
+async def reach(context: Context) -> Answer:
+    """Answer logs, commands, ports and proxies. Raise ApiError 400, 404, 500 and 503."""
+    resource, info = context.resource, context.info
+    if context.params.get("dryRun"):
+        raise errors.bad_request("dryRun is not supported")
+    found = orjson.loads(context.registry.get(resource, info.namespace, info.name).json)
+    if resource.plural == "services":
+        text = f'no endpoints available for service "{info.name}"'
+        raise errors.ApiError(503, "ServiceUnavailable", text)
+    if resource.plural == "nodes":
+        raise unreachable(found)
+    if info.subresource == "proxy":
+        raise errors.bad_request("address not allowed")
+    spec = found.get("spec", {})
+    if info.subresource == "log" and (causes := log_causes(context.params)):
+        raise errors.invalid("", "PodLogOptions", info.name, causes)
+    if info.subresource != "portforward":
+        check_container(info.name, spec, context.params.get("container", ""))
+    node = spec.get("nodeName")
+    if not node:
+        if info.subresource == "log":
+            return Answer(204, context.common)
+        raise errors.bad_request(f"pod {info.name} does not have a host assigned")
+    nodes = context.registry.catalog.find("", "v1", "nodes")
+    stored = nodes and context.registry.collection(nodes).get(nodes.native, "", node)
+    if not stored:
+        # As upstream, which looks up the node on behalf of the pods.
+        raise errors.not_found("", "pods", node)
+    raise unreachable(orjson.loads(stored.json))
+
+
+def unreachable(node: dict[str, Any]) -> errors.ApiError:
+    """Return the error of a connection with a node."""
+    if not node.get("status", {}).get("addresses"):
+        return errors.ApiError(500, "", NO_ADDRESS)
+    return errors.ApiError(500, "InternalError", "Internal error occurred: no node answers for its pods here")
+
+
+def log_causes(params: Params) -> list[Cause]:
+    """Check the options of a log (`ValidatePodLogOptions`). Raise ApiError 400."""
+    causes: list[Cause] = []
+    for name, least in (("tailLines", 0), ("limitBytes", 1), ("sinceSeconds", 1)):
+        given = integer(params, name)
+        if name == "sinceSeconds" and given is not None and "sinceTime" in params:
+            text = "Forbidden: at most one of `sinceTime` or `sinceSeconds` may be specified"
+            causes.append(("FieldValueForbidden", text, "[]"))
+        elif given is not None and given < least:
+            what = "greater than 0" if least else "greater than or equal to 0"
+            causes.append(("FieldValueInvalid", f"Invalid value: {given}: must be {what}", name))
+    if "stream" in params:
+        # Behind a gate that is off.
+        causes.append(("FieldValueForbidden", "Forbidden: may not be specified", "stream"))
+    return causes
+
+
+def check_container(pod: str, spec: dict[str, Any], name: str) -> None:
+    """Check that the selected container exists, and that one is selected if there are several. Raise ApiError 400."""
+    names = [[c["name"] for c in spec.get(kind, ())] for kind in KINDS]
+    if name:
+        if not any(name in some for some in names):
+            raise errors.bad_request(f"container {name} is not valid for pod {pod}")
+        return
+    if len(names[0]) > 1:
+        text = f"a container name must be specified for pod {pod}, choose one of: [{' '.join(names[0])}]"
+        if names[1]:
+            text += f" or one of the init containers: [{' '.join(names[1])}]"
+        raise errors.bad_request(text)

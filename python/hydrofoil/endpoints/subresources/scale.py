@@ -1,0 +1,193 @@
+"""The scale subresource: replicas of a workload, as autoscaling/v1 shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil.answer import Answer
+from hydrofoil.apiextensions import scale as custom_scale
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.handlers.get import caught_up
+from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patched
+from hydrofoil.endpoints.handlers.update import check_name
+from hydrofoil.endpoints.params import WriteOptions, truth, write_options
+from hydrofoil.endpoints.subresources import scale_fields
+from hydrofoil.engine import Draft, ResourceType, Stored
+from hydrofoil.registry.preconditions import storage_error
+
+SCALE = "io.k8s.api.autoscaling.v1.Scale"
+COPIED = custom_scale.COPIED
+
+
+def scale_type(context: Context) -> ResourceType:
+    """Return the type of the subresource."""
+    return context.registry.catalog.kind("autoscaling", "v1", "Scale", SCALE)
+
+
+def selector_text(selector: dict[str, Any]) -> str:
+    """Return a selector as text (`metav1.FormatLabelSelector`)."""
+    labels = (
+        selector.get("matchLabels", {}) if "matchLabels" in selector or "matchExpressions" in selector else selector
+    )
+    parts = [f"{k}={v}" for k, v in sorted(labels.items())]
+    for term in selector.get("matchExpressions", ()) if isinstance(selector, dict) else ():
+        key, operator, values = term["key"], term["operator"], ",".join(sorted(term.get("values", ())))
+        match operator:
+            case "In":
+                parts.append(f"{key} in ({values})")
+            case "NotIn":
+                parts.append(f"{key} notin ({values})")
+            case "Exists":
+                parts.append(key)
+            case _:
+                parts.append(f"!{key}")
+    return ",".join(parts)
+
+
+def shown(stored: Stored) -> dict[str, Any]:
+    """Return a workload as a Scale."""
+    raw = orjson.loads(stored.json)
+    meta = raw["metadata"]
+    status: dict[str, Any] = {"replicas": raw.get("status", {}).get("replicas", 0)}
+    text = selector_text(raw["spec"].get("selector") or {})
+    if text:
+        status["selector"] = text
+    replicas = raw["spec"].get("replicas", 0)
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {k: meta[k] for k in COPIED if k in meta},
+        "spec": {"replicas": replicas} if replicas else {},
+        "status": status,
+    }
+
+
+def answer(context: Context, stored: Stored) -> Answer:
+    """Return the answer with a Scale."""
+    scale = custom_scale.shown(context.resource, stored)[0] if context.resource.custom else shown(stored)
+    draft, _ = scale_type(context).decode(orjson.dumps(scale), "json")
+    return respond.object_answer(context, draft.preview(stored.revision))
+
+
+async def get(context: Context) -> Answer:
+    """Return the Scale of a workload."""
+    await caught_up(context)
+    stored = context.registry.get(context.resource, context.info.namespace, context.info.name)
+    await context.registry.to_request_version(context.resource, [stored])
+    if context.resource.custom:
+        custom_scale.wanted(context.resource, stored)
+    return answer(context, stored)
+
+
+async def update(context: Context) -> Answer:
+    """Set the replicas of a workload."""
+    given, options = await body.read(context, scale_type(context), "UpdateOptions")
+    body.check_namespace(context, given)
+    check_name(context, given)
+    uid = given.metadata().uid
+
+    def make(old: Stored, _: Stored) -> Draft:
+        if uid and uid != old.uid:
+            why = storage_error(context.resource, old, _other_uid(uid, old))
+            raise errors.conflict(context.resource.group, context.resource.plural, context.info.name, why)
+        return given.fork()
+
+    return await _write(context, make, options)
+
+
+async def patch(context: Context) -> Answer:
+    """Set the replicas of a workload by a patch of its Scale."""
+    kind = context.patch
+    data = await context.body()
+    options = write_options(context.params, "PatchOptions", patch=kind)
+    if kind == "apply-cbor":
+        kind, data = "apply", from_cbor(data)
+    if kind == "apply":
+        return await apply(context, data, options)
+    native = scale_type(context)
+
+    def make(_: Stored, present: Stored) -> Draft:
+        return patched(context, present, kind, data, options, native)
+
+    return await _write(context, make, options)
+
+
+def before(context: Context, old: Stored) -> dict[str, Any]:
+    """Return the Scale to be changed."""
+    return custom_scale.before(context.resource, old) if context.resource.custom else shown(old)
+
+
+async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
+    """Set the replicas of a workload by a configuration of its Scale (SSA-01)."""
+    force = truth(context.params, "force")
+    native = scale_type(context)
+
+    def make(_: Stored, present: Stored) -> Draft:
+        return applied(context, native, present, data, options, force=force)
+
+    return await _write(context, make, options, patch=True)
+
+
+def scaled(context: Context, old: Stored, given: Draft) -> Draft:
+    """Return an object with the replicas of a Scale. Raise ApiError 409, 422 and, for custom resources, 400."""
+    meta = given.metadata()
+    uid, version = meta.uid, meta.resource_version
+    if context.resource.custom:
+        draft = custom_scale.scaled(context.resource, old, given)
+    else:
+        replicas = int(given.get(["spec", "replicas"]) or b"0")
+        if causes := given.validate():
+            raise errors.invalid("autoscaling", "Scale", context.info.name, causes)
+        if uid and uid != old.uid:
+            plural = f"{context.resource.plural}/scale"
+            raise errors.conflict(context.resource.group, plural, context.info.name, _other_uid(uid, old))
+        draft = old.thaw()
+        draft.set(["spec", "replicas"], b"%d" % replicas)
+    draft.set(["metadata", "resourceVersion"], orjson.dumps(version or str(old.revision)))
+    return draft
+
+
+def _other_uid(uid: str, old: Stored) -> str:
+    return f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
+
+
+async def _write(
+    context: Context, make: Callable[[Stored, Stored], Draft], options: WriteOptions, *, patch: bool = False
+) -> Answer:
+    """Set the replicas of an object to those `make` returns for its Scale; `patch`: by an apply, with its owners."""
+    native, known = scale_type(context), scale_fields.paths(context.registry.catalog, context.resource)
+
+    def change(old: Stored) -> Draft:
+        entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
+        scale = before(context, old)
+        scale["metadata"]["managedFields"] = scale_fields.of_scale(entries, known)
+        present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
+        given = make(old, present)
+        if not patch:
+            given.default(context.parts.clock.native)
+            given.track(context.parts.clock.native, context.manager(), present, "scale")
+            given.keep_metadata(present)
+        owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
+        draft = scaled(context, old, given)
+        new = scale_fields.of_object(entries, owners, known, context.resource.api_version)
+        draft.set(["metadata", "managedFields"], orjson.dumps(new))
+        return draft
+
+    stored = await context.registry.update(
+        context.resource,
+        context.info.namespace,
+        context.info.name,
+        change,
+        context.write(dry_run=options.dry_run, subresource=""),
+        patch=patch,
+    )
+    return answer(context, stored)
+
+
+HANDLERS = {"get": get, "update": update, "patch": patch}

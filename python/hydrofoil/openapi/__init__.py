@@ -1,0 +1,1 @@
+"""OpenAPI documents of built-in kinds, of definitions and of services, merged."""

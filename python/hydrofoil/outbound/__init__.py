@@ -1,0 +1,1 @@
+"""Calls to other servers: connections, trust, and bounds of responses."""

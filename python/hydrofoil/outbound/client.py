@@ -1,0 +1,65 @@
+"""aiohttp's client, loaded at the first call of a webhook or of a service behind an API service.
+
+`import aiohttp.web` loads the client as well. That is a third of a cold start (it also reads the machine's trusted
+certificates), and most servers never use it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.machinery
+import importlib.metadata
+import importlib.util
+import pkgutil
+import sys
+import threading
+from types import ModuleType
+from typing import Any
+
+NAME = "aiohttp"
+GUARD = threading.RLock()
+
+
+class Deferred(ModuleType):
+    """The package without its own exports: its modules can be imported, the rest is loaded on first use."""
+
+    def __init__(self, spec: importlib.machinery.ModuleSpec) -> None:
+        super().__init__(NAME)
+        self.__spec__ = spec
+        self.__path__ = spec.submodule_search_locations or []
+        self.__file__ = spec.origin
+        self.__version__ = importlib.metadata.version(NAME)
+        self._modules = {m.name for m in pkgutil.iter_modules(self.__path__)}
+        self._begun = False
+
+    def __getattr__(self, name: str) -> Any:
+        # The import system requests a module as an attribute before it loads it.
+        if name in self._modules or name.startswith("_"):
+            raise AttributeError(name)
+        self.complete()
+        try:
+            return self.__dict__[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def complete(self) -> None:
+        """Run the package's own code, once; other threads wait for its end."""
+        with GUARD:
+            if not self._begun and self.__spec__ is not None and self.__spec__.loader is not None:
+                self._begun = True
+                self.__spec__.loader.exec_module(self)
+                self.__class__ = ModuleType  # type: ignore[assignment]
+
+
+def defer() -> None:
+    """Make `import aiohttp` leave the client out; call it before the first such import, else it does nothing."""
+    spec = importlib.util.find_spec(NAME) if NAME not in sys.modules else None
+    if spec is not None:
+        sys.modules[NAME] = Deferred(spec)
+
+
+async def ready() -> None:
+    """Load the client off the loop, before it is used."""
+    package = sys.modules[NAME]
+    if isinstance(package, Deferred):
+        await asyncio.to_thread(package.complete)

@@ -1,0 +1,131 @@
+"""Requests passed on to another server (kube-aggregator `pkg/apiserver/handler_proxy.go`)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlencode
+
+import aiohttp
+from yarl import URL
+
+from hydrofoil.answer import Answer, Sink, plain
+from hydrofoil.errors import timed_out
+from hydrofoil.outbound.connections import Connections
+from hydrofoil.outbound.trust import Unreachable, reason
+from hydrofoil.outbound.upgrade import upgraded
+from hydrofoil.request import Incoming
+
+DISCOVERY_SECONDS = 5.0
+"""The time limit of a service for its discovery document."""
+HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-authenticate",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+CROSS_ORIGIN = frozenset(f"access-control-allow-{name}" for name in ("credentials", "headers", "methods", "origin"))
+WITHOUT_BODY = frozenset({204, 304})
+
+
+def refusal(request: Incoming, status: int, text: str) -> Answer:
+    """Return an error of the proxy itself, in plain text."""
+    return plain(status, text + "\n", request.common)
+
+
+def forwarded(request: Incoming, host: str, *, upgrade: bool) -> list[tuple[str, str]]:
+    """Return the headers of a request for a service: the user is in X-Remote-*, and only there."""
+    named = {token.strip().lower() for value in request.headers.getall("Connection", []) for token in value.split(",")}
+    out: list[tuple[str, str]] = [("Host", host)]
+    for name, value in request.headers.items():
+        low = name.lower()
+        if low in ("host", "authorization", "x-forwarded-for", "audit-id") or low.startswith("x-remote-"):
+            continue
+        if not upgrade and (low in HOP_BY_HOP or low in named):
+            continue
+        out.append((name, value))
+    chain = [*request.headers.getall("X-Forwarded-For", []), request.remote]
+    out.append(("X-Forwarded-For", ", ".join(part for part in chain if part)))
+    if not upgrade:
+        out.append(("X-Forwarded-Uri", request.target.partition("?")[0]))
+    out.append(("Audit-Id", request.audit_id))
+    return out + identity(request.user.name, request.user.uid, request.user.groups)
+
+
+def identity(user: str, uid: str = "", groups: Iterable[str] = ()) -> list[tuple[str, str]]:
+    """Return the headers that identify the user (client-go `transport.SetAuthProxyHeaders`)."""
+    uids = [("X-Remote-Uid", uid)] if uid else []
+    return [("X-Remote-User", user), *uids, *(("X-Remote-Group", group) for group in groups)]
+
+
+def target(request: Incoming, where: str) -> URL:
+    """Return the URL of a request at a service, with parameters in Go's order."""
+    path, _, query = request.target.partition("?")
+    given = sorted(parse_qsl(query, keep_blank_values=True), key=lambda pair: pair[0])
+    return URL(f"https://{where}{path}" + (f"?{urlencode(given)}" if given else ""), encoded=True)
+
+
+async def pass_on(request: Incoming, where: str, host: str, connections: Connections) -> Answer:
+    """Pass a request to the server at `where` (`host:port`); `host`: the name that its certificate must have.
+
+    Raise ApiError 504.
+    """
+    upgrade = "upgrade" in request.headers.get("Connection", "").lower()
+    headers = forwarded(request, where, upgrade=upgrade)
+    url = target(request, where)
+    try:
+        if upgrade:
+            return await upgraded(request, url, headers, connections.trust.context(), host)
+        session = await connections.session()
+    except Unreachable as e:
+        return refusal(request, 500 if not upgrade else 503, str(e))
+    discovery = len(request.target.partition("?")[0].strip("/").split("/")) == 3
+    try:
+        async with asyncio.timeout_at(request.ends()) as limit:
+            answer = await session.request(
+                request.method,
+                url,
+                headers=headers,
+                data=request.arriving(),
+                server_hostname=host,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=DISCOVERY_SECONDS if discovery else None),
+            )
+    except (aiohttp.ClientError, OSError) as e:
+        if isinstance(e, TimeoutError) and limit.expired():
+            raise timed_out() from None
+        return refusal(request, 503, f"error trying to reach service: {reason(e, where)}")
+    return passed(request, answer)
+
+
+def passed(request: Incoming, answer: aiohttp.ClientResponse) -> Answer:
+    """Pass a response on, piece by piece as it arrives."""
+    named = {token.strip().lower() for value in answer.headers.getall("Connection", []) for token in value.split(",")}
+    left_out = HOP_BY_HOP | CROSS_ORIGIN | named
+    lines = [
+        b"%s: %s\r\n" % (name, value) for name, value in answer.raw_headers if name.decode().lower() not in left_out
+    ]
+    head = request.common + b"".join(lines)
+    if request.method == "HEAD" or answer.status in WITHOUT_BODY:
+        answer.release()
+        return Answer(answer.status, head, sized=True)
+    # A request that ended meanwhile, or never reaches this, leaves nothing open.
+    request.at_end(lambda _: answer.close())
+
+    async def stream(sink: Sink) -> None:
+        sink.begin()
+        async for piece in answer.content.iter_any():
+            sink.write(piece)
+            if sink.paused():
+                # A reader that takes nothing within the time limit of a request is cut off, even in a watch.
+                async with asyncio.timeout(request.patience):
+                    await sink.drained()
+
+    return Answer(answer.status, head, stream=stream, sized="content-length" in answer.headers)

@@ -1,0 +1,45 @@
+"""Work that must not block the loop: large pieces leave it, many small ones pause."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, TypeVarTuple
+
+from hydrofoil.clock import Clock
+from hydrofoil.errors import FAULTS
+
+LOG = logging.getLogger("hydrofoil")
+Given = TypeVarTuple("Given")
+Made = TypeVar("Made")
+
+LARGE = 64 << 10
+"""The bytes of a patch and its object together above which work leaves the loop: about 3 ms of it."""
+
+POOLED_TRIES = 4
+"""The number of attempts off the loop. Meanwhile others may write the object repeatedly; on the loop none can."""
+
+RETRY_SECONDS = 0.5
+"""The delay before failed work is repeated."""
+
+
+async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> Made:
+    """Return the result of native work, which runs without Python's lock if it is off the loop."""
+    if not pooled:
+        return work(*given)
+    return await asyncio.get_running_loop().run_in_executor(None, work, *given)
+
+
+async def lasting(work: Callable[[], Awaitable[None]], what: str, clock: Clock) -> None:
+    """Run work to its end, and restart it after a delay whenever a fault ends it."""
+    pause = 0.0
+    while True:
+        try:
+            if pause:
+                await clock.sleep(pause)
+            await work()
+            return
+        except FAULTS:
+            LOG.exception("%s failed", what)
+            pause = RETRY_SECONDS

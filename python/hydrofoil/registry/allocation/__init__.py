@@ -1,0 +1,1 @@
+"""Allocation of addresses and ports to services."""

@@ -1,0 +1,1 @@
+"""Strategies of built-in kinds, by group."""

@@ -1,1 +1,0 @@
-"""What single kinds do differently."""

@@ -1,0 +1,123 @@
+"""The strategy of a kind in the generic pipeline."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import orjson
+
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import Clock
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.errors import Cause
+from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.objects import Objects
+from hydrofoil.registry.outcome import Finish
+from hydrofoil.registry.write import Write
+
+ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"
+Step = Literal["remove", "mark", "wait"]
+"""The next step of a deletion: remove the object, mark it as being deleted, or nothing."""
+
+
+def now(clock: Clock, seconds: int = 0) -> bytes:
+    """Return a time from now as JSON. A span of more than 292 years wraps around, as Go's does in nanoseconds."""
+    span = (seconds * 10**9 + 2**63) % 2**64 - 2**63
+    moment = clock.now() + timedelta(microseconds=span // 1000)
+    # Not every C library pads the year.
+    return orjson.dumps(moment.isoformat(timespec="seconds").replace("+00:00", "Z"))
+
+
+class Strategy:
+    """The default behaviour; the few kinds that differ override a step."""
+
+    collected = True
+    """Whether a deletion may wait for dependents (`rest.Unsupported` if not)."""
+    orphans = False
+    """Whether a deletion without a policy orphans dependents (`DefaultGarbageCollectionPolicy`)."""
+
+    prefix_is_name = False
+    """Whether a generated name is its prefix alone."""
+
+    def __init__(self, objects: Objects) -> None:
+        self.objects = objects
+
+    async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
+        """Refuse a write, or allocate values, before an object is prepared. Raise ApiError.
+
+        The returned function is called once with whether the write was stored, to release unused values; never if that
+        is unknown.
+        """
+        return None
+
+    def extra_causes(self, resource: Resource, namespace: str, draft: Draft) -> list[Cause]:
+        """Return errors that depend on other objects; they precede those of the object itself."""
+        return []
+
+    async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
+        """Act on an object that was created, changed or removed."""
+
+    async def after_mark(self, resource: Resource, stored: Stored) -> None:
+        """Act on an object whose deletion has begun."""
+
+    def delete_warnings(self, options: DeleteOptions) -> list[str]:
+        """Return warnings for a client that deletes an object."""
+        return []
+
+    def gone(self, draft: Draft) -> bool:
+        """Report whether an object that is being deleted may be removed now."""
+        lifecycle = draft.lifecycle()
+        gone = bool(lifecycle.deletion_timestamp) and not lifecycle.finalizers
+        return gone and lifecycle.grace_period in (None, 0)
+
+    def grace_period(self, draft: Draft, options: DeleteOptions) -> int | None:
+        """Return the grace period of a deletion in seconds; None for kinds without one."""
+        return None
+
+    def policy_finalizers(self, finalizers: list[str], options: DeleteOptions) -> list[str]:
+        """Return the finalizers under a propagation policy (store.go `deletionFinalizersForGarbageCollection`)."""
+        kept = [f for f in finalizers if f not in (ORPHAN, FOREGROUND)]
+        if not self.collected:
+            return kept
+        if options.policy is None and options.orphan is None:
+            if len(kept) < len(finalizers):
+                # Finalizers of the object take precedence over the default of its kind.
+                return finalizers
+            return [*kept, ORPHAN] if self.orphans else kept
+        if options.orphan is True or options.policy == "Orphan":
+            kept.append(ORPHAN)
+        if options.policy == "Foreground":
+            kept.append(FOREGROUND)
+        return kept
+
+    def begin_delete(self, draft: Draft, options: DeleteOptions) -> Step:
+        """Return the next step of a deletion; the draft has the changes to write."""
+        lifecycle = draft.lifecycle()
+        deleted, grace, finalizers = lifecycle.deletion_timestamp, lifecycle.grace_period, lifecycle.finalizers
+        wanted = self.policy_finalizers(finalizers, options)
+        period = self.grace_period(draft, options)
+        if period is not None and deleted and options.grace is None:
+            period = grace
+        waits = bool(period)
+        if not wanted and not waits:
+            return "remove"
+        changed = wanted != finalizers
+        if changed:
+            draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
+        if not deleted or (waits and grace is not None and period is not None and period < grace):
+            mark_deleted(self.objects.clock, draft, period or 0)
+            changed = True
+        elif not waits and grace:
+            mark_deleted(self.objects.clock, draft, 0)
+            changed = True
+        return "mark" if changed else "wait"
+
+
+def mark_deleted(clock: Clock, draft: Draft, seconds: int) -> None:
+    """Set the time of removal; the first time, increase the generation."""
+    lifecycle = draft.lifecycle()
+    if lifecycle.generation > 0 and not lifecycle.deletion_timestamp:
+        draft.set(["metadata", "generation"], b"%d" % (lifecycle.generation + 1))
+    draft.set(["metadata", "deletionTimestamp"], now(clock, seconds))
+    draft.set(["metadata", "deletionGracePeriodSeconds"], b"%d" % seconds)

@@ -1,0 +1,177 @@
+"""Non-resource paths: discovery, OpenAPI, version, health, metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import sys
+from collections.abc import Callable
+
+import orjson
+
+from hydrofoil import __version__
+from hydrofoil.answer import TEXT, Answer, plain
+from hydrofoil.apis.gates import Gates
+from hydrofoil.discovery.aggregated import Aggregated, aggregated_version, plain_clauses
+from hydrofoil.discovery.documents import Documents
+from hydrofoil.discovery.registered import Registered
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.filters.request_info import CACHE_CONTROL
+from hydrofoil.endpoints.negotiate import ACCEPTED, JSON, negotiate, negotiate_json
+from hydrofoil.endpoints.params import parse
+from hydrofoil.endpoints.route import missing
+from hydrofoil.errors import method_not_allowed, no_such_resource, not_acceptable
+from hydrofoil.openapi.definitions import Remote
+from hydrofoil.openapi.documents import Documents as OpenApi
+from hydrofoil.registry.store import Registry
+
+METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+Checked = Callable[[str, str | None, str], tuple[int, str] | None]
+"""Return status and text of a health endpoint or of one of its checks, for a query; None if it is unknown."""
+
+
+class NonResource:
+    """Answers of non-resource paths."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        checked: Checked,
+        exposition: Callable[[], bytes],
+        forget: Callable[[], None],
+        registrations: Registered,
+        remote: Remote,
+        address: str,
+        gates: Gates,
+    ) -> None:
+        """`exposition` returns the metrics, `forget` resets them."""
+        self._catalog = registry.catalog
+        self._discovery = Documents(registry.catalog, registrations, hashes=gates.enabled("StorageVersionHash"))
+        self._aggregated = Aggregated(registry.catalog, registrations)
+        self._making = asyncio.Lock()
+        self._openapi = OpenApi(registry, remote, registry.clock)
+        self._checked = checked
+        self._exposition = exposition
+        self._forget = forget
+        self.address = address
+        minor = self._catalog.release.removeprefix("v").split(".")[1]
+        self._version = {
+            "major": "1",
+            "minor": minor,
+            "emulationMajor": "1",
+            "emulationMinor": minor,
+            "minCompatibilityMajor": "1",
+            "minCompatibilityMinor": str(int(minor) - 1),
+            "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
+            "gitCommit": f"hydrofoil-{__version__}",
+            "gitTreeState": "clean",
+            "buildDate": "1970-01-01T00:00:00Z",
+            "goVersion": f"python{sys.version_info.major}.{sys.version_info.minor}",
+            "compiler": "rustc",
+            "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
+        }
+
+    async def answer(self, context: Context) -> Answer:
+        """Return the answer for a non-resource path. Raise ApiError 404 and 405."""
+        path, method = context.info.path, context.request.method
+        head = path.split("/")[1] if path.startswith("/") else ""
+        if "//" in path:
+            return await missing(context)
+        if path == "*" and method == "OPTIONS":
+            # `OPTIONS *` asks for capabilities of the whole server, which has none.
+            return Answer(200, b"")
+        trimmed = path.rstrip("/") or "/"
+        if trimmed == "/version" and method != "GET":
+            raise method_not_allowed()
+        if head in ("healthz", "livez", "readyz"):
+            return await self._healthy(context)
+        if trimmed == "/metrics":
+            if method == "DELETE":
+                self._forget()
+                return respond.answer(context, 200, b"metrics reset\n", TEXT)
+            return respond.answer(context, 200, self._exposition(), METRICS)
+        if trimmed == "/version":
+            negotiate_json(context.request.headers.get("Accept", ""))
+            body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
+            return respond.answer(context, 200, body, JSON)
+        if trimmed.startswith("/openapi"):
+            # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.
+            async with self._making:
+                return await asyncio.to_thread(lambda: completed(context, self._openapi.answer(context, trimmed)))
+        if trimmed in ("/", "/index.html"):
+            return respond.answer(context, 200, self._root(), JSON)
+        if head in ("api", "apis"):
+            return await self._discover(context, trimmed)
+        return await missing(context)
+
+    async def _healthy(self, context: Context) -> Answer:
+        _, endpoint, *name = context.info.path.split("/", 2)
+        found = self._checked(endpoint, name[0] if name else None, context.info.query)
+        if found is None:
+            return await missing(context)
+        status, text = found
+        return plain(status, text, context.common)
+
+    def _root(self) -> bytes:
+        paths = {"/api", "/apis", "/apis/", "/healthz", "/livez", "/readyz", *self._catalog.paths}
+        for endpoint, checks in self._catalog.checks.items():
+            paths.update(f"/{endpoint}/{check}" for check in checks)
+        for group, versions in self._catalog.groups.items():
+            if group:
+                paths.add(f"/apis/{group}")
+            paths.update(f"/apis/{group}/{v}" if group else f"/api/{v}" for v in versions)
+        return orjson.dumps({"paths": sorted(paths)}, option=orjson.OPT_INDENT_2)
+
+    async def _discover(self, context: Context, path: str) -> Answer:
+        method, accept = context.request.method, context.request.headers.get("Accept", "")
+        body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
+        if body is None:
+            segments = path.split("/")
+            if segments[1] == "apis" and (len(segments) < 4 or segments[2] not in self._catalog.groups):
+                return await missing(context)
+            raise no_such_resource()
+        if method != "GET" and self._routed(path):
+            raise method_not_allowed()
+        if path in ("/api", "/apis"):
+            version = aggregated_version(accept)
+            if version:
+                return self._aggregate(context, core=path == "/api", version=version)
+        plain = plain_clauses(accept)
+        if accept and not plain:
+            raise not_acceptable(ACCEPTED)
+        accepted = negotiate(plain, untransformed=True, routed=self._routed(path))
+        if accepted.protobuf:
+            return respond.answer(context, 200, self._catalog.protobuf(body), accepted.media)
+        pretty = parse(context.info.query).get("pretty") in ("1", "true")
+        return respond.answer(context, 200, respond.encode(body, accepted, pretty=pretty), accepted.media)
+
+    def _routed(self, path: str) -> bool:
+        """Report whether a document has a route of its own, for GET and for certain media types.
+
+        The others are handlers of any request (`apiGroupHandler` of kube-aggregator, `versionDiscoveryHandler` of
+        apiextensions).
+        """
+        _, root, *names = path.split("/")
+        if root == "api":
+            return True
+        if len(names) == 1:
+            return names[0] == "apiregistration.k8s.io"
+        return len(names) == 2 and not self._catalog.is_custom(names[0])
+
+    def _aggregate(self, context: Context, *, core: bool, version: str) -> Answer:
+        body, etag = self._aggregated.document(core=core, version=version)
+        lines = f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n"
+        if etag in context.request.headers.get("If-None-Match", ""):
+            return completed(context, Answer(304, lines.encode()))
+        media = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+        return completed(context, Answer(200, f"{lines}Content-Type: {media}\r\n".encode(), body))
+
+
+def completed(context: Context, answer: Answer) -> Answer:
+    """Add the common header lines to an answer, and compress a large body."""
+    common = context.common
+    if b"Cache-Control:" in answer.head:
+        common = common.replace(CACHE_CONTROL, b"")
+    answer.head = common + answer.head
+    return respond.compressed(context, answer)

@@ -1,7 +1,8 @@
-"""What custom resources cost beside ConfigMaps of the same size: `python -m bench.custom` (a release build; Linux).
+"""The cost of custom resources relative to ConfigMaps of the same size: `python -m bench.custom` (a release build;
+Linux).
 
-A fresh server is asked for the same work on ConfigMaps, on custom resources, and on custom resources with ten rules;
-its CPU time per operation is taken from `/proc`, and every answer is checked. Targets: 1.2 and 1.5 times ConfigMaps.
+A fresh server does the same work on ConfigMaps, on custom resources, and on custom resources with ten rules; its CPU
+time per operation is read from `/proc`, and every answer is checked. Targets: 1.2 and 1.5 times ConfigMaps.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ class Kind:
     rules: list[Object]
 
     def body(self, name: str, mark: str) -> Object:
-        """An object of about a kilobyte."""
+        """Return an object of about a kilobyte."""
         data = {f"key{i}": TEXT for i in range(8)} | {"mark": mark}
         return self.head | {"metadata": {"name": name}, "data": data}
 
     def definition(self) -> Object | None:
-        """What makes the server know the kind, where it does not know it."""
+        """Return the definition to create first; None for a built-in kind."""
         group = self.head["apiVersion"].partition("/")[0]
         if group == "v1":
             return None
@@ -64,7 +65,7 @@ class Kind:
 
 
 def custom(name: str, group: str, rules: list[Object]) -> Kind:
-    """A custom resource."""
+    """Return a custom resource."""
     return Kind(name, f"/apis/{group}/v1/namespaces/default/maps", {"apiVersion": f"{group}/v1", "kind": "Map"}, rules)
 
 
@@ -76,14 +77,14 @@ KINDS = [
 
 
 def cpu(pid: int) -> float:
-    """The user and system time of a process, in seconds."""
+    """Return the user and system time of a process, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICK
 
 
 @asynccontextmanager
 async def server() -> AsyncIterator[tuple[str, int]]:
-    """The URL and the process of a fresh server."""
+    """Yield the URL and the process of a fresh server."""
     line = [sys.executable, "-m", "hydrofoil", "serve", "--port", "0", "--controllers", ""]
     process = await asyncio.create_subprocess_exec(*line, stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -119,7 +120,7 @@ class Bench:
         return (cpu(self._pid) - before) / times * 1e6
 
     async def run(self) -> dict[str, float]:
-        """The cost of each case."""
+        """Return the cost of each case."""
         kind, objects = self._kind, self._objects
         if (made := kind.definition()) is not None:
             await self._ask("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", made)
@@ -160,7 +161,7 @@ class Bench:
         return out
 
     async def _watch(self, update: Callable[[int], Awaitable[None]]) -> float:
-        """Updates with a hundred watchers; the difference is what these cost."""
+        """Update with a hundred watchers; return the difference, which is their cost."""
         writes, watchers = self._objects // 2, 100
 
         async def watcher() -> None:
@@ -183,7 +184,7 @@ class Bench:
 
 
 async def main() -> None:
-    """Prints a table."""
+    """Print a table."""
     parser = argparse.ArgumentParser(prog="bench.custom", description=__doc__)
     parser.add_argument("--objects", type=int, default=1000, help="objects of each kind (default %(default)s)")
     parser.add_argument("--out", type=Path, help="a file for the figures as JSON")

@@ -29,15 +29,15 @@ _MEASURED = re.compile(r"hot::([a-z_]+)(?:::h[0-9a-f]{16})?$")
 
 
 def compiler() -> str:
-    """The release of rustc, as `1.95.0`."""
+    """Return the release of rustc, as `1.95.0`."""
     done = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True)
     return done.stdout.split()[1]
 
 
 def parse(profile: str) -> Counts:
-    """Instructions of each function of `hot`, with all that it calls, from a profile of callgrind.
+    """Return the instructions of each function of `hot`, with all calls in it, from a profile of callgrind.
 
-    Each call is three lines: who is called (by number where the name was told before), how often, and what it cost.
+    Each call is three lines: the function called (by number if its name was given before), the count, and the cost.
     """
     names: dict[str, str] = {}
     counts: Counts = {}
@@ -58,7 +58,7 @@ def parse(profile: str) -> Counts:
 
 
 def measure() -> Counts:
-    """Builds the program and counts."""
+    """Build the program and count."""
     build = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "hydrofoil-bench", "--bin", "hot"]
     subprocess.run(build, check=True, cwd=ROOT)
     with tempfile.TemporaryDirectory() as directory:
@@ -71,7 +71,7 @@ def measure() -> Counts:
 
 
 def slower(before: Counts, now: Counts) -> list[str]:
-    """What is wrong: calls above the limit, new ones, and ones that are no more."""
+    """Return the problems: calls above the limit, new ones, and removed ones."""
     out = []
     for name in sorted(before.keys() | now.keys()):
         if name not in before:
@@ -84,7 +84,7 @@ def slower(before: Counts, now: Counts) -> list[str]:
 
 
 def main() -> int:
-    """Compares, or writes the baseline; 1 where a call became slower."""
+    """Compare, or write the baseline; return 1 if a call became slower."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="make what is measured the baseline")
     options = parser.parse_args()

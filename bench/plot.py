@@ -1,7 +1,7 @@
 """A dated table and plots of reports of the load generator: `python -m bench.plot REPORT.json...`.
 
-Beside `NAME.json` stand then `NAME.md` and `NAME-{throughput,latency,cpu,memory}.svg`. A result whose proof failed is
-no figure: it is in the table as wrong, and in no plot.
+The output is `NAME.md` and `NAME-{throughput,latency,cpu,memory}.svg` beside `NAME.json`. A result whose proof failed
+is not a figure: it is in the table as wrong, and in no plot.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 Json = dict[str, Any]
 
 LABEL, WIDTH, ROW, TOP = 370, 560, 18, 64
-"""Pixels: the names, the plot, the height of a row, and what is above the rows."""
+"""Pixels: the names, the plot, the height of a row, and the space above the rows."""
 COLOURS = ("#3b6ea5", "#e0a030", "#c0392b")
 DECADES = 12
 """More powers of ten than any figure spans."""
@@ -27,7 +27,7 @@ DECADES = 12
 
 @dataclass(slots=True, frozen=True)
 class Plot:
-    """What is drawn of each result: numbers of one unit, one for each series."""
+    """The values drawn for each result: numbers of one unit, one for each series."""
 
     name: str
     title: str
@@ -36,7 +36,7 @@ class Plot:
 
 
 def _numbers(*found: float | None) -> list[float]:
-    """The values where all are there and above nought, else none."""
+    """Return the values if all are present and positive, else none."""
     return [n for n in found if n] if all(found) else []
 
 
@@ -70,12 +70,12 @@ PLOTS = (
 
 
 def proved(report: Json) -> list[Json]:
-    """The results that are figures."""
+    """Return the results that are figures."""
     return [r for r in report["results"] if not r.get("error") and not r.get("skipped")]
 
 
 def label(result: Json) -> str:
-    """The case and the name of a result."""
+    """Return the case and the name of a result."""
     return f"{result['case']}: {result['name']}"
 
 
@@ -159,7 +159,7 @@ def _row(result: Json) -> str:
 
 
 def write(path: Path) -> list[Path]:
-    """The table and the plots of a report, beside it."""
+    """Write the table and the plots of a report, beside it."""
     report = json.loads(path.read_text())
     texts = {path.with_suffix(".md"): table(report)}
     texts |= {path.with_name(f"{path.stem}-{plot.name}.svg"): svg(plot, report) for plot in PLOTS}
@@ -169,7 +169,7 @@ def write(path: Path) -> list[Path]:
 
 
 def main(names: Iterable[str]) -> None:
-    """Writes what belongs to each report and tells where."""
+    """Write the files of each report and print their paths."""
     for name in names:
         sys.stdout.write("".join(f"{written}\n" for written in write(Path(name))))
 

@@ -53,7 +53,7 @@ def begun(draft: engine.Draft, name: str) -> None:
 
 def test_decode(benchmark: Any, pods: engine.ResourceType) -> None:
     draft, strict = benchmark(pods.decode, BODY, "json")
-    assert draft.head()[2] == "p"
+    assert draft.metadata().name == "p"
     assert strict == []
 
 

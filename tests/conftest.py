@@ -27,12 +27,12 @@ SHARED = ROOT.parent / "shared"
 # The same cases in every run of continuous integration; elsewhere new ones are drawn.
 settings.load_profile("ci" if os.environ.get("HYDROFOIL_CI") else "default")
 
-# What is read once at start, or once a document: package data that the page cache holds.
+# Files read once at start, or once a document: package data that the page cache holds.
 ALLOWED = (
     ("hydrofoil/apis/catalog.py", "__init__"),
     ("hydrofoil/server/bootstrap.py", "load"),
-    ("hydrofoil/server/documents.py", "openapi_document"),
-    ("hydrofoil/server/documents.py", "openapi_files"),
+    ("hydrofoil/openapi/packed.py", "document"),
+    ("hydrofoil/openapi/packed.py", "index"),
     ("hydrofoil/server/run.py", "start"),
 )
 
@@ -64,7 +64,7 @@ def log() -> Log | None:
 
 @pytest.fixture
 async def server(log: Log | None) -> AsyncIterator[Server]:
-    """A server on a free port, with its controllers."""
+    """Yield a server on a free port, with its controllers."""
     server = Server(Config(port=0), log)
     await server.start()
     yield server
@@ -73,7 +73,7 @@ async def server(log: Log | None) -> AsyncIterator[Server]:
 
 @pytest.fixture
 async def api(server: Server) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of it."""
+    """Yield a client of it."""
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
         yield session
 
@@ -93,7 +93,7 @@ Process = tuple[subprocess.Popen[str], str, Path]
 
 @pytest.fixture
 def process(tmp_path: Path) -> Iterator[Process]:
-    """A server in a process of its own; both may have as many connections as the machine allows."""
+    """Yield a server in a process of its own; both may have as many connections as the machine allows."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     kubeconfig = tmp_path / "kubeconfig"
     args = command("serve", "--port", "0", "--kubeconfig", str(kubeconfig))
@@ -108,5 +108,5 @@ def process(tmp_path: Path) -> Iterator[Process]:
 
 
 def command(*args: str) -> list[str]:
-    """A hydrofoil command line."""
+    """Return a hydrofoil command line."""
     return [sys.executable, "-m", "hydrofoil", *args]

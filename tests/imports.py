@@ -9,7 +9,7 @@ Graph = dict[str, set[str]]
 
 
 def graph(package: Path) -> Graph:
-    """The modules of a package and those of its own that each imports, wherever in the file."""
+    """Return the modules of a package and those of its own that each imports, wherever in the file."""
     files = {_name(package, path): path for path in sorted(package.rglob("*.py"))}
     return {name: _imported(path, set(files)) - {name} for name, path in files.items()}
 
@@ -32,7 +32,7 @@ def _imported(path: Path, known: set[str]) -> set[str]:
 
 
 def circles(graph: Graph) -> list[list[str]]:
-    """The groups of modules that reach each other."""
+    """Return the groups of modules that reach each other."""
     reached = {name: _reached(graph, name) for name in graph}
     groups = {frozenset(other for other in reached[name] if name in reached[other]) for name in graph}
     return sorted(sorted(group) for group in groups if group)

@@ -30,7 +30,7 @@ class Turns:
     def __init__(self, bound: float = BOUND) -> None:
         self.bound = bound
         self.long: list[str] = []
-        """The turns that took longer than the bound, and what was run in them."""
+        """The turns that took longer than the bound, and the callbacks run in them."""
         self._spent = 0.0
         self._costs: list[tuple[float, str]] = []
         self._collecting = 0.0
@@ -75,7 +75,7 @@ class Turns:
 
 
 def served(handle: Any) -> str:
-    """What a callback does for the server; empty when it is the test's own."""
+    """Return a callback's part in the server; empty for the test's own."""
     callback = handle._callback
     subject = getattr(callback, "__self__", None)
     if isinstance(subject, asyncio.Task):

@@ -9,7 +9,7 @@ from hydrofoil.server.config import ROOMS
 
 
 def reference() -> str:
-    """A table of flags for each room."""
+    """Return a table of flags for each package."""
     source = "Made from the declarations in each room's `options.py` (`make docs`)."
     lines = ["# Flags of `hydrofoil serve`", "", source]
     for room in ROOMS:

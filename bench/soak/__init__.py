@@ -1,1 +1,1 @@
-"""A long mixed load, whose watchers must end with what a fresh list gives."""
+"""A long mixed load, after which each watcher's view must equal a fresh list."""

@@ -39,12 +39,12 @@ NOISE = 16 << 20
 
 
 def resident(pid: int) -> int:
-    """The memory of a process, in bytes."""
+    """Return the memory of a process, in bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def processor(pid: int) -> float:
-    """The CPU time of a process, in seconds."""
+    """Return the CPU time of a process, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -57,7 +57,7 @@ async def sampled(pid: int, samples: list[int]) -> None:
 
 
 async def settled(soak: Soak, watchers: list[Watcher], writers: list[Writer]) -> None:
-    """Waits until all views are what a fresh list gives, and that is what the writers were answered."""
+    """Wait until all views equal a fresh list, and that equals the answers of the writers."""
     async with soak.session.get(readers.PATH, params={"labelSelector": "shard"}) as r:
         items = (await r.json())["items"]
     fresh = view(items)
@@ -79,7 +79,7 @@ async def settled(soak: Soak, watchers: list[Watcher], writers: list[Writer]) ->
 async def soaked(
     soak: Soak, pid: int, seconds: float, count: int, rate: float, chaos: Chaos | None = None
 ) -> list[int]:
-    """The whole run; memory by the second."""
+    """Run the whole load; return memory by the second."""
     for i in range(NAMESPACES):
         name = {"metadata": {"name": f"soak{i}"}}
         while True:
@@ -121,7 +121,7 @@ async def soaked(
 
 
 def flat(memory: list[int]) -> tuple[int, int]:
-    """The medians of the third and the fourth quarter of a run."""
+    """Return the medians of the third and the fourth quarter of a run."""
     quarter = max(1, len(memory) // 4)
     return int(statistics.median(memory[-2 * quarter : -quarter])), int(statistics.median(memory[-quarter:]))
 
@@ -163,7 +163,7 @@ async def run(url: str, server: subprocess.Popen[str], log: IO[str], chaos: Chao
 
 
 def main() -> int:
-    """Starts a server of its own and soaks it."""
+    """Start a server and soak it."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     # The history is full well before the second half, in which memory must be flat.

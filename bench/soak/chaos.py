@@ -1,4 +1,4 @@
-"""What a run under chaos needs beside a soak: an end of the faults, and what the server may hold after it."""
+"""Additions of a run under chaos to a soak: the end of the faults, and the limits of the server's state after it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import Any
 from bench.soak.state import Soak
 
 LIVEZ_SECONDS = 0.05
-"""What 99 of 100 answers of `/livez` may take."""
+"""The time limit of 99 of 100 answers of `/livez`."""
 GROWTH = 0.10
 """By how much memory may grow from the first minute to the end."""
 REST_SECONDS = 15
-"""How long a server may take to let go of clients that are gone."""
+"""The time limit of a server to release disconnected clients."""
 BAD = ("never awaited", "never retrieved", "was destroyed but", "Exception in callback")
 
 
 class Chaos:
-    """The server with faults, and its state before anybody came."""
+    """The server with faults, and its state before the first client."""
 
     def __init__(self, server: subprocess.Popen[str]) -> None:
         self._server = server
@@ -31,7 +31,7 @@ class Chaos:
         self.latencies: list[float] = []
 
     def state(self) -> dict[str, Any]:
-        """What the server holds, as it says itself."""
+        """Return the state of the server, as it reports it."""
         os.kill(self._server.pid, signal.SIGUSR2)
         assert self._server.stdout is not None
         found: dict[str, Any] = json.loads(self._server.stdout.readline())

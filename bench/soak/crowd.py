@@ -43,7 +43,7 @@ async def vanishing(soak: Soak) -> None:
 
 
 async def stalling(soak: Soak) -> None:
-    """Begin a head and say no more; or open a WebSocket and never read."""
+    """Begin a head and stop; or open a WebSocket and never read."""
     key = base64.b64encode(os.urandom(16)).decode()
     upgrade = f"GET {PATH}?watch=1 HTTP/1.1\r\nHost: {soak.host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     upgrade += f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n"
@@ -81,7 +81,7 @@ async def asking(soak: Soak, latencies: list[float]) -> None:
 
 
 async def _try(soak: Soak, method: str, path: str, body: Any = None) -> Any:
-    """A request that is made again until no fault meets it; None when what it is about is there or gone already."""
+    """Repeat a request until no fault meets it; return None if its object already exists or is already deleted."""
     while True:
         with contextlib.suppress(aiohttp.ClientError):
             async with soak.session.request(method, path, json=body) as r:
@@ -122,7 +122,7 @@ async def coming_and_going(soak: Soak) -> None:
 
 
 async def gone(soak: Soak, seconds: int) -> None:
-    """Wait until nothing is left of what came and went."""
+    """Wait until all temporary objects are deleted."""
     await _try(soak, "DELETE", f"{CRDS}/things.chaos.example.com")
     async with soak.session.get("/api/v1/namespaces") as r:
         for found in (await r.json())["items"]:

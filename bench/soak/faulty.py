@@ -23,7 +23,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 SPARED = ("hydrofoil.server.run", "hydrofoil.server.bootstrap", "hydrofoil.cli")
-"""What starts and stops a server is not what a fault of a request could meet."""
+"""Modules that start and stop a server: a fault of a request could never be in them."""
 SPARED_CALLS = ("take_woken",)
 """Calls without work that could fail."""
 NAME = "__faulty__"
@@ -49,7 +49,7 @@ class Faults:
             raise self._random.choice(KINDS)(f"injected at {where}")
 
     async def waits(self, awaitable: Awaitable[Any]) -> Any:
-        """Await something, unless a fault comes first."""
+        """Await something, unless a fault is first."""
         try:
             self.meet("an await")
         except BaseException:
@@ -60,11 +60,11 @@ class Faults:
 
 
 KINDS: list[type[BaseException]] = [Injected, OSError, MemoryError]
-"""What is raised; the panic of the extension is added once that is loaded."""
+"""The exceptions raised; the panic of the extension is added once that is loaded."""
 
 
 class Rewriter(ast.NodeTransformer):
-    """Makes every await one that may fail."""
+    """Make every await one that may fail."""
 
     def visit_Await(self, node: ast.Await) -> ast.Await:
         self.generic_visit(node)
@@ -94,7 +94,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def wrapped(faults: Faults, where: str, call: Callable[..., Any]) -> Callable[..., Any]:
-    """A call of the extension that may fail before it begins."""
+    """Return a call of the extension that may fail before it begins."""
 
     def faulty(*args: Any, **kwargs: Any) -> Any:
         faults.meet(where)
@@ -109,8 +109,7 @@ def weaken(faults: Faults) -> None:
     from hydrofoil import engine
 
     KINDS.append(engine.PanicException)
-    for name in engine.__all__:
-        kind: Any = getattr(engine, name)
+    for name, kind in list(vars(engine).items()):
         if not isinstance(kind, type) or issubclass(kind, BaseException):
             continue
         for method, found in list(vars(kind).items()):
@@ -130,7 +129,7 @@ def place(task: asyncio.Task[Any]) -> str:
 
 
 def state(faults: Faults) -> dict[str, Any]:
-    """What the process holds."""
+    """Return the state of the process."""
     from hydrofoil.watch.hub import Hub
 
     gc.collect()

@@ -27,7 +27,7 @@ FORMS: tuple[tuple[str, dict[str, str]], ...] = (
 
 
 async def lists(soak: Soak) -> None:
-    """A list each second, each in another form; a walk in pages has no object twice."""
+    """List each second, each time in another form; a walk in pages has no object twice."""
     for accept, params in itertools.cycle(FORMS):
         try:
             await _list(soak, accept, params)
@@ -65,7 +65,7 @@ async def _list(soak: Soak, accept: str, params: dict[str, str]) -> None:
 
 
 async def slow_reader(soak: Soak, number: int) -> None:
-    """Asks for a list or a watch, takes a little at a time or nothing at all, and goes without a word."""
+    """Request a list or a watch, read a little at a time or nothing at all, and disconnect without a close."""
     host = urlsplit(soak.url)
     assert host.hostname
     chance = random.Random(number)

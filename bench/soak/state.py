@@ -1,4 +1,4 @@
-"""What the parts of a soak share: where the server is, its objects, what went wrong."""
+"""State shared by the parts of a soak: the address of the server, its objects, and failures."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class Soak:
         return self.url.partition("://")[2]
 
     def fail(self, text: str) -> None:
-        """Notes what must not happen; the first ones are enough."""
+        """Record a failure; the first ones are enough."""
         self.counts["failures"] += 1
         if len(self.failures) < 20:
             self.failures.append(text)
 
 
 def key(item: dict[str, Any]) -> Key:
-    """The key of an object."""
+    """Return the key of an object."""
     return item["metadata"]["namespace"], item["metadata"]["name"]
 
 
 def view(items: list[dict[str, Any]]) -> View:
-    """The versions of a list."""
+    """Return the versions of a list."""
     return {key(item): item["metadata"]["resourceVersion"] for item in items}

@@ -1,4 +1,4 @@
-"""Watchers that hold a view of what they select, resume where they were cut, and list anew where they must."""
+"""Watchers that hold a view of the selected objects, resume after a cut, and list again when they must."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Watcher:
         self.selector = f"shard={self.shard}" if self.shard else "shard"
 
     def expected(self, fresh: View, shards: dict[Key, str]) -> View:
-        """The part of a fresh list that it selects."""
+        """Return the selected part of a fresh list."""
         return {
             k: version
             for k, version in fresh.items()
@@ -58,11 +58,11 @@ class Watcher:
                 transport.abort()
 
     def headers(self, kind: str) -> dict[str, str]:
-        """What it accepts."""
+        """Return its Accept header."""
         return {"Accept": METADATA.format(kind) if self.metadata_only else "application/json"}
 
     async def list(self) -> None:
-        """Starts from a list."""
+        """Start from a list."""
         params = {"labelSelector": self.selector}
         headers = self.headers("PartialObjectMetadataList")
         async with self.soak.session.get(self.path, params=params, headers=headers) as r:
@@ -75,7 +75,7 @@ class Watcher:
         self.soak.counts["listed by watchers"] += 1
 
     async def watch(self) -> None:
-        """Follows from where it stands."""
+        """Watch from the present resource version."""
         params = {"watch": "1", "labelSelector": self.selector, "allowWatchBookmarks": "true"}
         if self.version:
             params["resourceVersion"] = self.version
@@ -101,7 +101,7 @@ class Watcher:
         kind = event["type"]
         self.soak.counts["events"] += 1
         if kind == "ERROR" and self.soak.chaos and item.get("code") == 500:
-            # It goes on where it stands.
+            # Continue from the present resource version.
             self.soak.counts["failed streams"] += 1
             return
         if kind == "ERROR":

@@ -27,7 +27,7 @@ class Writer:
         self.keys: list[Key] = []
 
     async def run(self, rate: float) -> None:
-        """Writes at a rate a second, and catches up with it where it fell behind."""
+        """Write at a rate a second, and catch up after a delay."""
         loop = asyncio.get_running_loop()
         due = loop.time()
         while not self.soak.ending:
@@ -49,7 +49,7 @@ class Writer:
         return await (self.delete() if choice < (0.85 if full else 0.75) else self.create())
 
     def body(self, name: str) -> dict[str, Any]:
-        """An object of a random shard."""
+        """Return an object of a random shard."""
         labels = {"shard": str(self.random.randrange(SHARDS))}
         return {"metadata": {"name": name, "labels": labels}, "data": {"n": str(self.random.random()), "pad": PAD}}
 
@@ -71,7 +71,7 @@ class Writer:
                 self.held[key] = answer["metadata"]["resourceVersion"]
 
     async def insist(self, method: str, key: Key, path: str, body: dict[str, Any] | None, media: str) -> None:
-        """One request to a server that may fail; what became of it is looked up where its answer does not tell."""
+        """Send one request to a server that may fail; look up its outcome if the answer does not have it."""
         found = f"/api/v1/namespaces/{key[0]}/configmaps/{key[1]}"
         self.soak.counts[method.lower()] += 1
         with contextlib.suppress(aiohttp.ClientError):
@@ -96,7 +96,7 @@ class Writer:
             await asyncio.sleep(0.01)
 
     async def create(self) -> None:
-        """A new object."""
+        """Create a new object."""
         self.made += 1
         key = (f"soak{self.random.randrange(NAMESPACES)}", f"w{self.number}-{self.made}")
         self.keys.append(key)

@@ -40,7 +40,7 @@ LATE = {
         "test_writes",
     )
 }
-"""What passes on a log whose events are late as well: reads, writes, watches, definitions and allocations."""
+"""Tests that pass on a log with late events as well: reads, writes, watches, definitions and allocations."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -51,12 +51,12 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def log(request: pytest.FixtureRequest) -> Log | None:
-    """The log that a test is run on."""
+    """Return the log that a test is run on."""
     return LateLog(Truth()) if getattr(request, "param", "") == "late" else None
 
 
 def programs() -> list[str]:
-    """The kubectl in use, and the oldest and newest of the versions that a distribution keeps beside it."""
+    """Return the kubectl in use, and the oldest and newest of the versions that a distribution keeps beside it."""
     found = shutil.which("kubectl")
     if found is None:
         return ["kubectl"]

@@ -35,7 +35,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 async def listening(
     certificate: Certificate, path: str, handle: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> AsyncIterator[int]:
-    """A service at a path, over TLS; gives its port."""
+    """Run a service at a path, over TLS; yield its port."""
     app = web.Application()
     app.router.add_route("*", path, handle)
     runner = web.AppRunner(app)
@@ -51,7 +51,7 @@ async def listening(
 
 @asynccontextmanager
 async def reaching(port: int, log: Log | None = None) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server that finds the service `system/hook` at a port."""
+    """Yield a client of a server that finds the service `system/hook` at a port."""
     server = Server(Config(port=0, service_endpoints={"system/hook": f"127.0.0.1:{port}"}), log)
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:

@@ -79,7 +79,7 @@ async def test_quota_counts_devices_by_class(api: aiohttp.ClientSession) -> None
 async def test_quota_counts_until_it_is_full(api: aiohttp.ClientSession) -> None:
     hard = {"pods": "2", "requests.cpu": "1", "count/configmaps": "10"}
     await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": hard}})
-    await post(api, f"{CORE}/pods", pod("free"))  # Nobody has said yet what the quota allows.
+    await post(api, f"{CORE}/pods", pod("free"))  # The status of the quota has no limits yet.
     await status(api, f"{CORE}/resourcequotas/q", {"hard": hard, "used": dict.fromkeys(hard, "0")})
     refused = await post(api, f"{CORE}/pods", pod("a"), 403)
     assert refused["message"] == 'pods "a" is forbidden: failed quota: q: must specify requests.cpu for: c'
@@ -156,11 +156,11 @@ async def test_changes_come_before_names_and_refusals_after_validation(api: aioh
     classless["spec"]["priorityClassName"] = "none"
     refused = await post(api, f"{CORE}/pods", classless, 403)
     assert refused["message"] == 'pods "p-" is forbidden: no PriorityClass with name none was found'
-    # What a plug-in refuses while it changes goes before what is not valid,
+    # A refusal by a plug-in while it mutates precedes errors of validation,
     nameless = pod("Not Valid")
     nameless["spec"]["priorityClassName"] = "none"
     assert (await post(api, f"{CORE}/pods", nameless, 403))["reason"] == "Forbidden"
-    # and what it refuses of what will be stored comes after it (`validateOverhead` of the RuntimeClass plug-in).
+    # and a refusal by a validating plug-in follows them (`validateOverhead` of the RuntimeClass plug-in).
     heavy = pod("Not Valid")
     heavy["spec"]["overhead"] = {"cpu": "1"}
     assert (await post(api, f"{CORE}/pods", heavy, 422))["reason"] == "Invalid"

@@ -36,7 +36,7 @@ class Backend:
     more: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Serves `flunders`, a watch, an upgrade and documents."""
+        """Serve `flunders`, a watch, an upgrade and documents."""
         self.seen.append(request)
         if not self.healthy:
             return web.Response(status=500)
@@ -73,17 +73,17 @@ class Backend:
                 async for message in socket:
                     await socket.send_str(f"echo {message.data}")
                 return socket
-        told: Object = {
+        reported: Object = {
             "path": request.raw_path,
             "body": await request.text(),
             "headers": [*map(list, request.headers.items())],
         }
-        return web.json_response(told, status=201 if request.method == "POST" else 200)
+        return web.json_response(reported, status=201 if request.method == "POST" else 200)
 
 
 @pytest.fixture
 async def backend(certificate: Certificate) -> AsyncIterator[Backend]:
-    """A listening backend."""
+    """Yield a listening backend."""
     found = Backend()
     async with listening(certificate, "/{tail:.*}", found.handle) as found.port:
         yield found
@@ -91,13 +91,13 @@ async def backend(certificate: Certificate) -> AsyncIterator[Backend]:
 
 @pytest.fixture
 async def client(backend: Backend, log: Log | None) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server that reaches the backend as a service."""
+    """Yield a client of a server that reaches the backend as a service."""
     async with reaching(backend.port, log) as session:
         yield session
 
 
 def service(certificate: Certificate, name: str = "hook", **more: Any) -> Object:
-    """The API service of `wardle.example.com/v1`."""
+    """Return the API service of `wardle.example.com/v1`."""
     spec = {"group": "wardle.example.com", "version": "v1", "groupPriorityMinimum": 2000, "versionPriority": 10}
     spec |= {"service": {"namespace": "system", "name": name}, "caBundle": certificate[2]} | more
     metadata = {"name": "v1.wardle.example.com"}
@@ -130,7 +130,7 @@ def says(reason: str) -> Callable[[Object], bool]:
 
 
 async def groups(api: aiohttp.ClientSession) -> list[str]:
-    """The groups of the old discovery."""
+    """Return the groups of the old discovery."""
     return [g["name"] for g in (await call(api, "GET", "/apis"))[1]["groups"]]
 
 
@@ -142,7 +142,7 @@ async def test_local_services_are_there_and_stay_away_when_deleted(api: aiohttp.
     assert (await call(api, "DELETE", f"{SERVICES}/v1.apps"))[0] == 200
     assert (await call(api, "GET", f"{SERVICES}/v1.apps"))[0] == 404
     assert "apps" not in await groups(api)
-    # What is served here is served without it too.
+    # Built-in groups are served without it too.
     assert (await call(api, "GET", "/apis/apps/v1/deployments"))[0] == 200
     assert (await call(api, "GET", "/apis/apps"))[0] == 200
 
@@ -170,7 +170,7 @@ async def test_services_of_definitions_come_and_go(api: aiohttp.ClientSession) -
         "group": group, "version": "v2", "groupPriorityMinimum": 1000, "versionPriority": 100
     }  # fmt: skip
     assert (await groups(api))[-1] == group
-    # Deleted or changed it comes back, unless it is no longer marked.
+    # Deleted or changed, it is restored, unless it is no longer marked.
     await call(api, "DELETE", f"{SERVICES}/v2.{group}")
     _, again = await call(api, "GET", f"{SERVICES}/v2.{group}")
     assert again["metadata"]["uid"] != found["metadata"]["uid"]
@@ -188,7 +188,7 @@ async def test_services_of_definitions_come_and_go(api: aiohttp.ClientSession) -
 
 
 async def reached_absence(api: aiohttp.ClientSession, path: str) -> None:
-    """Asks until an object is gone; clean-up goes on beside requests."""
+    """Repeat a GET until an object is removed; clean-up continues beside requests."""
     async with asyncio.timeout(20):
         while (await call(api, "GET", path))[0] != 404:
             await asyncio.sleep(0)
@@ -208,7 +208,7 @@ async def test_a_service_marked_as_managed_that_nothing_wants_is_deleted(api: ai
 async def test_requests_are_passed_on(
     client: aiohttp.ClientSession, backend: Backend, certificate: Certificate
 ) -> None:
-    """`handler_proxy.go`: who asks stands in X-Remote-*; what the client says of itself there is dropped."""
+    """`handler_proxy.go`: the user is in X-Remote-*; headers of the client by these names are dropped."""
     await call(client, "POST", SERVICES, service(certificate))
     found = await reached(client, "v1.wardle.example.com", says("Passed"))
     assert condition(found) == ("True", "Passed", "all checks passed")
@@ -216,11 +216,11 @@ async def test_requests_are_passed_on(
     async with client.post(f"{WARDLE}/flunders?b=2&a=%20x", data=b"{}", headers=headers) as answer:
         assert answer.status == 201
         assert answer.headers["Audit-Id"] == "audit"
-        told = await answer.json()
-    assert told["path"] == f"{WARDLE}/flunders?a=+x&b=2"
-    assert told["body"] == "{}"
+        reported = await answer.json()
+    assert reported["path"] == f"{WARDLE}/flunders?a=+x&b=2"
+    assert reported["body"] == "{}"
     given: dict[str, list[str]] = {}
-    for name, value in told["headers"]:
+    for name, value in reported["headers"]:
         given.setdefault(name.lower(), []).append(value)
     assert given["x-remote-user"] == ["admin"]
     assert given["x-remote-group"] == ["system:masters", "system:authenticated"]
@@ -278,15 +278,15 @@ async def test_documents_are_merged(
     assert "/apis/other/" not in document["paths"]
     _, index = await call(client, "GET", "/openapi/v3")
     assert index["paths"][WARDLE[1:]] == {"serverRelativeURL": f"/openapi/v3{WARDLE}?hash=A"}
-    _, told = await call(client, "GET", f"/openapi/v3{WARDLE}?hash=A")
-    assert told["path"] == f"/openapi/v3{WARDLE}?hash=A"
+    _, reported = await call(client, "GET", f"/openapi/v3{WARDLE}?hash=A")
+    assert reported["path"] == f"/openapi/v3{WARDLE}?hash=A"
     await call(client, "DELETE", f"{SERVICES}/v1.wardle.example.com")
     assert await discovered() is None
     assert f"{WARDLE}/flunders" not in (await swagger())["paths"]
 
 
 async def until(ask: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:
-    """Asks until the answer is as wanted: documents are fetched beside requests and nothing tells of them."""
+    """Repeat a request until the answer is as wanted: documents are fetched beside requests, without notification."""
     async with asyncio.timeout(20):
         while not wanted(found := await ask()):
             await asyncio.sleep(0)
@@ -322,15 +322,15 @@ async def test_an_unavailable_service_is_told_of(
     slices = "/apis/discovery.k8s.io/v1/namespaces/system/endpointslices"
     endpoint: Object = {"metadata": {"name": "absent-1", "labels": labels}, "addressType": "IPv4", "endpoints": []}
     _, found = await call(client, "POST", slices, endpoint | {"ports": [{"name": "https", "port": 1}]})
-    told = await reached(client, name, says("MissingEndpoints"))
+    reported = await reached(client, name, says("MissingEndpoints"))
     want = 'endpointslices for service/absent in "system" have no addresses with port name "https"'
-    assert condition(told)[2] == want
+    assert condition(reported)[2] == want
 
 
 async def test_a_backend_must_be_trusted_and_well(
     client: aiohttp.ClientSession, backend: Backend, certificate: Certificate
 ) -> None:
-    """FailedDiscoveryCheck tells what Go's client would."""
+    """FailedDiscoveryCheck has the message of Go's client."""
     backend.healthy = False
     await call(client, "POST", SERVICES, service(certificate))
     name = "v1.wardle.example.com"

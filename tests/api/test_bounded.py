@@ -1,4 +1,4 @@
-"""Answers of webhooks and services without end: they cost no more than their bound, and the server says so."""
+"""Endless answers of webhooks and services: they cost no more than their bound, and the server reports it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from aiohttp import web
 
-from hydrofoil.registry import bounded
+from hydrofoil.outbound import bounds
 from tests.api.services import Certificate, certificate, listening, reaching
 from tests.api.test_conversion import NEW, hooked
 from tests.api.test_custom import CRDS, THINGS, call, thing
@@ -24,7 +24,7 @@ REGISTERED = "/apis/apiregistration.k8s.io/v1/apiservices"
 
 
 class Hook:
-    """A webhook that answers as it is told; `gone` is set once nobody reads its endless answer."""
+    """A webhook that answers as configured; `gone` is set once its endless answer has no reader."""
 
     def __init__(self) -> None:
         self.mode = ""
@@ -64,7 +64,7 @@ async def hook(certificate: Certificate) -> AsyncIterator[Hook]:
 
 @pytest.fixture
 async def client(hook: Hook, certificate: Certificate) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server with one object that the webhook has to convert."""
+    """Yield a client of a server with one object that the webhook has to convert."""
     where = {"namespace": "system", "name": "hook", "path": "/convert"}
     async with reaching(hook.port) as session:
         assert (await call(session, "POST", CRDS, hooked(certificate, service=where)))[0] == 201
@@ -81,7 +81,7 @@ async def test_an_answer_without_end(client: aiohttp.ClientSession, hook: Hook, 
     if mode == "endless":
         async with asyncio.timeout(10):
             await hook.gone.wait()
-        # What the sockets hold comes on top.
+        # The buffers of the sockets are on top.
         assert hook.sent < 32 << 20
 
 
@@ -110,13 +110,13 @@ async def test_a_head_without_end(client: aiohttp.ClientSession, hook: Hook) -> 
 
 
 def test_the_bound_follows_the_request() -> None:
-    assert bounded.review_bound(1, 100) == bounded.OBJECT + 800
-    assert bounded.review_bound(2, 100 << 20) == 3 * bounded.OBJECT
+    assert bounds.review_bound(1, 100) == bounds.OBJECT + 800
+    assert bounds.review_bound(2, 100 << 20) == 3 * bounds.OBJECT
 
 
 @pytest.mark.parametrize("path", ["/openapi/v3", "/apis", "/apis/wardle.example.com/v1"])
 async def test_documents_without_end(certificate: Certificate, path: str) -> None:
-    """A service whose documents do not end, discovery and what its availability is seen by: no more is read."""
+    """A service whose documents do not end, both discovery and the one its availability is seen by: no more is read."""
     gone: dict[str, asyncio.Event] = {path: asyncio.Event()}
     sent = 0
 
@@ -147,6 +147,6 @@ async def test_documents_without_end(certificate: Certificate, path: str) -> Non
         assert (await call(api, "POST", REGISTERED, body))[0] == 201
         async with asyncio.timeout(20):
             await gone[path].wait()
-        assert sent < 3 * bounded.DOCUMENT
+        assert sent < 3 * bounds.DOCUMENT
         groups = [g["name"] for g in (await call(api, "GET", "/apis"))[1]["groups"]]
         assert "wardle.example.com" in groups

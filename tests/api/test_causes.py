@@ -24,7 +24,7 @@ def fields(status: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "key", "said"),
+    ("path", "body", "key", "stated"),
     [
         (f"{CORE}/secrets", {"immutable": True, "data": {"k": "dg=="}}, "data", "immutable"),
         (f"{CORE}/configmaps", {"immutable": True, "data": {"k": "v"}}, "data", "immutable"),
@@ -37,7 +37,7 @@ def fields(status: Any) -> list[str]:
     ],
 )
 async def test_a_key_without_a_value_is_a_change_of_a_map(
-    api: aiohttp.ClientSession, path: str, body: dict[str, Any], key: str, said: str
+    api: aiohttp.ClientSession, path: str, body: dict[str, Any], key: str, stated: str
 ) -> None:
     """UP-02: what may not change gains no empty members either."""
     code, made = await answer(api, "POST", path, {"metadata": {"name": "fixed"}, **body})
@@ -45,7 +45,7 @@ async def test_a_key_without_a_value_is_a_change_of_a_map(
     made[key]["new"] = ""
     code, status = await answer(api, "PUT", f"{path}/fixed", made)
     assert (code, fields(status)) == (422, [key])
-    assert said in status["message"]
+    assert stated in status["message"]
 
 
 async def test_updates_show_empty_lists_and_maps_as_they_were_sent(api: aiohttp.ClientSession) -> None:
@@ -135,7 +135,7 @@ async def test_parameters_of_drivers_are_objects(api: aiohttp.ClientSession) -> 
 
 
 async def test_versions_of_new_objects_are_looked_at_last(api: aiohttp.ClientSession) -> None:
-    """RV-03: an object that is wrong otherwise is told so."""
+    """RV-03: another error of an object is reported instead."""
     body: dict[str, Any] = {"metadata": {"name": "Bad_Name", "resourceVersion": "5"}}
     code, _ = await answer(api, "POST", f"{CORE}/configmaps", body)
     assert code == 422
@@ -179,7 +179,7 @@ async def test_the_body_that_made_a_pod_changes_nothing(api: aiohttp.ClientSessi
 
 
 async def test_jobs_share_their_labels_after_validation(api: aiohttp.ClientSession) -> None:
-    """`SetDefaults_Job` sees the generated labels when the job is read back: a bad name is told of once."""
+    """`SetDefaults_Job` sees the generated labels when the job is read back: a bad name is reported once."""
     path = "/apis/batch/v1/namespaces/default/jobs"
     spec = {"template": {"spec": {"restartPolicy": "Never", **POD}}}
     code, status = await answer(api, "POST", path, {"metadata": {"name": "a" * 64}, "spec": spec})
@@ -190,7 +190,7 @@ async def test_jobs_share_their_labels_after_validation(api: aiohttp.ClientSessi
 
 
 async def test_members_of_services_that_are_cleared(api: aiohttp.ClientSession) -> None:
-    """`normalizeClusterIPs`, `patchAllocatedValues`: an address comes back, a policy that is empty is none."""
+    """`normalizeClusterIPs`, `patchAllocatedValues`: an address is restored, an empty policy is absent."""
     _, made = await answer(
         api, "POST", f"{CORE}/services", {"metadata": {"name": "s1"}, "spec": {"ports": [{"port": 1}]}}
     )

@@ -21,7 +21,7 @@ TAGGED = b"\xd9\xd9\xf7"
 
 @pytest.fixture
 async def gated() -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server that reads and writes CBOR."""
+    """Yield a client of a server that reads and writes CBOR."""
     server = Server(Config(port=0, controllers="", feature_gates={"CBORServingAndStorage": True}))
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": CBOR, "Accept": CBOR}) as session:
@@ -30,7 +30,7 @@ async def gated() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def plain(value: Any) -> Any:
-    """What was read, with the texts that upstream writes as byte strings as texts; bytes keep their tag."""
+    """Return a decoded value, with texts that upstream writes as byte strings as texts; bytes keep their tag."""
     if isinstance(value, cbor2.CBORTag):
         return value.value if value.tag == 22 else plain(value.value)
     if isinstance(value, bytes):
@@ -51,7 +51,7 @@ def secret(name: str, data: bytes) -> bytes:
 
 
 async def test_what_is_written_is_read_back(gated: aiohttp.ClientSession) -> None:
-    """MT-18, MT-20: bytes are bytes; JSON and CBOR tell of the same object."""
+    """MT-18, MT-20: bytes are bytes; JSON and CBOR show the same object."""
     async with gated.post(SECRETS, data=secret("a", b"\x00\xff")) as r:
         assert r.status == 201
         assert r.headers["Content-Type"] == CBOR
@@ -135,7 +135,7 @@ async def test_bombs_are_refused(gated: aiohttp.ClientSession, bomb: bytes) -> N
 
 
 async def test_a_text_is_no_bytes(gated: aiohttp.ClientSession) -> None:
-    """MT-20: base64 comes as a byte string, never as a text."""
+    """MT-20: base64 arrives as a byte string, never as a text."""
     body = cbor2.dumps({"metadata": {"name": "t"}, "data": {"k": "AP8="}})
     async with gated.post(SECRETS, data=body) as r:
         assert r.status == 400

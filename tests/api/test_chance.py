@@ -1,4 +1,4 @@
-"""What a server draws at random repeats with the seed that it was started with."""
+"""Random draws of a server repeat with its seed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SERVICE = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"p
 
 
 async def drawn(seed: int) -> list[Any]:
-    """What one server makes up: uids, names, addresses and ports."""
+    """Return values that one server generates: UIDs, names, addresses and ports."""
     server = Server(Config(port=0), chance=Chance(seed))
     await server.start()
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import compileall
-import os
 import re
 import resource
 import signal
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import hydrofoil
+from tests.api.calls import spent
 from tests.conftest import Process, command
 
 
@@ -85,7 +85,7 @@ def test_a_bad_flag_is_one_line(args: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def compiled() -> None:
-    """The package as an installation leaves it, also where PYTHONDONTWRITEBYTECODE is set."""
+    """Compile the package as an installation does, even if PYTHONDONTWRITEBYTECODE is set."""
     assert compileall.compile_dir(Path(hydrofoil.__file__).parent, quiet=1)
 
 
@@ -102,12 +102,6 @@ def taken(args: list[str]) -> float:
 def test_answers_at_once(flag: str) -> None:
     """Under 150 ms; the best of at most eight, since the machine may be busy."""
     assert any(taken(command(flag)) < 0.15 for _ in range(8))
-
-
-def spent(pid: int) -> float:
-    """Seconds of processor time of a process that runs."""
-    user, system = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
-    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def yardstick() -> float:

@@ -67,7 +67,7 @@ async def test_what_is_there_from_the_start(ranges: str, address: str, family: s
 
 @pytest.fixture
 async def dual() -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a cluster of both families."""
+    """Yield a client of a cluster of both families."""
     server = Server(Config(port=0, controllers="", service_cluster_ip_range="10.0.0.0/24,fd00::/112"))
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
@@ -76,7 +76,7 @@ async def dual() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def networks(spec: Object) -> list[str]:
-    """The families of the addresses, which lie in the ranges of the cluster."""
+    """Return the families of the addresses, which lie in the ranges of the cluster."""
     for ip in spec["clusterIPs"]:
         assert ipaddress.ip_address(ip) in ipaddress.ip_network("fd00::/112" if ":" in ip else "10.0.0.0/24")
     assert spec["clusterIP"] == spec["clusterIPs"][0]

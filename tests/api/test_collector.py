@@ -20,7 +20,7 @@ Object = dict[str, Any]
 
 
 def reference(owner: Object, *, block: bool = False) -> Object:
-    """What a dependent says of its owner."""
+    """Return the owner reference of a dependent."""
     meta = owner["metadata"]
     found = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": meta["name"], "uid": meta["uid"]}
     return {**found, "blockOwnerDeletion": True} if block else found
@@ -51,7 +51,7 @@ async def settled(server: Server) -> None:
 
 @pytest.fixture
 async def forgetful() -> AsyncIterator[Server]:
-    """A server whose history is shorter than what happens at once."""
+    """Run a server whose history is shorter than a burst of events."""
     server = Server(Config(port=0, history_events=50))
     await server.start()
     yield server

@@ -24,7 +24,7 @@ hooks = pytest.mark.program("openssl")
 
 
 def spec(*names: str, **more: Any) -> Object:
-    """A version's schema and labels: texts in `spec`, to select by."""
+    """Return a version's schema and labels: texts in `spec`, to select by."""
     properties = {"spec": {"type": "object", "properties": dict.fromkeys(names, TEXT) | more}}
     labels = [{"jsonPath": f".spec.{name}"} for name in names]
     return {"schema": {"type": "object", "properties": properties}, "selectableFields": labels}
@@ -41,7 +41,7 @@ async def prepare(client: aiohttp.ClientSession, hook: Hook, certificate: Certif
 
 
 async def names(client: aiohttp.ClientSession, query: str) -> list[str]:
-    """The names that a list of v2 gives."""
+    """Return the names in a list of v2."""
     _, listed = await call(client, "GET", f"{NEW}?{query}")
     return [o["metadata"]["name"] for o in listed["items"]]
 
@@ -150,7 +150,7 @@ async def test_objects_of_the_storage_version_before_are_converted_too(
 
 
 async def test_defaults_are_selected_by(api: aiohttp.ClientSession) -> None:
-    """A default of today's schema is what reading shows, also of what was written before it, or in another version."""
+    """Reads show a default of today's schema, also in objects written before it, or in another version."""
     made = definition(version("v1", storage=True, **spec("size", "color")), version("v2", **spec("size")))
     assert (await call(api, "POST", CRDS, made))[0] == 201
     assert (await call(api, "POST", THINGS, thing("a", spec={"size": "S"})))[0] == 201

@@ -16,13 +16,13 @@ OPEN: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 def version(name: str, *, storage: bool = False, served: bool = True, **more: Any) -> Object:
-    """A version of a definition."""
+    """Return a version of a definition."""
     schema = more.pop("schema", OPEN)
     return {"name": name, "served": served, "storage": storage, "schema": {"openAPIV3Schema": schema}, **more}
 
 
 def definition(*versions: Object, plural: str = "things", kind: str = "Thing", **spec: Any) -> Object:
-    """A definition of the group e.com."""
+    """Return a definition of the group e.com."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -38,7 +38,7 @@ def definition(*versions: Object, plural: str = "things", kind: str = "Thing", *
 
 
 def thing(name: str, api_version: str = "e.com/v1", **more: Any) -> Object:
-    """An object of it."""
+    """Return an object of it."""
     return {"apiVersion": api_version, "kind": "Thing", "metadata": {"name": name}, **more}
 
 
@@ -51,7 +51,7 @@ async def call(api: aiohttp.ClientSession, method: str, path: str, body: Any = N
 
 
 async def until(look: Callable[[], Awaitable[bool]]) -> None:
-    """Waits for a state."""
+    """Wait for a state."""
     async with asyncio.timeout(5):
         while not await look():
             await asyncio.sleep(0)
@@ -197,7 +197,7 @@ async def test_owners_of_custom_resources_are_collected(api: aiohttp.ClientSessi
         return (await call(api, "GET", f"{maps}/{name}"))[0] == 404
 
     await own("owned", owner["metadata"]["uid"])
-    # What is looked at later has no owner: once it is gone, the other one has been looked at and stayed.
+    # The object checked later has no owner: once it is deleted, the other one has been checked and kept.
     await own("stray", "0")
     await until(lambda: collected("stray"))
     assert not await collected("owned")
@@ -237,13 +237,13 @@ async def test_a_definition_whose_webhook_has_no_bundle_is_not_established(api: 
     made = definition(version("v1", storage=True), conversion={"strategy": "Webhook", "webhook": webhook})
     assert (await call(api, "POST", CRDS, made))[0] == 201
     _, found = await call(api, "GET", f"{CRDS}/things.e.com")
-    told = next(c for c in found["status"]["conditions"] if c["type"] == "Established")
-    assert (told["status"], told["reason"]) == ("False", "InvalidCABundle")
+    reported = next(c for c in found["status"]["conditions"] if c["type"] == "Established")
+    assert (reported["status"], reported["reason"]) == ("False", "InvalidCABundle")
     bundle = found["spec"]["conversion"]["webhook"]["clientConfig"].pop("caBundle")
     _, found = await call(api, "PUT", f"{CRDS}/things.e.com", found)
     _, found = await call(api, "GET", f"{CRDS}/things.e.com")
-    told = next(c for c in found["status"]["conditions"] if c["type"] == "Established")
-    assert (told["status"], told["reason"]) == ("True", "InitialNamesAccepted")
+    reported = next(c for c in found["status"]["conditions"] if c["type"] == "Established")
+    assert (reported["status"], reported["reason"]) == ("True", "InitialNamesAccepted")
     # Once it is established it stays valid.
     found["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] = bundle
     code, refused = await call(api, "PUT", f"{CRDS}/things.e.com", found)
@@ -275,7 +275,7 @@ async def test_defaults_of_embedded_metadata_must_be_metadata(api: aiohttp.Clien
 
 
 async def test_what_is_wrong_with_a_custom_resource_is_told_as_upstream_does(api: aiohttp.ClientSession) -> None:
-    """The kind that it says it is, values in the order of the schema; no strategic patch, of its scale neither."""
+    """The kind in the object, values in the order of the schema; no strategic patch, of its scale neither."""
     properties = {"size": {"type": "string", "enum": ["S", "M", "L"]}, "n": {"type": "integer"}}
     scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.n"}
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}

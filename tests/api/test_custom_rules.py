@@ -1,4 +1,4 @@
-"""Rules of custom resources and what is said of them, as kube-apiserver answered (CRD-17 to CRD-23)."""
+"""Rules of custom resources and their messages, as kube-apiserver answered (CRD-17 to CRD-23)."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ DRY = f"{CRDS}?dryRun=All"
 
 
 def ruled(of: Object, rule: str, **more: Any) -> Object:
-    """A schema with one rule."""
+    """Return a schema with one rule."""
     return {**of, "x-kubernetes-validations": [{"rule": rule, **more}]}
 
 
 def of(**properties: Any) -> Object:
-    """A definition whose objects have these members."""
+    """Return a definition whose objects have these members."""
     schema = {"type": "object", "properties": properties}
     return definition(version("v1", storage=True, schema=schema))
 
 
 async def causes(api: aiohttp.ClientSession, path: str, body: Object) -> list[str]:
-    """What is said against an object."""
+    """Return the messages against an object."""
     status, refused = await call(api, "POST", path, body)
     assert status == 422, refused
     return [c["message"] for c in refused["details"]["causes"]]
@@ -34,22 +34,24 @@ async def test_types_are_named_after_the_node_of_the_rule(api: aiohttp.ClientSes
     value = ruled(
         {"type": "object", "properties": {"n": {"type": "integer"}}}, "true", messageExpression="string(self)"
     )
-    (told,) = await causes(api, DRY, of(a={"type": "object", "maxProperties": 5, "additionalProperties": value}))
-    assert "overload for 'string' applied to '(selfType)'" in told
+    (reported,) = await causes(api, DRY, of(a={"type": "object", "maxProperties": 5, "additionalProperties": value}))
+    assert "overload for 'string' applied to '(selfType)'" in reported
 
 
 async def test_a_default_is_told_why_a_rule_does_not_compile(api: aiohttp.ClientSession) -> None:
     open_map = {"type": "object", "additionalProperties": True, "default": {"k": 1}}
-    told = await causes(api, DRY, of(a=ruled(open_map, "self.all(k, k != 'a')")))
+    reported = await causes(api, DRY, of(a=ruled(open_map, "self.all(k, k != 'a')")))
     why = "expression of type 'selfType' cannot be range of a comprehension (must be list, map, or dynamic)"
-    assert told[0].startswith('Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:1: ')
-    assert why in told[0]
+    assert reported[0].startswith(
+        'Invalid value: "object": rule compile error: compilation failed: ERROR: <input>:1:1: '
+    )
+    assert why in reported[0]
 
 
 async def test_a_default_is_not_spared_for_being_its_own_past(api: aiohttp.ClientSession) -> None:
     inner = {"type": "object", "properties": {"n": ruled({"type": "integer"}, "self > 10", message="too few")}}
-    told = await causes(api, DRY, of(a={**ruled(inner, "self.n == oldSelf.n"), "default": {"n": 1}}))
-    assert told == ["Invalid value: 1: too few"]
+    reported = await causes(api, DRY, of(a={**ruled(inner, "self.n == oldSelf.n"), "default": {"n": 1}}))
+    assert reported == ["Invalid value: 1: too few"]
 
 
 async def test_a_set_of_numbers_does_not_find_its_integers(api: aiohttp.ClientSession) -> None:

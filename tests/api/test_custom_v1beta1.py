@@ -1,4 +1,4 @@
-"""Definitions in `apiextensions.k8s.io/v1beta1`, where the server was told to serve it (CRD-08, 09, 11, 30, 37)."""
+"""Definitions in `apiextensions.k8s.io/v1beta1`, where that version is enabled (CRD-08, 09, 11, 30, 37)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WARNING = (
 
 @pytest.fixture
 async def beta(log: Log | None) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server that serves the old version too."""
+    """Yield a client of a server that serves the old version too."""
     server = Server(Config(port=0, runtime_config={"apiextensions.k8s.io/v1beta1": True}), log)
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
@@ -36,7 +36,7 @@ async def beta(log: Log | None) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def old(**spec: Any) -> Object:
-    """A definition of the old version, which needs no more than its names and a version."""
+    """Return a definition of the old version, which needs no more than its names and a version."""
     return {
         "apiVersion": "apiextensions.k8s.io/v1beta1",
         "kind": "CustomResourceDefinition",
@@ -46,7 +46,7 @@ def old(**spec: Any) -> Object:
 
 
 def closed(**properties: Any) -> Object:
-    """A `validation` whose schema is structural."""
+    """Return a `validation` whose schema is structural."""
     return {"openAPIV3Schema": {"type": "object", "properties": properties}}
 
 
@@ -101,7 +101,7 @@ async def test_what_a_client_of_those_days_sends(beta: aiohttp.ClientSession) ->
 
 
 async def test_both_versions_show_one_object(beta: aiohttp.ClientSession) -> None:
-    """CRD-09: what stands at the top is every version's in v1."""
+    """CRD-09: members at the top are every version's in v1."""
     column = {"name": "A", "type": "string", "JSONPath": ".a"}
     parts = {"validation": closed(a=TEXT), "subresources": {"status": {}}, "additionalPrinterColumns": [column]}
     assert (await call(beta, "POST", OLD, old(versions=VERSIONS, preserveUnknownFields=False, **parts)))[0] == 201

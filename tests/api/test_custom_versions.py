@@ -1,4 +1,4 @@
-"""Custom resources through another version than the stored one, and what reading fills (CRD-10 to CRD-27)."""
+"""Custom resources through another version than the stored one, and defaults on reads (CRD-10 to CRD-27)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ APPLY = {"Content-Type": "application/apply-patch+yaml"}
 
 
 def schema(**properties: Any) -> dict[str, Any]:
-    """A closed schema."""
+    """Return a closed schema."""
     return {"type": "object", "properties": properties}
 
 
@@ -86,7 +86,7 @@ async def test_formats_of_numbers_are_known_by_their_type(api: aiohttp.ClientSes
 
 
 async def test_parts_of_a_definition_that_nobody_can_read(api: aiohttp.ClientSession) -> None:
-    async def told(part: Any, **more: Any) -> Any:
+    async def reported(part: Any, **more: Any) -> Any:
         _, answer = await call(
             api, "POST", CRDS, definition(version("v1", storage=True, schema=schema(p=part)), **more)
         )
@@ -95,16 +95,16 @@ async def test_parts_of_a_definition_that_nobody_can_read(api: aiohttp.ClientSes
 
     at = "spec.validation.openAPIV3Schema"
     required = [(f"{at}.properties[p].items", "Required value: must be specified")]
-    assert await told({"type": "array", "items": "x"}) == required
-    assert await told({"type": "array", "items": []}) == required
-    assert (await told({"type": "object", "additionalProperties": 1})).endswith(": boolean or JSON schema expected")
+    assert await reported({"type": "array", "items": "x"}) == required
+    assert await reported({"type": "array", "items": []}) == required
+    assert (await reported({"type": "object", "additionalProperties": 1})).endswith(": boolean or JSON schema expected")
     twice = definition(*2 * [version("v1", storage=True)])
     _, answer = await call(api, "POST", CRDS, twice)
     assert answer["details"]["causes"][2]["message"] == 'Invalid value: ["v1"]: must have the storage version v1'
     unsupported = [(at, "Invalid value: \"\": OpenAPIV3Schema 'schema' is not supported")]
-    assert await told({"type": "string", "$schema": "x"}) == unsupported
+    assert await reported({"type": "string", "$schema": "x"}) == unsupported
     # Only what the root's junctors name has to be named beside them.
-    assert await told({"type": "object", "oneOf": [{"properties": {"zz": {"minimum": 1}}}]}) is None
+    assert await reported({"type": "object", "oneOf": [{"properties": {"zz": {"minimum": 1}}}]}) is None
 
 
 async def test_a_status_of_one_version_is_not_that_of_another(api: aiohttp.ClientSession) -> None:
@@ -130,7 +130,7 @@ async def test_reserved_words_are_fields_under_both_names(api: aiohttp.ClientSes
 
 
 async def test_owners_of_what_no_longer_fits_are_forgotten(api: aiohttp.ClientSession) -> None:
-    """`FieldManager.UpdateNoErrors` drops them, and an apply says why it cannot be."""
+    """`FieldManager.UpdateNoErrors` drops them, and an apply reports why it fails."""
     versions = version("v1", storage=True, schema=schema(a=TEXT, b=TEXT))
     assert (await call(api, "POST", CRDS, definition(versions)))[0] == 201
     _, made = await call(api, "POST", THINGS, thing("a", a="x", b="y"))

@@ -11,8 +11,8 @@ import aiohttp
 import pytest
 
 from hydrofoil import engine
+from hydrofoil.answer import HIGH_WATER
 from hydrofoil.endpoints import wire
-from hydrofoil.endpoints.handlers import watch
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
@@ -60,7 +60,7 @@ async def test_a_panic_is_a_status(
 
 @pytest.mark.parametrize("fault", FAULTS, ids=["panic", "exception"])
 async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.ClientSession, fault: BaseException) -> None:
-    """Others that are woken with it get their events; its reader is told and can come again."""
+    """Others that are woken with it get their events; its reader gets an error and can resume."""
     async with api.get(f"{CONFIGMAPS}?watch=1&fieldSelector=metadata.name!=x") as bad:
         broken: Any = max(server.app.hub._streams.items())[1]
         async with api.get(f"{CONFIGMAPS}?watch=1") as good, api.get(f"{CONFIGMAPS}?watch=1") as other:
@@ -82,7 +82,7 @@ async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.Clien
 async def test_a_controller_lives_through_a_fault(
     server: Server, api: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its source begins anew, and the present state makes up for what it missed."""
+    """Its source begins anew, and the present state replaces the missed events."""
     collector = next(c for c in server.controllers if type(c).__name__ == "GarbageCollector")
     owner = await post(api, CONFIGMAPS, {"metadata": {"name": "owner"}})
     reference = {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"]}
@@ -129,14 +129,14 @@ async def test_events_are_on_the_wire_before_the_answer(
 
 
 async def test_the_websocket_of_a_silent_reader_is_bounded(server: Server, api: aiohttp.ClientSession) -> None:
-    """The ring is its queue: what it has not taken stands there, in bytes and not in a count of events."""
+    """The ring is its queue: events it has not taken are there, in bytes and not in a count of events."""
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1") as socket:
         stream: Any = max(server.app.hub._streams.items())[1]
         # A client that does not read.
         socket._response.connection.transport.pause_reading()  # type: ignore[union-attr]
         for i in range(120):
             await post(api, CONFIGMAPS, {"metadata": {"name": f"n{i}"}, "data": {"k": "x" * 100_000}})
-        assert stream._sink._size <= watch.HIGH_WATER + 110_000
+        assert stream._sink._size <= HIGH_WATER + 110_000
         assert stream.behind
 
 
@@ -159,7 +159,7 @@ async def test_a_node_port_is_given_back_with_the_last_finalizer(server: Server,
 async def test_a_request_that_ends_after_its_commit_frees_nothing(
     server: Server, api: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The port belongs to the stored service, whatever becomes of the one who asked for it."""
+    """The port belongs to the stored service, however the request for it ends."""
     strategy: Any = server.app.registry.strategies["", "services"]
     body = {"metadata": {"name": "s"}, "spec": {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30124}]}}
     with monkeypatch.context() as patched:
@@ -206,7 +206,7 @@ POD = {"containers": [{"name": "c", "image": "i"}]}
 
 
 async def test_an_idle_server_forgets_states_by_time() -> None:
-    """A continue token expires although nobody writes; with the one of the refusal the rest can be read."""
+    """A continue token expires without any write; with the one of the refusal the rest can be read."""
     server = Server(Config(port=0, history_window=0.2))
     await server.start()
     async with aiohttp.ClientSession(server.url) as api:

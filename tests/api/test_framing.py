@@ -85,8 +85,8 @@ REFUSED = {
 }
 
 
-async def told(server: Server, data: bytes) -> bytes:
-    """All that comes back until the connection ends."""
+async def reported(server: Server, data: bytes) -> bytes:
+    """Return all bytes received until the connection ends."""
     host, _, port = server.url.removeprefix("http://").rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(data)
@@ -101,14 +101,14 @@ async def test_refused(server: Server, name: str) -> None:
     """One answer and the end, with the next request behind it: that one is never read."""
     data, status, text = REFUSED[name]
     for more in (b"", SECOND):
-        answer = await told(server, data + more)
+        answer = await reported(server, data + more)
         assert answer.startswith(b"HTTP/1.1 %d " % status)
         assert answer.count(b"HTTP/1.1 ") == 1
         assert answer.endswith(b"\r\n\r\n" + text.encode())
 
 
 async def test_other_versions_of_the_protocol(server: Server) -> None:
-    answer = await told(server, get(version=b"HTTP/2.0"))
+    answer = await reported(server, get(version=b"HTTP/2.0"))
     assert answer.startswith(b"HTTP/1.1 505 ")
     assert answer.endswith(b"\r\n\r\n505 HTTP Version Not Supported: unsupported protocol version")
 
@@ -116,21 +116,21 @@ async def test_other_versions_of_the_protocol(server: Server) -> None:
 @pytest.mark.parametrize("target", [b"http://x/version", b"https://y:1/version", b"http://x:80/version?a=b"])
 async def test_an_absolute_target_is_its_path(server: Server, target: bytes) -> None:
     """RFC 9112, 3.2.2."""
-    answer = await told(server, get(b"Connection: close", target=target))
+    answer = await reported(server, get(b"Connection: close", target=target))
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert b'"major": "1"' in answer
 
 
 async def test_the_asterisk_is_about_the_server(server: Server) -> None:
-    """RFC 9112, 3.2.4: as Go's server, which has nothing to say."""
-    answer = await told(server, b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    """RFC 9112, 3.2.4: as Go's server, with an empty body."""
+    answer = await reported(server, b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 200 ")
     assert b"Content-Length: 0\r\n" in answer
 
 
 @pytest.mark.parametrize("host", [b"x", b"", b"[::1]:80", b"a.b-c:1", b"a%20b"])
 async def test_hosts_that_are_taken(server: Server, host: bytes) -> None:
-    assert (await told(server, get(b"Connection: close", host=host))).startswith(b"HTTP/1.1 200 ")
+    assert (await reported(server, get(b"Connection: close", host=host))).startswith(b"HTTP/1.1 200 ")
 
 
 @pytest.mark.parametrize(

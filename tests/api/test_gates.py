@@ -19,7 +19,7 @@ Object = dict[str, Any]
 
 @asynccontextmanager
 async def serving(gates: dict[str, bool], **config: Any) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client of a server with these gates."""
+    """Yield a client of a server with these gates."""
     server = Server(Config(port=0, controllers="", feature_gates=gates, **config))
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
@@ -77,7 +77,7 @@ async def test_compression(on: bool) -> None:
     ],
 )
 async def test_unsafe_deletion(given: Object, beside: list[str]) -> None:
-    """DEL-13: what may not stand beside the option; it counts for nothing while the gate is off."""
+    """DEL-13: options that are forbidden beside this one, which has no effect while the gate is off."""
     options = {"kind": "DeleteOptions", "apiVersion": "v1", UNSAFE: True, **given}
     async with serving({"AllowUnsafeMalformedObjectDeletion": True}) as api:
         async with api.post(MAPS, json={"metadata": {"name": "a"}}) as r:

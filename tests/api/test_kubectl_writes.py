@@ -1,4 +1,4 @@
-"""kubectl's commands that write, by what they leave behind (done-when 4 of issue 6)."""
+"""kubectl's commands that write, by their result."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def container(kubectl: Kubectl, name: str) -> Object:
 
 
 def test_apply_on_the_clients_side(kubectl: Kubectl) -> None:
-    """Three ways: what others added stays, what the configuration no longer has goes."""
+    """Three ways: additions of others are kept, members that the configuration dropped are removed."""
     first = json.dumps(manifest("ConfigMap", "client", data={"a": "1", "b": "2"}))
     assert "created" in kubectl("apply", "-f", "-", stdin=first)
     assert "unchanged" in kubectl("apply", "-f", "-", stdin=first)
@@ -50,7 +50,7 @@ def test_apply_on_the_clients_side(kubectl: Kubectl) -> None:
 
 
 def test_apply_on_the_servers_side(kubectl: Kubectl) -> None:
-    """SSA-05, SSA-06: conflicts are told and can be forced; a manager's entry is its own."""
+    """SSA-05, SSA-06: conflicts are reported and can be forced; a manager's entry is its own."""
     apply = ("apply", "--server-side", "-f", "-")
     kubectl(*apply, "--field-manager=one", stdin=json.dumps(manifest("ConfigMap", "server", data={"a": "1"})))
     other = json.dumps(manifest("ConfigMap", "server", data={"a": "2", "b": "2"}))
@@ -92,8 +92,8 @@ def test_diff(kubectl: Kubectl) -> None:
     assert kubectl("diff", "-f", "-", stdin=json.dumps(live)) == ""
     changed = json.dumps({**live, "data": {"a": "2"}})
     for side in ((), ("--server-side", "--force-conflicts")):
-        told = kubectl("diff", "-f", "-", *side, stdin=changed, status=1)
-        assert '-  a: "1"\n+  a: "2"' in told
+        reported = kubectl("diff", "-f", "-", *side, stdin=changed, status=1)
+        assert '-  a: "1"\n+  a: "2"' in reported
     assert read(kubectl, "configmap", "diff")["data"] == {"a": "1"}
 
 
@@ -167,7 +167,7 @@ def test_set(kubectl: Kubectl) -> None:
 
 
 def test_rollout(kubectl: Kubectl) -> None:
-    """The replica sets of a history stand in for those that a controller makes."""
+    """The replica sets of a history replace those that a controller makes."""
     kubectl("create", "-f", "-", stdin=json.dumps(deployment("rolled")))
     live = read(kubectl, "deployment", "rolled")
     owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "rolled", "controller": True}
@@ -210,7 +210,7 @@ def test_labels_and_annotations(kubectl: Kubectl) -> None:
 
 
 def test_nodes(kubectl: Kubectl) -> None:
-    """A node that is cordoned has the taint that says so; drained, its pods are evicted."""
+    """A node that is cordoned has the taint for it; drained, its pods are evicted."""
     kubectl("create", "-f", "-", stdin=json.dumps(manifest("Node", "node")))
     kubectl("taint", "nodes", "node", "k=v:NoSchedule")
     assert {"key": "k", "value": "v", "effect": "NoSchedule"} in read(kubectl, "node", "node")["spec"]["taints"]

@@ -1,4 +1,4 @@
-"""Large patches are worked on off the loop, so that others are answered meanwhile (issue 6 E, UP-13)."""
+"""Large patches are processed off the loop, so that others are answered meanwhile (UP-13)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import Any
 import aiohttp
 import pytest
 
-from hydrofoil.registry.pool import LARGE, POOLED_TRIES
+from hydrofoil.pool import LARGE, POOLED_TRIES
 from hydrofoil.server.run import Server
 from tests.turns import Turns
 
 URL = "/api/v1/namespaces/default/configmaps"
 STEPS = ["default", "track", "prepare", "validate", "seal"]
-"""What is done off the loop once a patch has been laid over its object."""
+"""The steps off the loop once a patch is applied to its object."""
 
 
 def steps(media: str) -> list[str]:
-    """Who applies owns what is applied already."""
+    """Return the steps for a patch; an apply already has the ownership of its fields."""
     return [s for s in STEPS if s != "track" or "apply" not in media]
 
 
@@ -105,7 +105,7 @@ async def test_an_error_off_the_loop_is_answered(api: aiohttp.ClientSession, poo
 
 
 async def test_a_busy_object_is_patched_in_the_end(server: Server, api: aiohttp.ClientSession, pool: Pool) -> None:
-    """Others who write it during every try do not keep a large patch from being made."""
+    """Writes of others during every attempt do not prevent a large patch."""
     await create(api, {"old": "1"})
     registry = server.app.registry
     resource = next(r for r in registry.catalog.resources() if r.plural == "configmaps")

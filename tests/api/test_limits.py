@@ -26,7 +26,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @contextlib.asynccontextmanager
 async def serving(config: Config) -> AsyncIterator[tuple[Server, aiohttp.ClientSession]]:
-    """A server of these settings and a client of it."""
+    """Yield a server of these settings and a client of it."""
     server = Server(config)
     await server.start()
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as api:
@@ -39,7 +39,7 @@ Sender = Callable[[Server, bytes], Awaitable[Connection]]
 
 @pytest.fixture
 async def sent() -> AsyncIterator[Sender]:
-    """Opens a connection and sends something on it."""
+    """Open a connection and send bytes on it."""
     writers = []
 
     async def send(server: Server, data: bytes) -> Connection:
@@ -58,14 +58,14 @@ async def sent() -> AsyncIterator[Sender]:
 
 
 async def becomes(state: Callable[[], bool]) -> None:
-    """Waits for a state."""
+    """Wait for a state."""
     async with asyncio.timeout(5):
         while not state():
             await asyncio.sleep(0.005)
 
 
 async def stalled_list(sent: Sender, server: Server, api: aiohttp.ClientSession) -> Connection:
-    """A reader that takes the head of a list of 36 MB, and no more."""
+    """Connect a reader that takes the head of a list of 36 MB, and no more."""
     for i in range(40):
         async with api.post(CONFIGMAPS, json={"metadata": {"name": f"big{i}"}, "data": {"k": "x" * 900_000}}) as r:
             assert r.status == 201
@@ -134,7 +134,7 @@ def test_classes_of_requests() -> None:
 
 
 async def test_a_first_head_that_does_not_come(sent: Sender) -> None:
-    """Slowloris: neither silence nor half a head keeps a connection; one that has asked in time goes on."""
+    """Slowloris: neither silence nor half a head keeps a connection; one that has asked in time continues."""
     async with serving(Config(port=0, header_timeout=0.2)) as (server, _):
         whole = b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
         reader, writer = await sent(server, whole)

@@ -1,4 +1,4 @@
-"""Managed fields: who owns what through which endpoint."""
+"""Managed fields: ownership by manager and endpoint."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_a_patch_keeps_the_entries_that_it_does_not_touch(api: aiohttp.Cli
 
 
 async def test_a_scale_is_applied(api: aiohttp.ClientSession) -> None:
-    """`scalehandler.go`: a configuration of the Scale owns the replicas, of which the object's own applier lets go."""
+    """`scalehandler.go`: a configuration of the Scale owns the replicas, which the object's own applier gives up."""
     async with api.patch(f"{APPS}/d?fieldManager=one", json=deployment(), headers=APPLY) as r:
         assert r.status == 201
     scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": {"replicas": 3}}

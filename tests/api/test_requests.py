@@ -20,7 +20,7 @@ NO_KIND = 'no kind "{}" is registered for version "{}" in scheme "pkg/runtime/sc
 
 @pytest.fixture
 async def seeded(api: aiohttp.ClientSession) -> aiohttp.ClientSession:
-    """A config map, a deployment, and pods with a node that is not there, with none, and with one without addresses."""
+    """Create a config map, a deployment, and pods with an absent node, without a node, and with one without address."""
     pod: dict[str, Any] = {"containers": [{"name": "c", "image": "i"}]}
     template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}
     workload = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
@@ -40,7 +40,7 @@ async def seeded(api: aiohttp.ClientSession) -> aiohttp.ClientSession:
 
 
 async def asked(api: aiohttp.ClientSession, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
-    """The code and message of an answer, the path sent as it stands here."""
+    """Return the code and message of an answer, the path sent verbatim."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     async with api.request(
         method, URL(str(api._base_url).rstrip("/") + path, encoded=True), data=body, headers=sent

@@ -19,7 +19,7 @@ async def rules(api: aiohttp.ClientSession, namespace: str) -> dict[str, Any]:
 
 
 async def test_rules_are_those_of_the_bound_roles(api: aiohttp.ClientSession) -> None:
-    """URI-16: all of an administrator, what everyone has, and what a binding in the namespace adds."""
+    """URI-16: all of an administrator, the rules of everyone, and those that a binding in the namespace adds."""
     everywhere = await rules(api, "default")
     assert everywhere["resourceRules"][0] == {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
     assert everywhere["nonResourceRules"][0] == {"verbs": ["*"], "nonResourceURLs": ["*"]}
@@ -65,8 +65,8 @@ async def test_selectors_that_cannot_be_read_are_told(
         assert r.status == 201, await r.text()
         status = (await r.json())["status"]
     assert status["allowed"] is True
-    told = f"spec.resourceAttributes.{expected} due to parse error" if expected else None
-    assert status.get("evaluationError") == told
+    reported = f"spec.resourceAttributes.{expected} due to parse error" if expected else None
+    assert status.get("evaluationError") == reported
 
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
@@ -83,7 +83,7 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
     ],
 )
 async def test_nothing_prints_a_review(api: aiohttp.ClientSession, path: str, body: dict[str, Any]) -> None:
-    """MT-08: upstream's storage of them has no printer, so that a Table is none of what they produce."""
+    """MT-08: upstream's storage of them has no printer, so that a Table is not produced."""
     async with api.post(path, json=body, headers={"Accept": TABLE}) as r:
         assert r.status == 406
         types = "application/json, application/yaml, application/vnd.kubernetes.protobuf"

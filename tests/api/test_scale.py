@@ -1,4 +1,4 @@
-"""The scale subresource under server-side apply, and what a deletion leaves behind by default."""
+"""The scale subresource under server-side apply, and the default propagation policy of a deletion."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scale(name: str, **spec: Any) -> Object:
 
 
 def owners(found: Object) -> dict[tuple[str, str, str], Any]:
-    """The `spec` that each manager owns."""
+    """Return the `spec` that each manager owns."""
     return {
         (e["manager"], e["operation"], e.get("subresource", "")): e["fieldsV1"].get("f:spec")
         for e in found["metadata"]["managedFields"]
@@ -32,7 +32,7 @@ def owners(found: Object) -> dict[tuple[str, str, str], Any]:
 
 
 async def test_replicas_are_applied_through_scale(api: aiohttp.ClientSession) -> None:
-    """SSA-22: who applied the replicas is asked; by force they change hands, and come back by an apply of the main."""
+    """SSA-22: the applier of the replicas is their manager; force moves them, and an apply of main moves them back."""
     path = f"{APPS}/deployments/d"
     await call(api, "PATCH", f"{path}?fieldManager=main", deployment(replicas=2), **{"Content-Type": APPLY})
     through = f"{path}/scale?fieldManager=scaler"
@@ -75,7 +75,7 @@ async def test_what_a_scale_may_not_say(api: aiohttp.ClientSession) -> None:
 
 
 async def test_custom_resources_are_scaled_by_their_path(api: aiohttp.ClientSession) -> None:
-    """CRD-20: replicas stand where the definition says, under apply too."""
+    """CRD-20: replicas are at the path in the definition, under apply too."""
     paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     await call(api, "POST", CRDS, definition(version("v1", storage=True, subresources={"scale": paths})))
     await call(api, "POST", f"{THINGS}?fieldManager=maker", thing("t", spec={"size": 1, "x": "y"}))

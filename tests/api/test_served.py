@@ -1,4 +1,4 @@
-"""When what definitions say is served: those that are made beside the loop, and those that cannot be made."""
+"""The time at which definitions are served: those that are made beside the loop, and those that cannot be made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from hydrofoil.registry.pool import LARGE
+from hydrofoil.pool import LARGE
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
 
@@ -30,7 +30,7 @@ def thing(name: str) -> dict[str, Any]:
 
 
 async def served(api: aiohttp.ClientSession) -> list[str]:
-    """The versions that discovery has."""
+    """Return the versions that discovery has."""
     return [v["version"] for v in (await get(api, "/apis/e.com"))["versions"]]
 
 

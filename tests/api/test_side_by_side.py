@@ -28,7 +28,7 @@ async def serving(**settings: Any) -> AsyncIterator[tuple[Server, aiohttp.Client
 
 
 async def seen(api: aiohttp.ClientSession) -> dict[str, Any]:
-    """What a server shows that depends on its flags."""
+    """Return the answers of a server that depend on its flags."""
     found: dict[str, Any] = {}
     async with api.get("/apis") as r:
         found["groups"] = {g["name"]: [v["version"] for v in g["versions"]] for g in (await r.json())["groups"]}
@@ -66,7 +66,7 @@ async def test_each_server_is_what_its_own_flags_say() -> None:
 
 
 def globals_of(package: types.ModuleType) -> Iterator[tuple[str, Any]]:
-    """Every name of every module of the package that is loaded, with what it holds."""
+    """Yield every name of every loaded module of the package, with its value."""
     import sys
 
     for name, module in sorted(sys.modules.items()):

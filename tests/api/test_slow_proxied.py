@@ -47,7 +47,7 @@ class Dawdler:
 
 @pytest.fixture
 async def dawdler(certificate: Certificate) -> AsyncIterator[tuple[Dawdler, Server, aiohttp.ClientSession]]:
-    """A service, the server before it that waits for half a second, and a client."""
+    """Yield a service, the server before it that waits for half a second, and a client."""
     found = Dawdler()
     async with listening(certificate, "/{tail:.*}", found.handle) as port:
         where = {"system/hook": f"127.0.0.1:{port}"}

@@ -26,7 +26,7 @@ MANY = 20
 
 @pytest.fixture(params=["plain", "tls"])
 async def server(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Server]:
-    """A server that waits for half a second."""
+    """Yield a server that waits for half a second."""
     config = Config(port=0, controllers="", request_timeout=0.5)
     if request.param == "tls":
         cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
@@ -49,7 +49,7 @@ async def server(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 async def silent(server: Server, request: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A client that asks and then reads nothing."""
+    """Connect a client that sends a request and then reads nothing."""
     scheme, _, where = server.url.partition("://")
     host, _, port = where.rpartition(":")
     sock = socket.socket()
@@ -70,7 +70,7 @@ async def silent(server: Server, request: bytes) -> tuple[asyncio.StreamReader, 
 
 
 async def cut_off(server: Server) -> None:
-    """Waits until the server holds no connection."""
+    """Wait until the server holds no connection."""
     assert server._web is not None
     async with asyncio.timeout(10):
         while server._web.connections:
@@ -101,7 +101,7 @@ async def test_what_nobody_reads_is_dropped(server: Server, request_bytes: bytes
 
 @pytest.mark.program("openssl")
 async def test_one_answer_and_the_end(server: Server) -> None:
-    """What is left of an answer does not keep a connection open that is to be closed."""
+    """The unread rest of an answer does not keep a connection open that is to be closed."""
     answers = get(f"{MAPS}/a") * MANY + get(f"{MAPS}/a", "Connection: close")
     _, writer = await silent(server, answers)
     await cut_off(server)

@@ -68,7 +68,7 @@ async def test_a_refused_setting_leaves_nothing() -> None:
     with pytest.raises(StartError):
         await Server(Config(port=port, feature_gates={"Nope": True})).start()
     with socket.create_server(("127.0.0.1", port)):
-        """Nobody listens there."""
+        """No process listens there."""
 
 
 async def test_stop_comes_at_any_time() -> None:
@@ -81,7 +81,7 @@ async def test_stop_comes_at_any_time() -> None:
 
 @pytest.mark.parametrize("config", ["api/all=false,v1=true", "v1=false", "storage.k8s.io/v1=false"])
 def test_controllers_stay_out_of_what_is_off(config: str) -> None:
-    """GR-03: a start with what a controller looks at switched off."""
+    """GR-03: a start with resources of the controllers switched off."""
     args = command("serve", "--port", "0", "--runtime-config", config)
     with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None

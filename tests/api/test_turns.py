@@ -25,7 +25,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture(autouse=True)
 def turns() -> None:
-    """These tests look closer, and not at what fills the store."""
+    """Replace the guard: these tests have a lower bound, and do not measure while the store is filled."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def short() -> Iterator[Turns]:
 
 @pytest.fixture
 async def server() -> AsyncIterator[Server]:
-    """A server with a namespace for many objects."""
+    """Yield a server with a namespace for many objects."""
     server = Server(Config(port=0))
     await server.start()
     async with aiohttp.ClientSession(server.url) as session, session.post("/api/v1/namespaces", json=NAMESPACE) as r:
@@ -49,7 +49,7 @@ NAMESPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "bulk
 
 
 async def fill(server: Server, plural: str, body: dict[str, object], group: str = "", owners: object = None) -> None:
-    """Stores many objects, past the requests that would make them."""
+    """Store many objects directly, without requests."""
     resource = server.app.catalog.find(group, "v1", plural)
     assert resource is not None
     collection, clock = server.app.registry.collection(resource), server.app.clock.native

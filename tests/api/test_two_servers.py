@@ -48,7 +48,7 @@ async def two(logs: tuple[LateLog, LateLog]) -> AsyncIterator[Two]:
 
 @pytest.fixture
 async def third(two: Two, logs: tuple[LateLog, LateLog]) -> AsyncIterator[Start]:
-    """Starts one more server over the same log."""
+    """Start one more server over the same log."""
     async with AsyncExitStack() as stack:
 
         async def start() -> Session:
@@ -65,7 +65,7 @@ def configmap(name: str, **data: str) -> dict[str, Any]:
 
 
 async def read(answer: aiohttp.ClientResponse, count: int) -> list[tuple[str, str, str]]:
-    """The next events of a stream: kind, name, version."""
+    """Return the next events of a stream: kind, name, version."""
     found = []
     for _ in range(count):
         event = json.loads(await answer.content.readline())
@@ -130,19 +130,19 @@ async def test_watches_of_both_tell_the_same(two: Two) -> None:
             await post(two[i % 2], DEFAULT, configmap(f"n{i}"))
         async with other.delete(f"{DEFAULT}/n0") as r:
             assert r.status == 200
-        told = await read(mine, 5)
-        assert await read(theirs, 5) == told
-    assert [(kind, name) for kind, name, _ in told] == [
+        reported = await read(mine, 5)
+        assert await read(theirs, 5) == reported
+    assert [(kind, name) for kind, name, _ in reported] == [
         ("ADDED", "n0"),
         ("ADDED", "n1"),
         ("ADDED", "n2"),
         ("ADDED", "n3"),
         ("DELETED", "n0"),
     ]
-    # A watch that broke off goes on at the other server.
-    params["resourceVersion"] = told[1][2]
+    # A watch that broke off continues at the other server.
+    params["resourceVersion"] = reported[1][2]
     async with other.get(DEFAULT, params=params) as again:
-        assert await read(again, 3) == told[2:]
+        assert await read(again, 3) == reported[2:]
 
 
 async def test_pages_of_one_go_on_at_the_other(two: Two) -> None:
@@ -163,7 +163,7 @@ async def test_reads_wait_for_a_view_that_is_behind(two: Two, logs: tuple[LateLo
     version = made["metadata"]["resourceVersion"]
     paths = [f"{DEFAULT}/x", f"{DEFAULT}/x?resourceVersion={version}", DEFAULT]
     reads = [asyncio.ensure_future(get(other, path)) for path in paths]
-    # Whoever asks for any version is answered with what is there.
+    # A read at any version is answered with the present state.
     async with other.get(f"{DEFAULT}/x?resourceVersion=0") as r:
         assert r.status == 404
     assert not any(read.done() for read in reads)
@@ -181,7 +181,7 @@ async def test_a_version_that_is_never_reached_is_too_large(two: Two) -> None:
 
 
 async def test_what_services_hold_on_one_is_taken_on_the_other(two: Two) -> None:
-    """Addresses and ports follow the services that there are, whoever wrote them."""
+    """Addresses and ports follow the present services, whichever server wrote them."""
     one, other = two
     services = "/api/v1/namespaces/default/services"
     spec = {"type": "NodePort", "ports": [{"port": 80, "nodePort": 30111}], "clusterIP": "10.0.0.77"}
@@ -197,7 +197,7 @@ async def test_what_services_hold_on_one_is_taken_on_the_other(two: Two) -> None
 
 
 async def test_conditions_follow_what_the_other_writes(two: Two) -> None:
-    """A flow schema dangles until its level comes, on whichever server."""
+    """A flow schema dangles until its level exists, on whichever server."""
     one, other = two
     path = "/apis/flowcontrol.apiserver.k8s.io/v1"
     schema = {"metadata": {"name": "s"}, "spec": {"priorityLevelConfiguration": {"name": "l"}}}
@@ -289,7 +289,7 @@ async def test_streams_of_the_other_end_when_a_definition_changes(two: Two) -> N
 
 
 async def test_both_work_on_a_definition_and_agree(two: Two) -> None:
-    """Its status is written once, and the names of one that goes are free on both."""
+    """Its status is written once, and the names of a deleted one are free on both."""
     one, other = two
     await post(one, CRDS, definition())
     refused = definition("others", "Thing")

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from yarl import URL
 
-from hydrofoil.server import upgrade
+from hydrofoil.outbound import upgrade
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.services import Certificate, certificate
@@ -26,7 +26,7 @@ UPGRADE = {"Connection": "Upgrade", "Upgrade": "x"}
 
 @asynccontextmanager
 async def before(certificate: Certificate, answer: Stream) -> AsyncIterator[tuple[aiohttp.ClientSession, list[str]]]:
-    """A client of a server before a service that deals with upgrades by itself; and what the service did last."""
+    """Yield a client of a server before a service that handles upgrades by itself, and the service's last state."""
     done: list[str] = []
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -54,7 +54,7 @@ async def before(certificate: Certificate, answer: Stream) -> AsyncIterator[tupl
 
 
 async def test_an_answer_with_a_length_ends_there(certificate: Certificate) -> None:
-    """The service keeps its connection: nobody waits for its end."""
+    """The service keeps its connection: its end is not waited for."""
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno")
@@ -97,7 +97,7 @@ async def test_a_service_that_says_nothing_is_a_timeout(certificate: Certificate
 
 
 async def test_a_handshake_without_end(monkeypatch: pytest.MonkeyPatch, certificate: Certificate) -> None:
-    """A service that accepts and says nothing at all."""
+    """A service that accepts and sends nothing at all."""
     monkeypatch.setattr(upgrade, "HANDSHAKE_SECONDS", 0.3)
     over = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""What the server makes of values on its own: admission, allocation, protection, and writes that change nothing."""
+"""Values from the server itself: admission, allocation, protection, and writes that change nothing."""
 
 from __future__ import annotations
 
@@ -103,12 +103,12 @@ async def test_flow_schemas_tell_of_a_missing_level(api: aiohttp.ClientSession) 
     flow = "/apis/flowcontrol.apiserver.k8s.io/v1"
     spec = {"priorityLevelConfiguration": {"name": "later"}}
     await post(api, f"{flow}/flowschemas", {"metadata": {"name": "f"}, "spec": spec})
-    (told,) = (await get(api, f"{flow}/flowschemas/f"))["status"]["conditions"]
-    assert (told["type"], told["status"], told["reason"]) == ("Dangling", "True", "NotFound")
+    (reported,) = (await get(api, f"{flow}/flowschemas/f"))["status"]["conditions"]
+    assert (reported["type"], reported["status"], reported["reason"]) == ("Dangling", "True", "NotFound")
     level = {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
     await post(api, f"{flow}/prioritylevelconfigurations", {"metadata": {"name": "later"}, "spec": level})
-    (told,) = (await get(api, f"{flow}/flowschemas/f"))["status"]["conditions"]
-    assert (told["status"], told["reason"]) == ("False", "Found")
+    (reported,) = (await get(api, f"{flow}/flowschemas/f"))["status"]["conditions"]
+    assert (reported["status"], reported["reason"]) == ("False", "Found")
 
 
 async def test_a_patch_to_an_unknown_kind_shows_the_outcome(api: aiohttp.ClientSession) -> None:
@@ -133,7 +133,7 @@ async def test_a_review_with_metadata_shows_it_in_go_terms(api: aiohttp.ClientSe
 
 
 async def test_a_namespace_refuses_pods_by_its_labels(api: aiohttp.ClientSession) -> None:
-    """The PodSecurity plug-in: pods are refused, workloads warned of, and raising the level tells of what is there."""
+    """The PodSecurity plug-in: pods are refused, workloads warned of, and a higher level warns of existing pods."""
     prefix = "pod-security.kubernetes.io"
     meta = {"name": "strict", "labels": {f"{prefix}/enforce": "baseline"}}
     async with api.post("/api/v1/namespaces", json={"metadata": meta}) as r:
@@ -159,7 +159,7 @@ async def test_a_namespace_refuses_pods_by_its_labels(api: aiohttp.ClientSession
 
 
 async def test_evictions_at_once_share_what_a_budget_allows(api: aiohttp.ClientSession) -> None:
-    """URI-17: a budget is looked at as it stands when the disruption is taken from it."""
+    """URI-17: a budget is read in its state when the disruption is taken from it."""
     budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
     spec = {"selector": {"matchLabels": {"app": "evicted"}}, "maxUnavailable": 1}
     await post(api, budgets, {"metadata": {"name": "tight"}, "spec": spec})

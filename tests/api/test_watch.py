@@ -105,7 +105,7 @@ async def test_websocket(api: aiohttp.ClientSession) -> None:
 
 
 async def test_websocket_of_binary_events(api: aiohttp.ClientSession) -> None:
-    """One message an event, without the length that goes before each over HTTP."""
+    """One message an event, without the length prefix that each has over HTTP."""
     for name in ("ws-a", "ws-b"):
         await create(api, name)
     headers = {"Accept": "application/vnd.kubernetes.protobuf"}

@@ -24,7 +24,7 @@ WORKLOAD: dict[str, Any] = {
 
 
 async def patched(api: aiohttp.ClientSession, path: str, kind: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """The code and body of the answer to a patch."""
+    """Return the code and body of the answer to a patch."""
     async with api.patch(path, data=orjson.dumps(body), headers={"Content-Type": kind}) as r:
         return r.status, await r.json()
 
@@ -34,7 +34,7 @@ async def patched(api: aiohttp.ClientSession, path: str, kind: str, body: dict[s
 async def test_data_and_texts_of_a_secret_in_one_patch(
     api: aiohttp.ClientSession, kind: str, texts: dict[str, str]
 ) -> None:
-    """What a patch says of the data stays when it says something of the texts too (UP-10)."""
+    """Data in a patch is kept if the patch has texts too (UP-10)."""
     await post(api, f"{CORE}/secrets", {"metadata": {"name": "s"}, "data": {"a": "YQ=="}})
     code, secret = await patched(api, f"{CORE}/secrets/s", kind, {"data": {"b": "Yg=="}, "stringData": texts})
     assert code == 200
@@ -66,7 +66,7 @@ async def test_keys_that_go_always_writes_have_defaults(api: aiohttp.ClientSessi
 async def test_what_fits_the_schema_and_not_the_type(
     api: aiohttp.ClientSession, rest: dict[str, Any], why: str
 ) -> None:
-    """Upstream tells of it as of a mistake of its own."""
+    """Upstream reports it as an internal error."""
     body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}} | rest
     code, status = await patched(api, f"{DEPLOYMENTS}/d?fieldManager=m", APPLY, body)
     assert (code, status.get("reason")) == (500, None)
@@ -96,7 +96,7 @@ async def test_services_are_created_by_way_of_their_status(api: aiohttp.ClientSe
 
 
 def owners(found: dict[str, Any]) -> list[tuple[str, str, bool, bool]]:
-    """Manager, subresource, whether with a time, whether of the replicas: of each entry."""
+    """Return for each entry: manager, subresource, whether it has a time, whether it has the replicas."""
     entries = found["metadata"].get("managedFields", [])
     return [
         (e["manager"], e.get("subresource", ""), "time" in e, "f:replicas" in e["fieldsV1"].get("f:spec", {}))
@@ -115,7 +115,7 @@ async def test_owners_of_replicas_that_a_scale_leaves_alone(api: aiohttp.ClientS
 
 
 async def test_a_scale_takes_the_replicas_over(api: aiohttp.ClientSession) -> None:
-    """Who changes them has them then, by way of the subresource."""
+    """A manager that changes them through the subresource owns them."""
     await post(api, f"{DEPLOYMENTS}?fieldManager=one", {"metadata": {"name": "d"}, "spec": WORKLOAD})
     path = f"{DEPLOYMENTS}/d"
     assert (await patched(api, f"{path}/scale?fieldManager=two", MERGE, {"spec": {"replicas": 3}}))[0] == 200
@@ -145,7 +145,7 @@ async def test_addresses_of_a_pod(api: aiohttp.ClientSession) -> None:
 
 
 async def test_when_the_phase_of_a_volume_changed(api: aiohttp.ClientSession) -> None:
-    """The time is told anew with a new phase, and stays without one."""
+    """The time is set anew with a new phase, and kept without one."""
     spec = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/x"}}
     volume = await post(api, "/api/v1/persistentvolumes", {"metadata": {"name": "v"}, "spec": spec})
     since = volume["status"]["lastPhaseTransitionTime"]
@@ -231,7 +231,7 @@ async def test_a_dry_deletion_without_grace_is_told_as_graceful(api: aiohttp.Cli
 
 
 async def test_the_order_of_a_list_without_merge_key(api: aiohttp.ClientSession) -> None:
-    """Nothing tells its items apart (`validateMergeKeyInLists`)."""
+    """Its items have no key (`validateMergeKeyInLists`)."""
     role = {"metadata": {"name": "r"}, "rules": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]}
     roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles"
     await post(api, roles, role)
@@ -259,14 +259,14 @@ async def test_the_base_of_a_name_that_an_ingress_is_given_later(api: aiohttp.Cl
     ],
 )
 async def test_the_type_is_looked_at_first(api: aiohttp.ClientSession, named: dict[str, Any], text: str) -> None:
-    """Then only what stands in the object."""
+    """The content of the object is checked after that."""
     async with api.post(f"{CORE}/configmaps", json={"metadata": {"name": 5}} | named) as r:
         status = await r.json()
     assert (r.status, status["message"][: len(text)]) == (400, text)
 
 
 async def test_protobuf_of_another_type(api: aiohttp.ClientSession) -> None:
-    """It is told by the envelope, whatever its bytes would be in the type that is wanted (MT-05)."""
+    """The envelope names it, whatever its bytes would be in the type that is wanted (MT-05)."""
     protobuf = "application/vnd.kubernetes.protobuf"
     body = {"metadata": {"name": "d"}, "spec": WORKLOAD}
     async with api.post(f"{DEPLOYMENTS}?dryRun=All", json=body, headers={"Accept": protobuf}) as r:
@@ -277,7 +277,7 @@ async def test_protobuf_of_another_type(api: aiohttp.ClientSession) -> None:
 
 
 async def test_tables_of_what_is_not_stored_and_of_events(api: aiohttp.ClientSession) -> None:
-    """A dry run has no version; the part of an object has a text in its column (TB-03)."""
+    """A dry run has no version; the part of an object has a text in its column (MT-24)."""
     table = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
     async with api.post(f"{CORE}/configmaps?dryRun=All", json={"metadata": {"name": "c"}}, headers=table) as r:
         assert (await r.json())["metadata"] == {}
@@ -286,7 +286,7 @@ async def test_tables_of_what_is_not_stored_and_of_events(api: aiohttp.ClientSes
 
 
 async def test_a_collection_is_deleted_as_it_was(api: aiohttp.ClientSession) -> None:
-    """A version asks for the state at it, since upstream goes through the list in pages (SR-04)."""
+    """A version asks for the state at it, since upstream lists in pages (SR-04)."""
     first = await post(api, f"{CORE}/configmaps", {"metadata": {"name": "first"}})
     await post(api, f"{CORE}/configmaps", {"metadata": {"name": "second"}})
     query = f"resourceVersion={first['metadata']['resourceVersion']}&fieldSelector=metadata.name!%3Dkube-root-ca.crt"

@@ -16,13 +16,13 @@ FLAGS = ("--leader-elect=false", "--secure-port=0")
 
 
 def found(name: str) -> str | None:
-    """The path of a program, None where it is absent."""
+    """Return the path of a program; None if it is absent."""
     return shutil.which(name) or shutil.which(name, path=os.pathsep.join(filter(None, FOLDERS)))
 
 
 @contextmanager
 def beside(program: str, kubeconfig: Path, log: Path, *flags: str) -> Iterator[subprocess.Popen[str]]:
-    """The program while the block runs; what it says goes to the log."""
+    """Run the program while the block runs, with its output in the log."""
     line = [program, "--kubeconfig", str(kubeconfig), *FLAGS, *flags]
     with log.open("w") as out, subprocess.Popen(line, stdout=out, stderr=subprocess.STDOUT, text=True) as running:
         try:

@@ -65,7 +65,7 @@ def objects() -> list[Any]:
 
 
 def define() -> None:
-    """Creates the kind and waits until it is served."""
+    """Create the kind and wait until it is served."""
     definitions = client.ApiextensionsV1Api()
     definitions.create_custom_resource_definition(DEFINITION)
     established = False
@@ -75,7 +75,7 @@ def define() -> None:
 
 
 def seed(count: int) -> None:
-    """Makes the objects, and changes every tenth."""
+    """Create the objects, and change every tenth."""
     api = client.CustomObjectsApi()
     place = GROUP, VERSION, NAMESPACE, PLURAL
     for i in range(count):
@@ -86,7 +86,7 @@ def seed(count: int) -> None:
 
 
 def settled(found: list[Any]) -> bool:
-    """Whether each object says that it is reconciled."""
+    """Report whether each object is reconciled by its status."""
     return all(o.get("status", {}).get("steps") == o["spec"]["steps"] for o in found)
 
 
@@ -99,7 +99,7 @@ async def until(fits: Callable[[list[Any]], bool]) -> float:
 
 
 async def main(kubeconfig: str, count: int) -> None:
-    """Runs the operator until everything has come and gone."""
+    """Run the operator until all objects are created and deleted."""
     os.environ["KUBECONFIG"] = kubeconfig
     config.load_kube_config(kubeconfig)
     await asyncio.to_thread(define)

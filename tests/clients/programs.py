@@ -10,8 +10,8 @@ import pytest
 
 
 def built(name: str, where: pytest.TempPathFactory, package: str = ".") -> Path:
-    """A program of this folder, or of a package within it; its modules are pinned by sum, and come from the cache where
-    there is no network."""
+    """Return a program of this folder, or of a package within it; its modules are pinned by sum, and come from the
+    cache without a network."""
     source = Path(__file__).parent / name
     modules = subprocess.run(["go", "mod", "download"], cwd=source, capture_output=True, text=True, check=False)
     if modules.returncode:

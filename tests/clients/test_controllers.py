@@ -32,7 +32,7 @@ RUNNING = {
     "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
 }
 WRONG = re.compile(r"already exists|too old resource version|unexpected|panic|failed to (?:decode|list|watch)", re.I)
-"""What a log would have of events that came twice, out of order, or not at all."""
+"""Log lines caused by events that arrived twice, out of order, or not at all."""
 Object = dict[str, Any]
 
 
@@ -49,14 +49,14 @@ def controllers(process: Process, tmp_path: Path) -> Iterator[None]:
 
 
 async def events(api: aiohttp.ClientSession, path: str, since: str) -> AsyncGenerator[Object]:
-    """What happens to the objects of a path after a version, without an end."""
+    """Yield the events of the objects of a path after a version, without an end."""
     async with api.get(f"{path}?watch=1&resourceVersion={since}", timeout=aiohttp.ClientTimeout(None)) as stream:
         async for line in stream.content:
             yield json.loads(line)
 
 
 async def until(api: aiohttp.ClientSession, path: str, holds: Callable[[dict[str, Object]], bool]) -> dict[str, Object]:
-    """The objects of a path by name, once something holds of them."""
+    """Return the objects of a path by name, once a condition holds for them."""
     listed = await get(api, path)
     objects = {item["metadata"]["name"]: item for item in listed["items"]}
     async with aclosing(events(api, path, listed["metadata"]["resourceVersion"])) as stream:
@@ -87,7 +87,7 @@ async def kubelet(api: aiohttp.ClientSession) -> None:
 
 @asynccontextmanager
 async def cluster(url: str) -> AsyncIterator[aiohttp.ClientSession]:
-    """A client; a node that is ready, and its kubelet."""
+    """Yield a client, with a node that is ready, and its kubelet."""
     async with aiohttp.ClientSession(url) as api:
         status = {
             "capacity": {"cpu": "8", "memory": "16Gi", "pods": "110"},
@@ -103,7 +103,7 @@ async def cluster(url: str) -> AsyncIterator[aiohttp.ClientSession]:
 
 
 def deployment(replicas: int) -> Object:
-    """A Deployment of pods that do nothing."""
+    """Return a Deployment of pods that do nothing."""
     labels = {"app": "d"}
     containers = [{"name": "c", "image": "i:1"}]
     return {
@@ -119,7 +119,7 @@ def deployment(replicas: int) -> Object:
 
 
 async def settled(api: aiohttp.ClientSession, replicas: int) -> None:
-    """Wait for a Deployment whose status says that all is as it is meant to be."""
+    """Wait for a Deployment whose status reports that all replicas are available."""
 
     def holds(found: dict[str, Object]) -> bool:
         meta, status = found["d"]["metadata"], found["d"].get("status", {})
@@ -137,13 +137,13 @@ async def change(api: aiohttp.ClientSession, spec: Object) -> None:
 
 
 async def history(api: aiohttp.ClientSession, since: str) -> list[Object]:
-    """Every event of a pod after a version, as a watch from there tells it."""
+    """Return every event of a pod after a version, as a watch from there shows it."""
     async with api.get(f"{PODS}?watch=1&resourceVersion={since}&timeoutSeconds=1") as stream:
         return [json.loads(line) async for line in stream.content]
 
 
 async def test_a_deployment_is_scaled_and_rolled_out(process: Process, controllers: None) -> None:
-    """WA-07, WR-01: the caches of controllers see each write once; no pod is made twice and none is left behind."""
+    """WA-07: the caches of controllers see each write once; no pod is made twice and none is left behind."""
     async with cluster(process[1]) as api:
         since = (await get(api, PODS))["metadata"]["resourceVersion"]
         await post(api, DEPLOYMENTS, deployment(10))
@@ -159,11 +159,11 @@ async def test_a_deployment_is_scaled_and_rolled_out(process: Process, controlle
         assert not sets[next(iter(first))]["spec"]["replicas"]
         pods = await until(api, PODS, lambda pods: all("nodeName" in pod["spec"] for pod in pods.values()))
         assert {pod["spec"]["nodeName"] for pod in pods.values()} == {"n"}
-        told = await history(api, since)
-    versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in told]
+        reported = await history(api, since)
+    versions = [int(event["object"]["metadata"]["resourceVersion"]) for event in reported]
     assert versions == sorted(set(versions))
-    made = [event["object"]["metadata"]["name"] for event in told if event["type"] == "ADDED"]
-    ended = [event["object"]["metadata"]["name"] for event in told if event["type"] == "DELETED"]
+    made = [event["object"]["metadata"]["name"] for event in reported if event["type"] == "ADDED"]
+    ended = [event["object"]["metadata"]["name"] for event in reported if event["type"] == "DELETED"]
     assert len(made) == len(set(made)) == 100
     assert len(ended) == len(set(ended)) == 50
     assert set(made) - set(ended) == set(pods)

@@ -30,13 +30,13 @@ PROOFS = [
 
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built program."""
+    """Return the built program."""
     return built("go", tmp_path_factory)
 
 
 @pytest.mark.parametrize("watch_list", ["true", "false"])
 def test_typed_clients_informers_and_caches(program: Path, process: Process, watch_list: str) -> None:
-    """MT-05, WA-07, WA-17: informers start from initial events, or from a list and a watch of what follows."""
+    """MT-05, WA-07, WA-17: informers start from initial events, or from a list and a watch of later events."""
     environment = {**os.environ, "KUBE_FEATURE_WatchListClient": watch_list}
     line = [str(program), "-kubeconfig", str(process[2])]
     done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=90, env=environment)

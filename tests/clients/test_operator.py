@@ -24,7 +24,7 @@ def test_an_operator_reconciles_custom_resources(tmp_path_factory: pytest.TempPa
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["objects"] == OBJECTS
-    # A create, three writes and a deletion each, and what was tried again since the cache was behind.
+    # A create, three writes and a deletion each, and repeated attempts since the cache was behind.
     assert found["requests"] < 12 * OBJECTS
 
 

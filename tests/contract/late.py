@@ -17,12 +17,12 @@ from hydrofoil.storage.errors import Conflict, Exists, Missing, StorageError
 from hydrofoil.storage.log import Name, key
 
 TURNS = 3
-"""How many turns of the loop an event comes late."""
+"""The number of turns of the loop by which an event is late."""
 
 
 @dataclass
 class Kept:
-    """The truth of one collection: how far it is, what happened, and what is there."""
+    """The truth of one collection: its revision, its events, and its objects."""
 
     revision: int
     events: list[tuple[int, Change]] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Kept:
 
 
 class Truth:
-    """What is true, shared by any number of servers in this process. Each collection counts for itself, with gaps."""
+    """The truth, shared by any number of servers in this process. Each collection counts for itself, with gaps."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,18 +38,18 @@ class Truth:
         self._feeds: list[Feed] = []
 
     def collection(self, name: str) -> Kept:
-        """The truth of a collection; their revisions begin apart and cannot be compared."""
+        """Return the truth of a collection; their revisions begin apart and cannot be compared."""
         if name not in self._collections:
             self._collections[name] = Kept(1000 + 97 * len(self._collections))
         return self._collections[name]
 
     def begin(self, feed: Feed) -> None:
-        """Tell a feed of all writes from now on."""
+        """Send a feed all writes from now on."""
         with self._lock:
             self._feeds.append(feed)
 
     def end(self, feed: Feed) -> None:
-        """Tell a feed of nothing more."""
+        """Send a feed nothing more."""
         with self._lock:
             self._feeds.remove(feed)
 
@@ -59,23 +59,23 @@ class Truth:
             return self.collection(name).revision
 
     def state(self, name: str) -> tuple[list[tuple[int, Change]], int]:
-        """What there is, and at which revision."""
+        """Return the present objects, and their revision."""
         with self._lock:
             kept = self.collection(name)
             return list(kept.objects.values()), kept.revision
 
     def after(self, name: str, revision: int) -> list[tuple[int, Change]]:
-        """What happened after a revision."""
+        """Return the events after a revision."""
         with self._lock:
             events = self.collection(name).events
             return events[bisect_right(events, revision, key=lambda e: e[0]) :]
 
     def next(self, kept: Kept) -> int:
-        """The revision of the next write to a collection."""
+        """Return the revision of the next write to a collection."""
         return kept.revision + 1 + kept.revision % 7
 
     def commit(self, change: Change) -> int:
-        """Judge a change and give it a revision. Raises Exists, Missing and Conflict."""
+        """Check a change and give it a revision. Raise Exists, Missing and Conflict."""
         with self._lock:
             kept = self.collection(change.resource)
             present = kept.objects.get(change.key)
@@ -125,7 +125,7 @@ class Feed:
         self._work.put(partial(self._forget, name))
 
     def reach(self, name: str, done: Callable[[], None]) -> None:
-        """Tell when the view of a collection is as far as the truth is now."""
+        """Call `done` when the view of a collection is as far as the truth is now."""
         self.put(name)
         self._work.put(done)
 
@@ -134,11 +134,11 @@ class Feed:
         self._work.put(partial(self._replace, name))
 
     def when(self, change: Change, call: Callable[[Stored | None], None]) -> None:
-        """Have `call` take the version that a change makes, once the view shows it."""
+        """Pass `call` the version that a change makes, once the view shows it."""
         self._made[id(change)] = call
 
     def unless(self, change: Change) -> None:
-        """Nobody asks for the version any more."""
+        """Discard the version: it is no longer wanted."""
         del self._made[id(change)]
 
     def hold(self) -> None:
@@ -259,5 +259,5 @@ class LateLog:
         await done
 
     def _done(self, future: asyncio.Future[Any], result: object) -> None:
-        """Called by the feed's thread."""
+        """Set the result, from the thread of the feed."""
         self._loop.call_soon_threadsafe(future.set_result, result)

@@ -25,7 +25,7 @@ LOGS: dict[str, Callable[[], Log]] = {"local": LocalLog, "late": lambda: LateLog
 
 
 def native(group: str, version: str, plural: str) -> engine.ResourceType:
-    """A built-in type."""
+    """Return a built-in type."""
     found = CATALOG.find(group, version, plural)
     assert found
     return found.native
@@ -39,7 +39,7 @@ EVERYTHING = Selector(MAPS, "", "", "")
 
 @asynccontextmanager
 async def opened(log: Log) -> AsyncIterator[Storage]:
-    """A storage with its config maps loaded."""
+    """Yield a storage with its config maps loaded."""
     storage = Storage(log, Clock(), events=EVENTS)
     await storage.open()
     await maps_of(storage).wait()
@@ -48,12 +48,12 @@ async def opened(log: Log) -> AsyncIterator[Storage]:
 
 
 def maps_of(storage: Storage) -> Collection:
-    """The collection of config maps."""
+    """Return the collection of config maps."""
     return storage.collection(NAME, MAPS)
 
 
 def draft(name: str, namespace: str = "a", labels: dict[str, str] | None = None, uid: str = "", **data: str) -> Draft:
-    """A config map."""
+    """Return a config map."""
     body: dict[str, Any] = {"metadata": {"name": name, "namespace": namespace, "uid": uid or name}, "data": data}
     body["metadata"]["labels"] = labels or {}
     made, _ = MAPS.decode(json.dumps(body).encode(), "json")
@@ -67,17 +67,17 @@ def keys(found: list[Stored]) -> list[str]:
 
 
 def page(maps: Collection, limit: int, revision: int, start: str) -> ListCursor:
-    """A page of all."""
+    """Return a page of all."""
     return maps.list(MAPS, EVERYTHING, "json", limit, revision, start)
 
 
 def listed(maps: Collection, selector: Selector = EVERYTHING, revision: int = 0) -> list[str]:
-    """What is selected at a revision."""
+    """Return the selected names at a revision."""
     return keys(maps.list(MAPS, selector, "json", 0, revision, "").versions(1000))
 
 
 def watching(maps: Collection, revision: int | None, token: int = 1, selector: Selector = EVERYTHING) -> Watcher:
-    """A watch from after a revision."""
+    """Return a watch from after a revision."""
     return maps.watch(MAPS, selector, "json", revision, token, False)
 
 
@@ -85,7 +85,7 @@ Seen = tuple[str, str, int]
 
 
 def seen(watcher: Watcher) -> list[Seen]:
-    """What waits: kind of event, name, revision."""
+    """Return waiting events: kind of event, name, revision."""
     lines = b""
     left = None
     while left != NOTHING:

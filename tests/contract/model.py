@@ -24,7 +24,7 @@ class Model:
         return self.revision
 
     def create(self, key: str, labels: dict[str, str]) -> int | None:
-        """The revision of the new object; None when it exists."""
+        """Create the object; return its revision, None if it exists."""
         if key in self.objects:
             return None
         revision = self._note("ADDED", key, labels)
@@ -32,7 +32,7 @@ class Model:
         return revision
 
     def update(self, key: str, labels: dict[str, str]) -> int | None:
-        """The revision of the object now; None when it does not exist."""
+        """Update the object; return its revision, None if it does not exist."""
         if key not in self.objects:
             return None
         old = self.objects[key]
@@ -43,7 +43,7 @@ class Model:
         return revision
 
     def delete(self, key: str) -> int | None:
-        """The revision of the deletion; None when it does not exist."""
+        """Delete the object; return the revision of the deletion, None if it does not exist."""
         if key not in self.objects:
             return None
         _, labels = self.objects.pop(key)
@@ -62,6 +62,6 @@ class Model:
         return state
 
     def after(self, revision: int) -> list[tuple[int, str, str]]:
-        """The events after a revision."""
+        """Return the events after a revision."""
         first = bisect.bisect_right(self.events, (revision, "~", "", {}))
         return [(at, kind, key) for at, kind, key, _ in self.events[first:]]

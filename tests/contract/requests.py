@@ -1,4 +1,4 @@
-"""Requests without a connection, for what looks at no more than method, target and headers."""
+"""Requests without a connection, for code that reads only method, target and headers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ GATES = Gates({})
 
 
 def parts(hub: Any = None, seconds: float = 60.0) -> Parts:
-    """What the requests of a server that holds nothing share."""
+    """Return the shared parts of the requests of a server without objects."""
     return Parts(cast(Any, None), cast(Any, None), hub, GATES, Clock(), Chance(), seconds)
 
 
 def requested(method: str, target: str, headers: dict[str, str] | None = None) -> Context:
-    """The context of a request on a server that holds nothing."""
+    """Return the context of a request on a server that holds nothing."""
     return Context(make_mocked_request(method, target, headers=headers), parts())

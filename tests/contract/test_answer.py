@@ -26,7 +26,7 @@ class Nobody:
 async def answering(
     handler: Handler, *, seconds: float = 5.0
 ) -> AsyncIterator[Callable[[bytes], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]]:
-    """A wire on a port of its own; gives what sends bytes to it."""
+    """Yield a function that sends bytes to a wire on a port of its own."""
     wire = Wire(handler, parts(Nobody(), seconds))
     web = Connections(wire, header_timeout=5.0, answer_timeout=seconds, handler_cancellation=True)
     server = await asyncio.get_running_loop().create_server(web, "127.0.0.1", 0)
@@ -45,8 +45,8 @@ async def answering(
     await web.shutdown(0.2)
 
 
-async def told(handler: Handler, data: bytes = GET) -> bytes:
-    """What a client reads until the connection is quiet or ends."""
+async def reported(handler: Handler, data: bytes = GET) -> bytes:
+    """Return the bytes a client reads until the connection is quiet or ends."""
     async with answering(handler) as send:
         reader, _ = await send(data)
         out = await reader.readuntil(b"\r\n\r\n")
@@ -63,7 +63,7 @@ async def test_head_and_body_go_out_as_they_were_given() -> None:
     async def handler(_: Context) -> Answer:
         return Answer(201, b"X-A: b\r\n", b"body")
 
-    out = await told(handler)
+    out = await reported(handler)
     assert out.startswith(b"HTTP/1.1 201 Created\r\nX-A: b\r\nDate: ")
     assert out.endswith(b"\r\nContent-Length: 4\r\n\r\nbody")
 
@@ -82,7 +82,7 @@ async def test_hooks_run_before_the_first_and_the_last_byte() -> None:
 
         return Answer(200, b"", stream=stream)
 
-    out = await told(handler)
+    out = await reported(handler)
     assert out.endswith(b"\r\n\r\n6\r\nonetwo\r\n0\r\n\r\n")
     assert order == ["start 200", "stream", f"end {Outcome(200, True)}"]
 
@@ -108,7 +108,7 @@ async def test_the_end_is_told_also_when_the_connection_breaks() -> None:
 
 
 async def test_a_stream_that_fails_before_its_head_becomes_another_answer() -> None:
-    """What may fail is done before the head; what does fail there is answered with a Status."""
+    """Work that may fail is done before the head; a failure there is answered with a Status."""
 
     async def handler(_: Context) -> Answer:
         async def stream(_: Sink) -> None:
@@ -116,13 +116,13 @@ async def test_a_stream_that_fails_before_its_head_becomes_another_answer() -> N
 
         return Answer(200, b"", stream=stream)
 
-    out = await told(handler)
+    out = await reported(handler)
     assert out.startswith(b"HTTP/1.1 500 ")
     assert b'"kind":"Status"' in out
 
 
 async def test_a_stream_that_fails_after_its_head_breaks_the_connection() -> None:
-    """So that nobody takes a part for the whole."""
+    """So that no client takes a part for the whole."""
 
     async def handler(_: Context) -> Answer:
         async def stream(sink: Sink) -> None:
@@ -252,6 +252,6 @@ async def test_old_clients_read_to_the_end(word: bytes) -> None:
 
         return Answer(200, b"", stream=stream)
 
-    out = await told(handler, b"GET /x HTTP/1.0\r\nHost: x\r\n%s\r\n" % word)
+    out = await reported(handler, b"GET /x HTTP/1.0\r\nHost: x\r\n%s\r\n" % word)
     assert out.endswith(b"\r\n\r\nonetwo")
     assert b"Connection: close" in out

@@ -41,7 +41,7 @@ async def test_outer_filters_come_before_the_info_and_inner_ones_after_the_refus
 
 
 async def test_a_refusal_is_an_answer_too() -> None:
-    """Whoever stands before the filter that refuses reads it as any other answer; nothing was written."""
+    """A filter outside the one that refuses reads it as any other answer; nothing was written."""
     seen: list[int] = []
 
     async def journal(context: Context, inner: Handler) -> Answer:
@@ -66,7 +66,7 @@ async def test_what_is_raised_is_a_fault() -> None:
 
 
 async def test_refusals_come_before_the_route_is_asked() -> None:
-    """400 for a timeout that is none comes before 404 and 405, which only the catalog knows."""
+    """400 for an invalid timeout precedes 404 and 405, which only the catalog knows."""
 
     async def unasked(_: Context) -> Answer:
         raise AssertionError("the route was asked")
@@ -87,18 +87,18 @@ async def test_a_place_is_given_back_when_the_request_has_ended() -> None:
 
 
 async def test_the_end_is_told_once_and_to_all() -> None:
-    told: list[Any] = []
+    reported: list[Any] = []
     context = requested("GET", "/livez")
 
     def failing(_: Outcome) -> None:
-        told.append("failing")
+        reported.append("failing")
         raise RuntimeError("a hook")
 
-    context.at_end(told.append)
+    context.at_end(reported.append)
     context.at_end(failing)
     context.ended(200, True)
     context.ended(500, False)
-    assert told == ["failing", Outcome(200, True)]
+    assert reported == ["failing", Outcome(200, True)]
 
 
 def test_the_info_needs_no_catalog() -> None:

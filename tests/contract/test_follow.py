@@ -1,4 +1,4 @@
-"""What state that follows events is promised, on every log, and what a queue of keys promises."""
+"""The contract of state that follows events, on every log, and that of a queue of keys."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from tests.contract.logs import EVENTS, LOGS, MAPS, draft, maps_of, opened
 
 
 class Seen:
-    """Notes what it is told."""
+    """A record of all calls."""
 
     def __init__(self) -> None:
         self.names: set[str] = set()
-        self.told: list[tuple[str | None, str | None]] = []
+        self.reported: list[tuple[str | None, str | None]] = []
         self.replaced = 0
         self.settled = 0
         self.fails = 0
@@ -37,7 +37,7 @@ class Seen:
         if self.fails:
             self.fails -= 1
             raise RuntimeError("a state")
-        self.told.append((old and old.json.decode().partition('"data":')[2], new and new.name))
+        self.reported.append((old and old.json.decode().partition('"data":')[2], new and new.name))
         if new is not None:
             self.names.add(new.name)
         elif old is not None:
@@ -71,7 +71,7 @@ async def test_a_state_begins_with_all_there_is(maps: Collection, hub: Hub) -> N
         await maps.create(draft(f"n{i}"))
     followed = Followed(maps, MAPS, Seen(), hub)
     assert followed.state.names == {f"n{i}" for i in range(600)}
-    assert (followed.state.replaced, followed.state.told) == (1, [])
+    assert (followed.state.replaced, followed.state.reported) == (1, [])
 
 
 async def test_reading_it_first_brings_it_up_to_the_view(maps: Collection, hub: Hub) -> None:
@@ -90,7 +90,11 @@ async def test_it_is_told_what_was_before_and_what_is_now(maps: Collection, hub:
     stored = await maps.create(draft("a", k="1"))
     await maps.delete(await maps.update(stored, draft("a", k="2")))
     one, two = '{"k":"1"}}', '{"k":"2"}}'
-    assert [(old and old.strip(), new) for old, new in followed.state.told] == [(None, "a"), (one, "a"), (two, None)]
+    assert [(old and old.strip(), new) for old, new in followed.state.reported] == [
+        (None, "a"),
+        (one, "a"),
+        (two, None),
+    ]
 
 
 async def test_all_there_is_is_told_again_after_being_lapped(maps: Collection, hub: Hub) -> None:
@@ -145,12 +149,12 @@ async def test_who_waits_for_a_change_is_called_after_it_was_taken_in(maps: Coll
 async def test_who_waits_for_a_change_is_called_also_when_somebody_read_it_first(maps: Collection, hub: Hub) -> None:
     followed = Followed(maps, MAPS, Seen(), hub)
     assert followed.state.names == set()
-    told = asyncio.Event()
-    followed.on_change(told.set)
+    reported = asyncio.Event()
+    followed.on_change(reported.set)
     await maps.create(draft("a"))
     assert followed.state.names == {"a"}
     async with asyncio.timeout(5):
-        await told.wait()
+        await reported.wait()
 
 
 async def test_a_state_that_reads_itself_while_it_changes_is_told_in_order(
@@ -164,12 +168,12 @@ async def test_a_state_that_reads_itself_while_it_changes_is_told_in_order(
             assert followed.state is self
 
     followed: Followed[Seen] = Followed(maps, MAPS, Reading(), hub)
-    assert followed.state.told == []
+    assert followed.state.reported == []
     hub.remove(followed._token)
     names = [f"n{i}" for i in range(6)]
     for name in names:
         await maps.create(draft(name))
-    assert [new for _, new in followed.state.told] == names
+    assert [new for _, new in followed.state.reported] == names
 
 
 async def test_what_is_loaded_later_is_in_the_state() -> None:
@@ -236,7 +240,7 @@ async def test_a_key_is_worked_on_once_at_a_time() -> None:
 
 
 async def test_who_asks_while_it_runs_waits_for_the_next_turn() -> None:
-    """What the present turn has passed over is in the next one."""
+    """Changes missed by the present turn are in the next one."""
     state, seen = 1, []
     begun, gate = asyncio.Event(), asyncio.Event()
 
@@ -322,6 +326,23 @@ async def test_work_that_brings_about_more_does_not_wait_for_it() -> None:
         await queue.done(("a",))
         await queue.done(("b",))
     assert seen[:2] == [("a",), ("b",)]
+    await queue.close()
+
+
+async def test_what_a_worker_writes_of_its_own_key_is_its_work() -> None:
+    """Waiting for the own key within its work neither hangs nor has it worked on again."""
+    runs: list[str] = []
+
+    async def work(key: Key) -> bool:
+        runs.append(key[0])
+        await queue.done(key)
+        return True
+
+    queue = Queue("work", work, Clock())
+    await queue.done(("a",))
+    await asyncio.sleep(0)
+    assert runs == ["a"]
+    assert not len(queue)
     await queue.close()
 
 

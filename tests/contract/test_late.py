@@ -1,4 +1,4 @@
-"""Views whose truth is elsewhere: what is late, what is shared, and what was lost."""
+"""Views whose truth is elsewhere: late, shared, and lost events."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ async def test_a_feed_that_lost_its_place_tells_what_differs(two: Two) -> None:
     again = await mine.create(draft("reborn", uid="2"))
     two.logs[1].feed.lose("/configmaps")
     await other.wait()
-    told = seen(watcher)
-    assert sorted(told[:2]) == [("DELETED", "gone", before), ("DELETED", "reborn", before)]
-    assert told[2:] == [("MODIFIED", "changed", last.revision), ("ADDED", "reborn", again.revision)]
+    reported = seen(watcher)
+    assert sorted(reported[:2]) == [("DELETED", "gone", before), ("DELETED", "reborn", before)]
+    assert reported[2:] == [("MODIFIED", "changed", last.revision), ("ADDED", "reborn", again.revision)]
     assert listed(other) == listed(mine)
     found = other.get(MAPS, "a", "kept")
     assert found and found.revision == kept.revision
@@ -131,7 +131,7 @@ async def test_a_feed_that_lost_its_place_tells_what_differs(two: Two) -> None:
 
 
 def test_events_come_once_and_in_order() -> None:
-    """What a feed repeats is no news, wherever it took up its place again."""
+    """Repeated events of a feed are no news, wherever it took up its place again."""
     view = View(300.0, 100, 1 << 30, None, Clock().native)
     shard = view.shard("x")
     view.load("x", [(7, Change.create(shard, draft("old")))], 10)

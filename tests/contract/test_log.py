@@ -1,4 +1,4 @@
-"""What every log promises, and the collections over it, by the words of the promises (RV-*, PG-*, WA-*)."""
+"""The contract of every log, and of the collections over it, by the words of the requirements (RV-*, PG-*, WA-*)."""
 
 from __future__ import annotations
 
@@ -250,12 +250,12 @@ async def test_who_waits_for_too_long_is_told_how_far_it_is(
 
 
 async def test_a_watch_from_a_revision_to_come_begins_after_it(maps: Collection) -> None:
-    """Another watch of the same kind, which stands at the same place, is given what lies before."""
+    """Another watch of the same kind, at the same place, is given the earlier events."""
     first = await maps.create(draft("n0"))
     watchers = [watching(maps, first.revision), watching(maps, first.revision + 1000)]
     stored = [await maps.create(draft(f"n{i}")) for i in range(1, 4)]
-    told = [(kind, name) for kind, name, _ in seen(watchers[0])]
-    assert told == [("ADDED", f"n{i}") for i in range(1, 4)]
+    reported = [(kind, name) for kind, name, _ in seen(watchers[0])]
+    assert reported == [("ADDED", f"n{i}") for i in range(1, 4)]
     assert stored[-1].revision < first.revision + 1000
     assert seen(watchers[1]) == []
 
@@ -301,7 +301,7 @@ async def test_a_watcher_drains_at_most_what_is_asked_for(maps: Collection) -> N
 
 
 async def test_changes_are_handles_of_before_and_after(maps: Collection) -> None:
-    """The state first, as what came from nothing; then each change with what there was."""
+    """The state first, as objects without a version before; then each change with the version before."""
     old = await maps.create(draft("x", k="1"))
     watcher = watching(maps, None)
     begun, left = watcher.changes(10)

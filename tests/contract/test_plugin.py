@@ -1,4 +1,4 @@
-"""What admission and strategies are promised by the pipeline, on any plug-in."""
+"""The contract of the pipeline with admission and strategies, on any plug-in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hydrofoil.registry import store
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.strategies.base import Strategy
+from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.request import ADMIN, User
 from hydrofoil.server.run import Server
@@ -92,7 +92,7 @@ class Noting(Plugin):
 
 
 class Allocating(Strategy):
-    """Notes the outcomes that it is told."""
+    """A record of reported outcomes."""
 
     def __init__(self, registry: Registry) -> None:
         super().__init__(registry)
@@ -157,7 +157,7 @@ def labelled(old: Stored) -> Draft:
 
 
 class Overtaken:
-    """A change of an object that somebody else writes during the first tries."""
+    """A change of an object that another client writes during the first attempts."""
 
     def __init__(self, registry: Registry, times: int) -> None:
         self.registry, self.times = registry, times
@@ -194,7 +194,7 @@ async def test_validate_runs_for_each_name_that_is_tried(
     stored = await create(registry, chain, {"generateName": "n-"})
     seen = plugin.seen("validate")
     assert [s["metadata"]["name"] for s in seen] == ["n-taken", "n-free"]
-    # Each try begins from what admission left, with a uid of its own.
+    # Each attempt begins with the result of admission, with a uid of its own.
     assert len({s["metadata"]["uid"] for s in seen}) == 2 and stored.uid == seen[1]["metadata"]["uid"]
 
 
@@ -253,7 +253,7 @@ async def test_a_deletion_is_admitted_without_a_draft(registry: Registry, chain:
 
 
 async def test_admit_is_called_with_the_operation_that_it_turned_out_to_be(registry: Registry, plugin: Noting) -> None:
-    """A PUT of what is not there is a create."""
+    """A PUT of an absent object is a create."""
     write = Chain([plugin]).write(LEASES, "a", "n")
     await registry.create(LEASES, "a", draft({"metadata": {"name": "n"}}, LEASES), write, updated=True)
     await registry.update(LEASES, "a", "n", lambda old: old.thaw(), write)

@@ -15,7 +15,7 @@ EXPONENT = 1.4
 """Work that grows with a larger power of its input is a way to stop the server."""
 
 FLOOR = 0.006
-"""Seconds below which times say nothing."""
+"""The time in seconds below which times mean nothing."""
 
 _RAW = orjson.loads((files("hydrofoil.apis") / "data" / "catalog.json").read_bytes())
 _TYPES: dict[str, Any] = _RAW["types"]
@@ -36,7 +36,7 @@ _KEYS = frozenset(
         "values",
     ],
 )
-"""Members by which items are told apart."""
+"""Members that identify items."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Place:
         return self.shape in {"s", "y"}
 
     def body(self, size: int, *, full: bool) -> bytes:
-        """An object in which the place has so many items, small or full ones; a text has as many bytes."""
+        """Return an object in which the place has so many items, small or full ones; a text has as many bytes."""
         here: Any = _many(self.shape, size, full=full)
         for name in reversed(self.path):
             here = [here] if name == "[]" else {"k": here} if name == "{}" else {name: here}
@@ -103,7 +103,7 @@ def _many(shape: str, size: int, *, full: bool) -> Any:
 
 
 def _one(shape: str, i: int, deep: int, *, full: bool) -> Any:
-    """A value that differs from those of other numbers."""
+    """Return a value that differs from those of other numbers."""
     match shape[:1]:
         case "s":
             return f"v{i}"
@@ -148,7 +148,7 @@ class Clock:
         self.times: Times = {}
 
     def step(self, name: str, work: Callable[[], T], *refusals: type[Exception]) -> T | None:
-        """Does some work; `None` when it refuses."""
+        """Do some work; return None if it refuses."""
         begun = time.thread_time()
         try:
             return work()
@@ -173,8 +173,8 @@ def exponents(run: Callable[[int], Times], size: int, tries: int) -> dict[str, f
 
 
 def findings(run: Callable[[int], Times], size: int) -> list[str]:
-    """The steps that grow too fast at every size: a busy machine disturbs some of the times, and what has a bound stops
-    growing."""
+    """Return the steps that grow too fast at every size: a busy machine disturbs some of the times, and a bounded step
+    stops growing."""
     suspects = {step for step, power in exponents(run, size, 1).items() if power > EXPONENT}
     for tries, factor in ((3, 1), (3, 2), (2, 4)):
         if not suspects:

@@ -8,8 +8,8 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hydrofoil.apiextensions.resources import resources
 from hydrofoil.apis.catalog import Catalog
-from hydrofoil.apis.custom import resources
 from tests.shards import CLOCK, Kept
 
 CATALOG = Catalog()

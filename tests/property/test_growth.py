@@ -12,7 +12,7 @@ import pytest
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.clock import Chance
-from hydrofoil.registry.strategies.ranges import Ports
+from hydrofoil.registry.allocation.ranges import Ports
 from tests.property.growth import Clock, Place, Times, findings, places
 from tests.shards import CLOCK, Kept
 
@@ -28,7 +28,7 @@ PLACES = list(places())
 
 
 def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times:
-    """Takes a body through all that is done: read, made, looked at, written, changed, patched and applied."""
+    """Take a body through all steps: read, made, looked at, written, changed, patched and applied."""
     clock = Clock()
     step = clock.step
     given = step("decode", lambda: native.decode(whole, "json"), *REFUSALS)
@@ -71,7 +71,7 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
 
 
 def of_place(place: Place, size: int, *, full: bool) -> Times:
-    """The times of one place at a size."""
+    """Return the times of one place at a size."""
     native = CATALOG.native.resource(place.group, place.version, place.plural)
     size = size * BYTES // ITEMS if place.is_text else size
     return through_all(native, place.body(size, full=full), place.body(size // 2, full=full))
@@ -101,7 +101,7 @@ def timed(name: str, make: Callable[[int], Callable[[], object]]) -> Callable[[i
 
 
 def custom(schema: dict[str, Any], **spec: Any) -> tuple[engine.Stored, engine.ResourceType]:
-    """A stored definition and the type of its first version."""
+    """Return a stored definition and the type of its first version."""
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     names = {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"}
     body = {
@@ -128,14 +128,14 @@ MAPS = CATALOG.native.resource("", "v1", "configmaps")
 
 
 def foo(**members: Any) -> bytes:
-    """A custom resource."""
+    """Return a custom resource."""
     return orjson.dumps(
         {"apiVersion": "ex.io/v1", "kind": "Foo", "metadata": {"name": "x", "namespace": "d"}} | members
     )
 
 
 def of_definition(schema: Callable[[int], dict[str, Any]], size: int) -> Times:
-    """The times of a definition whose schema has a size: written, and compiled."""
+    """Return the times of a definition whose schema has a size: written, and compiled."""
     stored, _ = custom(schema(size))
     clock = Clock()
     draft = stored.thaw()

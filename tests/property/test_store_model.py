@@ -116,7 +116,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(size=st.sampled_from([1, 64, 65536]))
     def drain_some(self, size: int) -> None:
-        """Atomic batches or not: what a watcher was given is always a prefix of what happened."""
+        """Atomic batches or not: the events of a watcher are always a prefix of all events."""
         for watcher, revision, seen in self.watchers:
             data, _ = watcher.drain(size)
             self.read(data, seen)

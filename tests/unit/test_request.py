@@ -1,4 +1,4 @@
-"""What a method and a URL ask for."""
+"""The attributes of a method and a URL."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_parts(path: str, expected: tuple[str, str, str, str, str, str, str, boo
     ],
 )
 def test_verbs(method: str, target: str, verb: str) -> None:
-    """As rights name them; the catalog of what is served is not asked."""
+    """As in authorization rules; the catalog is not consulted."""
     assert parse(method, target).verb == verb
 
 

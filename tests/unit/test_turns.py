@@ -1,4 +1,4 @@
-"""The guard of the loop's turns measures what it says."""
+"""The guard of the loop's turns measures correctly."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ works.__module__ = "hydrofoil.works"
 
 @pytest.fixture(autouse=True)
 def turns() -> None:
-    """These tests have turns of their own."""
+    """Replace the guard: these tests have turns of their own."""
 
 
 async def turn_of(*callbacks: Callable[[], object]) -> None:
@@ -64,7 +64,7 @@ async def test_the_test_fails() -> None:
 
 
 async def test_paced_work_gives_turns() -> None:
-    """Work in pieces lets the loop go on within a few milliseconds."""
+    """Work in pieces lets the loop continue within a few milliseconds."""
     turns = 0
 
     async def others() -> None:

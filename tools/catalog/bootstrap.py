@@ -28,7 +28,7 @@ FLOW_CONSUMER = "api-priority-and-fairness-config-consumer-v1"
 
 
 class Bootstrap:
-    """Reads the objects of each source and records who owns their fields."""
+    """Read the objects of each source and record the managers of their fields."""
 
     def __init__(self, types: dict[str, Json], catalog: Json, priorities: Priorities) -> None:
         self.types = types
@@ -141,7 +141,7 @@ class Bootstrap:
         unmanaged: tuple[str, ...] = (),
         status_manager: str | None = None,
     ) -> Json:
-        """The object with the record of its managers, the applying one first."""
+        """Return the object with the record of its managers, the applying one first."""
         parts = path.split("/")
         group, version, plural = ("", *parts[2:]) if parts[1] == "api" else parts[2:]
         api_version = f"{group}/{version}" if group else version

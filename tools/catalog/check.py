@@ -1,4 +1,4 @@
-"""Compares the data files and the facts with what a running reference server answered."""
+"""Compare the data files and the facts with the answers of a running reference server."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Check:
         self.report("OpenAPI documents", self.openapi())
 
     def selectors(self) -> dict[str, list[str]]:
-        """Resource -> selectors that it accepts, for what can be listed."""
+        """Return resource -> selectors that it accepts, for listable resources."""
         found = {}
         for item in self.catalog["resources"]:
             if not item.get("served") or "list" not in item["verbs"]:

@@ -84,7 +84,7 @@ def served_by_default(version: str) -> bool:
 
 
 def selectors(resource: Json, facts: Facts) -> Json:
-    """Selectable fields besides name and namespace, and the names under which they are stored."""
+    """Return selectable fields besides name and namespace, and the names under which they are stored."""
     key = (resource["group"], resource["version"], resource["kind"])
     for entry in facts.field_selectors:
         if (entry["group"], entry["version"], entry["kind"]) == key:

@@ -80,7 +80,7 @@ def api_group(group: str, versions: list[str]) -> Json:
 
 
 def discovery(catalog: Json) -> Json:
-    """Every unaggregated document, keyed by its path; the lists stand below `resources`."""
+    """Return every unaggregated document, keyed by its path; the lists are below `resources`."""
     groups = served_versions(catalog)
     major, minor = catalog["version"].split(".")
     return {
@@ -101,7 +101,7 @@ def discovery(catalog: Json) -> Json:
 
 
 def response_kind(owner: Json, resource: Json) -> Json:
-    """A kind of the resource's own group and version is named without them."""
+    """Return the kind of a response; one of the resource's own group and version is named without them."""
     own = (owner["group"], owner["version"]) == (resource["group"], resource["version"])
     group, version = ("", "") if own else (owner["group"], owner["version"])
     return {"group": group, "version": version, "kind": owner["kind"]}

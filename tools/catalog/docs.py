@@ -29,7 +29,7 @@ class FieldDocs:
         }
 
     def member(self, type_name: str, name: str) -> str:
-        """The type of a member of a struct of the package."""
+        """Return the type of a member of a struct of the package."""
         text = (self._file.parent / "types.go").read_text(encoding="utf-8")
         found = re.search(rf"^type {type_name} struct \{{\n(?:.*\n)*?\t{name}\s+\*?(\w+)", text, re.MULTILINE)
         if found is None:
@@ -37,12 +37,12 @@ class FieldDocs:
         return found[1]
 
     def text(self, type_name: str, field: str) -> str:
-        """The text of a field; empty for one that is not in the map, as in Go."""
+        """Return the text of a field; empty for one that is not in the map, as in Go."""
         return self._tables.get(type_name, {}).get(field, "")
 
 
 class Descriptions:
-    """What the `Description` of a column says: a literal, or the text of a field."""
+    """The text in the `Description` of a column: a literal, or the text of a field."""
 
     def __init__(self, imports: dict[str, str], roots: dict[str, Path]) -> None:
         self._packages = {

@@ -107,7 +107,7 @@ def default_value(package: GoPackage, field: GoField) -> Any:
 
 
 def markers(field: GoField) -> dict[str, Any]:
-    """The same facts as OpenAPI's extensions, for a field that OpenAPI does not publish."""
+    """Return the same facts as OpenAPI's extensions, for a field that OpenAPI does not publish."""
     found: dict[str, Any] = {
         key: values[0]
         for key, values in (

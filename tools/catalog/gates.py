@@ -1,4 +1,4 @@
-"""The feature gates of kube-apiserver: stage, default and lock of each, and what each depends on."""
+"""The feature gates of kube-apiserver: stage, default, lock and dependencies of each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_gates(modules: Modules) -> Json:
 
 
 def latest(body: str) -> list[str | bool] | None:
-    """What holds in this release, of a gate's history."""
+    """Return the entry that applies to this release, from a gate's history."""
     now = None
     for spec in SPEC.findall(body):
         fields = {key: version or word for key, version, word in FIELD.findall(spec)}

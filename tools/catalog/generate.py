@@ -1,4 +1,4 @@
-"""Makes every data file of `hydrofoil.apis` from the published modules."""
+"""Generate every data file of `hydrofoil.apis` from the published modules."""
 
 from __future__ import annotations
 

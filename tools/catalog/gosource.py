@@ -78,7 +78,7 @@ class GoNamed:
 class GoPackage:
     path: str
     directory: Path
-    # What OpenAPI puts before the names of the types.
+    # The prefix that OpenAPI puts before the names of the types.
     prefix: str
     structs: dict[str, GoStruct] = field(default_factory=dict)
     named: dict[str, GoNamed] = field(default_factory=dict)
@@ -118,7 +118,7 @@ class Reader:
         self.lines = iter(text.split("\n"))
 
     def read(self) -> None:
-        # Markers stand in the two comment blocks closest above a declaration.
+        # Markers are in the two comment blocks closest above a declaration.
         earlier: list[str] = []
         block: list[str] = []
         for line in self.lines:

@@ -1,4 +1,4 @@
-"""The Go packages that declare API types, and what their type expressions mean in JSON."""
+"""The Go packages that declare API types, and the JSON form of their type expressions."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class GoTypes:
         return cls(packages)
 
     def locate(self, package: GoPackage, name: str, imports: Imports) -> tuple[GoPackage | None, str]:
-        """The package that declares a type, if it is one of ours, and the bare name."""
+        """Return the package that declares a type, if it is one of ours, and the bare name."""
         if "." not in name:
             return package, name
         alias, bare = name.split(".", 1)
@@ -79,7 +79,7 @@ class GoTypes:
         return found, bare
 
     def struct_of_named(self, package: GoPackage, name: str) -> tuple[GoPackage, str, GoStruct] | None:
-        """The struct behind a type declared as another one: `type A b.A`."""
+        """Return the struct behind a type declared as another one: `type A b.A`."""
         named = package.named[name]
         found, bare = self.locate(package, named.underlying, named.imports)
         if found and bare in found.structs:
@@ -87,7 +87,7 @@ class GoTypes:
         return None
 
     def shape(self, package: GoPackage, expression: str, imports: Imports) -> Json:
-        """The JSON shape of a type expression; enumerations are noted on their scalar."""
+        """Return the JSON shape of a type expression; enumerations are noted on their scalar."""
         expression = expression.lstrip("*")
         if expression in ("[]byte", "[]uint8"):
             return {"type": "string", "format": "byte"}
@@ -118,7 +118,7 @@ class GoTypes:
         return shape
 
     def enum(self, package: GoPackage, name: str) -> list[str | int] | None:
-        """The values of a named type that is marked as an enumeration."""
+        """Return the values of a named type that is marked as an enumeration."""
         key = package.name_of(name)
         if key in self.enums:
             return self.enums[key]

@@ -32,7 +32,7 @@ GROUPS = {
     "storage": "v1",
 }
 META = "k8s.io/apimachinery/pkg/apis/meta/v1"
-# What the rules show whole; everything below them comes along.
+# Types that messages of rules show whole; everything below them is included.
 ROOTS = (
     "admissionregistration.MutatingAdmissionPolicyBindingSpec",
     "admissionregistration.MutatingAdmissionPolicySpec",
@@ -107,7 +107,7 @@ SPECIAL = {
     "types.UID": "s",
     "types.NamespacedName": "a",
 }
-# Members that stand elsewhere in the versioned type; `^` is one struct up, `.` the struct itself.
+# Members with another path in the versioned type; `^` is one struct up, `.` the struct itself.
 MOVED = {
     ("admissionregistration.NamedRuleWithOperations", "RuleWithOperations"): ".",
     ("core.PodSecurityContext", "HostNetwork"): "^hostNetwork",
@@ -175,7 +175,7 @@ class InternalTypes:
         return self.internal[group], bare
 
     def qualified(self, package: GoPackage, expression: str, imports: Imports) -> str:
-        """A type name with the package that declares it."""
+        """Return a type name with the package that declares it."""
         bare = expression.lstrip("*")
         if "." not in bare:
             return f"{'meta' if package.path == META else package.path}.{bare}"
@@ -208,7 +208,7 @@ class InternalTypes:
         return self.shape(found, named.underlying, named.imports)
 
     def json_name(self, group: str, struct: str, member: str) -> str:
-        """The JSON name of a member in the versioned type of the same name."""
+        """Return the JSON name of a member in the versioned type of the same name."""
         package = self.versioned[group]
         for field in flattened(package, package.structs[struct]):
             if field.name == member:
@@ -225,7 +225,7 @@ def flattened(package: GoPackage, struct: GoStruct) -> Iterator[GoField]:
 
 
 def read_untagged(path: str, directory: Path) -> GoPackage:
-    """A package of internal types: their fields have no tags, which `GoPackage.read` takes for API."""
+    """Return a package of internal types: their fields have no tags, which `GoPackage.read` requires of API types."""
     package = GoPackage.read(path, directory, path)
     for file in sorted(directory.glob("*.go")):
         if file.name.endswith("_test.go") or file.name.startswith("zz_generated"):

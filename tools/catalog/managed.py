@@ -24,7 +24,7 @@ class Owner:
         self.applied = applied
 
     def struct(self, value: Json, type_name: str, path: str = "", *, there: bool = True) -> Json:
-        """`there` says that the empty object holds this struct as well."""
+        """Return the owned fields of a struct; `there`: the empty object has this struct as well."""
         fields = {field["name"]: field for field in self.types[type_name]["fields"]}
         owned = {}
         for key, item in value.items():
@@ -45,7 +45,7 @@ class Owner:
         return owned
 
     def content(self, value: Any, shape: Json, path: str, *, there: bool) -> Json:
-        """What is owned below a value; nothing when the value is owned as a whole."""
+        """Return the owned fields below a value; none if the value is owned as a whole."""
         if "ref" in shape:
             type_ = self.types[shape["ref"]]
             whole = "special" in type_ or "atomic" in (type_.get("mapType"), shape.get("mapType"))

@@ -59,7 +59,7 @@ def download(module: str, cache: Path) -> Path:
     cache.mkdir(parents=True, exist_ok=True)
     result = subprocess.run(
         ["go", "mod", "download", "-json", module],
-        # A directory without a go.mod, so that no other module has a say in the choice.
+        # A directory without a go.mod, so that no other module affects the choice.
         cwd=cache,
         env={**os.environ, "GOMODCACHE": str(cache.resolve() / "mod"), "GOFLAGS": ""},
         check=False,

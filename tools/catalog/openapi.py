@@ -40,7 +40,7 @@ def file_name(path: str) -> str:
 
 
 def trimmed(value: Any) -> Any:
-    """The value without CBOR content types."""
+    """Return the value without CBOR content types."""
     if isinstance(value, dict):
         return {key: trimmed(item) for key, item in value.items() if not is_cbor(key)}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Paths that the root document lists although no resource stands behind them."""
+"""Paths that the root document lists although no resource has them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def checks() -> dict[str, list[str]]:
 
 
 def root_paths(resources: list[Json], health: dict[str, list[str]]) -> list[str]:
-    """The sorted paths of `/` for a server that has the given resources and checks."""
+    """Return the sorted paths of `/` for a server that has the given resources and checks."""
     paths = {*OTHER, "/api", "/apis", "/apis/"}
     for endpoint, names in health.items():
         paths.add(f"/{endpoint}")

@@ -74,7 +74,7 @@ def message(body: str, package: str) -> Message:
 
 
 def definition(type_name: str, package: str) -> str:
-    """A proto type name as OpenAPI spells it."""
+    """Return a proto type name as OpenAPI spells it."""
     if type_name in SCALARS:
         return type_name
     full = type_name.removeprefix(".")
@@ -87,7 +87,7 @@ def definition(type_name: str, package: str) -> str:
 
 
 def proto_name(definition_name: str) -> str:
-    """An OpenAPI definition name as .proto files spell it."""
+    """Return an OpenAPI definition name as .proto files spell it."""
     full = definition_name.replace("io.k8s.", "k8s.io.", 1)
     for plain, dashed in DASHED.items():
         full = full.replace(dashed, plain)

@@ -1,4 +1,4 @@
-"""What Go's schemes have registered: kinds by group-version, those that no server serves any more included."""
+"""Registrations in Go's schemes: kinds by group version, including those that are no longer served."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INTERNAL = {"events.k8s.io": "core"}
 
 
 def registered(modules: Modules) -> Json:
-    """The kinds of each group-version, and the package of each group's internal types, by scheme."""
+    """Return the kinds of each group version, and the package of each group's internal types, by scheme."""
     roots = {
         "": modules.api,
         "apiextensions.k8s.io": modules.apiextensions / "pkg" / "apis",
@@ -39,7 +39,7 @@ def registered(modules: Modules) -> Json:
 
 
 def group_of(file: Path, text: str) -> str:
-    """The name of a group: in the file itself, or in that of its internal types."""
+    """Return the name of a group: in the file itself, or in that of its internal types."""
     found = GROUP.search(text) or GROUP.search((file.parent.parent / "register.go").read_text(encoding="utf-8"))
     if found is None:
         raise ValueError(f"no group in {file}")

@@ -31,7 +31,7 @@ def resource_facts(discovery: Path, types: dict[str, Json]) -> list[Json]:
     kinds = {
         (kind["group"], kind["version"], kind["kind"]): name
         for name, type_ in types.items()
-        # Meta types belong to every group; a kind's own type comes first.
+        # Meta types belong to every group; a kind's own type is first.
         for kind in type_.get("gvk", [])
         if kind["kind"] == name.rsplit(".", 1)[1]
     }

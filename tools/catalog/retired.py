@@ -14,7 +14,7 @@ PRIORITY = {CUSTOM[0]: (16700, 9)}
 
 
 def retired(resources: list[Json]) -> Iterator[Json]:
-    """The resources of retired group versions, made of those of their successor."""
+    """Yield the resources of retired group versions, made from those of their successor."""
     (group, version), successor = CUSTOM
 
     def older(name: str) -> str:

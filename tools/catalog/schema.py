@@ -1,4 +1,4 @@
-"""What the OpenAPI definitions say about fields."""
+"""Facts on fields in the OpenAPI definitions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def extensions(schema: Json) -> dict[str, Any]:
 
 
 def schema_only_field(name: str, definition: Json) -> Json:
-    """A property that no Go source declares: no proto number, no pointer."""
+    """Return a property that no Go source declares: no proto number, no pointer."""
     schema = definition["properties"][name]
     required = name in definition.get("required", [])
     return {

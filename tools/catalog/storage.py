@@ -27,7 +27,7 @@ OLDEST_READER = (number(VERSION)[0], number(VERSION)[1] - 1)
 
 
 def stored_as(resource: Json, resources: list[Json], lifecycle: dict[str, Json]) -> GroupVersionKind | None:
-    """The stored form, or None when nothing of the resource is stored.
+    """Return the stored form, or None if no objects of the resource are stored.
 
     `resources` lists the versions of a group by priority, the preferred one first.
     """

@@ -152,7 +152,7 @@ class TypeFacts:
         }
 
     def special(self, name: str) -> Json:
-        """A special type keeps its published scalar shape, and its message field by field."""
+        """Return a special type with its published scalar shape, and its message field by field."""
         facts: Json = {"special": SPECIAL[name]}
         if definition := self.definitions.get(name):
             shape = schema_shape(definition)

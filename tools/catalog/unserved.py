@@ -8,7 +8,7 @@ from .reach import reachable
 
 
 def unserved(facts: Facts, catalog: Json) -> Json:
-    """A catalog without resources, of the types that are missing in the one that is served.
+    """Return a catalog without resources, of the types that the served one lacks.
 
     Lists of old versions are left out: they differ from the served ones by the type of their items only.
     """

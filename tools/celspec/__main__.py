@@ -34,7 +34,7 @@ class Server:
         self._url = url
 
     def call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """The status and the body of an answer."""
+        """Return the status and the body of an answer."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request(self._url + path, data, headers, method=method)
@@ -46,7 +46,7 @@ class Server:
 
 
 def causes(answer: Any) -> dict[int, str]:
-    """The message of each rule that an answer objects to, by its number."""
+    """Return the message of each rule that failed in an answer, by its number."""
     found = {}
     for cause in answer.get("details", {}).get("causes", ()):
         if match := PLACE.search(cause["field"]):
@@ -55,7 +55,7 @@ def causes(answer: Any) -> dict[int, str]:
 
 
 def definition(batch: dict[int, Case]) -> dict[str, Any]:
-    """A definition with a rule for each member of `spec`."""
+    """Return a definition with a rule for each member of `spec`."""
     properties = {f"p{i}": {**c.schema, "x-kubernetes-validations": [{"rule": c.rule}]} for i, c in batch.items()}
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": properties}}}
     version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
@@ -66,7 +66,7 @@ def definition(batch: dict[int, Case]) -> dict[str, Any]:
 
 
 def run(server: Server, batch: dict[int, Case]) -> tuple[dict[int, str], dict[int, str]]:
-    """Which rules do not compile, and which do not hold, with what is said of each."""
+    """Return the rules that do not compile, and those that fail, with their messages."""
     refused: dict[int, str] = {}
     while left := {i: c for i, c in batch.items() if i not in refused}:
         code, answer = server.call("POST", DEFINITIONS, definition(left))
@@ -89,7 +89,7 @@ def run(server: Server, batch: dict[int, Case]) -> tuple[dict[int, str], dict[in
 
 
 def main() -> int:
-    """Prints figures; 0 when every case is as the specification has it."""
+    """Print figures; return 0 if every case passes as specified."""
     parser = argparse.ArgumentParser(prog="celspec", description=__doc__)
     parser.add_argument("--server", required=True, metavar="URL")
     parser.add_argument("--show", action="store_true", help="print each case that differs")

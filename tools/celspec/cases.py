@@ -17,7 +17,7 @@ PROTO = re.compile(r"TestAllTypes|google\.protobuf|NestedTestAllTypes|proto\.|ce
 
 
 class NotForUs(Exception):
-    """A case that no rule can say, with the reason."""
+    """A case that cannot be a rule, with the reason."""
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class Case:
 
 
 def literal(value: Message) -> str:
-    """A `cel.expr.Value` as an expression."""
+    """Return a `cel.expr.Value` as an expression."""
     ((kind, (given, *_)),) = value.items()
     match kind:
         case "int64_value":
@@ -67,19 +67,19 @@ TYPES = {name: name for name in ("bool", "bytes", "double", "int", "list", "map"
 
 
 def unsupported(what: str) -> str:
-    """Raises: no literal says it."""
+    """Raise NotForUs: there is no literal for it."""
     raise NotForUs(what)
 
 
 def double(text: str) -> str:
-    """A number with a point."""
+    """Return a number with a point."""
     if text.lstrip("-") in ("inf", "nan"):
         return f"double('{text}')"
     return text if re.search(r"[.e]", text) else f"{text}.0"
 
 
 def declared(value: Message) -> tuple[dict[str, Any], Any]:
-    """The schema and the JSON of a bound value."""
+    """Return the schema and the JSON of a bound value."""
     ((kind, (given, *_)),) = value.items()
     match kind:
         case "int64_value":
@@ -102,7 +102,7 @@ def declared(value: Message) -> tuple[dict[str, Any], Any]:
 
 
 def case(name: str, test: Message) -> Case:
-    """A case as a rule. Raises NotForUs."""
+    """Return a case as a rule. Raise NotForUs."""
     expression = test["expr"][0].decode()
     if "disable_check" in test or "container" in test or "disable_macros" in test:
         raise NotForUs("checks, macros or containers are switched")
@@ -133,7 +133,7 @@ def case(name: str, test: Message) -> Case:
 
 
 def cases(folder: Path, left_out: dict[str, int]) -> Iterator[Case]:
-    """Every case that a rule can say; the others are counted by the reason."""
+    """Yield every case that can be a rule; count the others by the reason."""
     for file in sorted(folder.glob("*.textproto")):
         for section in parse(file.read_text(encoding="utf-8")).get("section", ()):
             for test in section.get("test", ()):

@@ -18,7 +18,7 @@ SIMPLE = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f":
 
 
 def unescaped(text: str) -> bytes:
-    """The bytes that a quoted text stands for."""
+    """Return the bytes of a quoted text."""
 
     def one(m: re.Match[bytes]) -> bytes:
         octal, two, four, eight, other = m.groups()
@@ -92,5 +92,5 @@ class Parser:
 
 
 def parse(source: str) -> Message:
-    """A document."""
+    """Parse a document."""
     return Parser(source).message()

@@ -1,8 +1,8 @@
-"""Runs upstream's own specs of the API machinery (k8s.io/kubernetes, test/e2e/apimachinery) against a fresh server.
+"""Run upstream's own specs of the API machinery (k8s.io/kubernetes, test/e2e/apimachinery) against a fresh server.
 
 kube-controller-manager runs beside it, as quotas, cron jobs, deployments and the types of admission policies are its
-work. There is one node, and nothing that runs pods. What is left out and what is known to fail stands with its reason
-in `known.toml`; a failure that is not known there makes the exit status 1, and so does a run without results.
+work. There is one node, and nothing that runs pods. Specs that are left out or known to fail are in `known.toml` with
+their reasons; a failure that is not known there makes the exit status 1, and so does a run without results.
 
     make e2e
     make e2e FOCUS='Garbage collector'
@@ -47,14 +47,14 @@ class Outcome:
 
 @contextmanager
 def serving(kubeconfig: Path, log: Path) -> Iterator[str]:
-    """A server on a free port; gives its URL."""
+    """Run a server on a free port; yield its URL."""
     line = [sys.executable, "-m", "hydrofoil", "serve", "--port", "0", "--kubeconfig", str(kubeconfig)]
     line += ["--history-window", HISTORY]
     with log.open("w") as out, subprocess.Popen(line, stdout=subprocess.PIPE, stderr=out, text=True) as running:
         assert running.stdout is not None
         try:
-            for said in running.stdout:
-                if address := re.fullmatch(r"serving on (\S+)\n", said):
+            for stated in running.stdout:
+                if address := re.fullmatch(r"serving on (\S+)\n", stated):
                     yield address[1]
                     return
             raise RuntimeError(f"the server did not start; see {log}")
@@ -63,14 +63,14 @@ def serving(kubeconfig: Path, log: Path) -> Iterator[str]:
 
 
 def call(method: str, url: str, body: dict[str, Any], kind: str = "application/json") -> None:
-    """A write of JSON."""
+    """Send JSON in a write request."""
     asked = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": kind}, method=method)
     with urllib.request.urlopen(asked) as answer:
         answer.read()
 
 
 def add_node(server: str) -> None:
-    """A node that is ready; admission taints a new one."""
+    """Create a node that is ready; admission taints a new one."""
     status = {
         "capacity": RESOURCES,
         "allocatable": RESOURCES,
@@ -82,7 +82,7 @@ def add_node(server: str) -> None:
 
 
 def outcome(report: Path) -> Outcome:
-    """What a report of Ginkgo says."""
+    """Return the outcome in a report of Ginkgo."""
     found = Outcome()
     for suite in json.loads(report.read_text()):
         for spec in suite["SpecReports"] or ():
@@ -97,7 +97,7 @@ def outcome(report: Path) -> Outcome:
 
 
 def specs(kubeconfig: Path, where: Path, focus: str, skipped: list[str], procs: int) -> Outcome:
-    """Runs them, so many at once."""
+    """Run the specs, several at a time."""
     ginkgo, binary = found("ginkgo"), found("e2e.test")
     if ginkgo is None or binary is None:
         raise SystemExit("ginkgo and e2e.test are missing: make e2e builds them")
@@ -113,8 +113,8 @@ def specs(kubeconfig: Path, where: Path, focus: str, skipped: list[str], procs: 
     return outcome(report)
 
 
-def told(found: Outcome, known: dict[str, str]) -> int:
-    """Prints how it went; gives the exit status."""
+def reported(found: Outcome, known: dict[str, str]) -> int:
+    """Print the outcome; return the exit status."""
     expected = {name: why for name, why in known.items() if name in found.failed}
     new = {name: message for name, message in found.failed.items() if name not in known}
     print(f"{len(found.passed)} passed, {len(expected)} failed as expected, {len(new)} failed")
@@ -150,7 +150,7 @@ def main() -> int:
         with beside(manager, kubeconfig, where / "controllers.log", CONTROLLERS, plugins):
             focus = rf"\[sig-api-machinery\].*{chosen.focus}"
             ended = specs(kubeconfig, where, focus, skipped, chosen.procs)
-    status = told(ended, known)
+    status = reported(ended, known)
     print(f"{time.monotonic() - began:.0f} s; logs are in {where}")
     return status
 

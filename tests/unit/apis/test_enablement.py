@@ -1,4 +1,4 @@
-"""`--runtime-config`: what names nothing is refused in upstream's words (GR-03, GR-04)."""
+"""`--runtime-config`: unknown keys are refused with upstream's message (GR-03, GR-04)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feature gates: names, stages and locks of 1.36, in upstream's words (DEP-18 to DEP-23, SSA-58)."""
+"""Feature gates: names, stages and locks of 1.36, with upstream's messages (DEP-18 to DEP-23, SSA-58)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of a list is made on the loop, and what on a thread."""
+"""The work of a list on the loop, and that on a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the wire needs of aiohttp beyond its interface, by name."""
+"""The private names of aiohttp that the wire uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings, help and reference are made of what the rooms declare."""
+"""Settings, help and reference are made from the options of the packages."""
 
 from __future__ import annotations
 

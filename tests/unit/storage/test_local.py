@@ -11,7 +11,7 @@ ABSURD = 8_999_999_999_999_999
 
 
 class Set(Clock):
-    """A clock that stands at a moment."""
+    """A clock set to one moment."""
 
     def __init__(self, nanoseconds: int) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hydrofoil.clock import Chance
-from hydrofoil.registry.strategies.ranges import Addresses, Ports, Refused
+from hydrofoil.registry.allocation.ranges import Addresses, Ports, Refused
 
 
 def test_a_network_gives_each_address_once() -> None:

@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import asyncio, sys
-from hydrofoil import client
+from hydrofoil.outbound import client
 client.defer()
 import aiohttp
 from aiohttp import web
@@ -40,7 +40,7 @@ def test_the_client_comes_beside_the_loop() -> None:
 
 def test_a_server_starts_without_it() -> None:
     """No module that serving needs takes from the package itself what completes it."""
-    program = "import sys; from hydrofoil import client; client.defer(); import hydrofoil.server.run"
+    program = "import sys; from hydrofoil.outbound import client; client.defer(); import hydrofoil.server.run"
     program += "; assert 'aiohttp.client' not in sys.modules"
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stderr) == (0, "")

@@ -3,10 +3,10 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8080
 KUBECONFIG_FILE ?= .cache/kubeconfig
-RUST := $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
+RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test
+.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -79,8 +79,22 @@ binaries: .cache/bin/kube-controller-manager ## kube-controller-manager and kube
 e2e: build binaries .cache/bin/e2e.test ## Upstream's specs of the API machinery against a fresh server (FOCUS)
 	$(PY) -m tests.clients.e2e.run --focus '$(FOCUS)'
 
+deny: ## Licences, sources and twofold versions of what is linked in (needs cargo-deny)
+	cargo deny --all-features check licenses bans sources
+
+# Instrumented builds stand apart; the tests of the extension count for Rust as well as its own.
+COVERED := $(CURDIR)/target/coverage
+COVERAGE := RUSTFLAGS='-C instrument-coverage' CARGO_TARGET_DIR=$(COVERED) LLVM_PROFILE_FILE=$(COVERED)/%p-%12m.profraw
+
+coverage: build ## Lines covered of Python and of Rust, against their floors
+	rustup component add llvm-tools
+	rm -f $(COVERED)/*.profraw
+	$(COVERAGE) cargo test --workspace --exclude hydrofoil-py --locked --quiet
+	$(COVERAGE) cargo build --release --locked --quiet -p hydrofoil-py
+	$(COVERAGE) $(PY) -m tools.coverage $(COVERED)
+
 fuzz: ## Properties with many new cases, then each fuzz target for a minute (needs cargo-fuzz and a nightly toolchain)
-	PROPTEST_CASES=20000 cargo test --workspace --exclude hydrofoil-py --locked --quiet
+	PROPTEST_CASES=$${PROPTEST_CASES:-20000} cargo test --workspace --exclude hydrofoil-py --locked --quiet
 	for target in $$(cargo +nightly fuzz list --fuzz-dir rust/fuzz); do \
 	  cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target -- -max_total_time=$${SECONDS_EACH:-60} || exit 1; \
 	done

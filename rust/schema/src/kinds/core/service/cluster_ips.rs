@@ -2,7 +2,7 @@
 
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 
-use hydrofoil_types::{Again, Causes, Path, Value, Whole};
+use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use crate::read::Read;
 use crate::rules::check::Check;
@@ -45,6 +45,7 @@ pub(crate) fn rules(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
         let known = ["PreferDualStack", "RequireDualStack", "SingleStack"];
         causes.one_of(&SPEC.child("ipFamilyPolicy"), policy.as_str().unwrap_or(""), &known);
     }
+    let kept: Seen<_> = old.map_or(&[][..], |o| o.list("clusterIPs")).iter().map(Whole).collect();
     let mut wrong = false;
     for (i, address) in list.iter().enumerate() {
         let text = address.as_str().unwrap_or("");
@@ -55,7 +56,7 @@ pub(crate) fn rules(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
             }
             continue;
         }
-        if old.is_some_and(|o| o.list("clusterIPs").contains(address)) {
+        if kept.contains(&Whole(address)) {
             continue;
         }
         let before = causes.len();

@@ -214,6 +214,21 @@ async def test_conditions_follow_what_the_other_writes(two: Two) -> None:
     assert await dangles(one) == "False"
 
 
+async def test_one_level_ends_the_dangling_of_many_schemas(two: Two) -> None:
+    """Each written condition waits for no other: one loop writes them all."""
+    one, other = two
+    path = "/apis/flowcontrol.apiserver.k8s.io/v1"
+    for i in range(3):
+        spec = {"priorityLevelConfiguration": {"name": "l"}}
+        await post(one, f"{path}/flowschemas", {"metadata": {"name": f"s{i}"}, "spec": spec})
+    limited = {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}}
+    async with asyncio.timeout(20):
+        await post(other, f"{path}/prioritylevelconfigurations", {"metadata": {"name": "l"}, "spec": limited})
+    for i in range(3):
+        found = await get(other, f"{path}/flowschemas/s{i}")
+        assert found["status"]["conditions"][0]["status"] == "False"
+
+
 # Definitions
 
 

@@ -68,23 +68,33 @@ class Queue:
         if not self._closed and any(key not in self._running for key in self._waiting):
             self._staff()
 
-    async def done(self, key: Key) -> None:
-        """Wait until a key has been processed from its state at this call. Raise the error of that.
+    def done(self, key: Key) -> asyncio.Future[None]:
+        """Return the end of the work on a key, from its state at this call; await it for the error of that.
 
         A worker does not wait for its own queue: its writes to its own key are part of its work, other keys are put.
+        It is known by its task, so this is no coroutine: `gather` would run that in another task, and the worker would
+        wait for itself.
         """
         task = asyncio.current_task()
         if task in self._workers:
             if self._running.get(key) is not task:
                 self.put(key)
-            return
+            nothing = asyncio.get_running_loop().create_future()
+            nothing.set_result(None)
+            return nothing
         hope = self._hopes.get(key)
         if hope is None:
-            hope = self._hopes[key] = asyncio.get_running_loop().create_future()
+            hope = asyncio.get_running_loop().create_future()
             # No caller may be left to receive a fault, which is in the log.
             hope.add_done_callback(lambda h: h.cancelled() or h.exception())
+            if self._closed:
+                hope.cancel()
+                return hope
+            self._hopes[key] = hope
         self.put(key)
-        await asyncio.shield(hope)
+        waiting = asyncio.shield(hope)
+        waiting.add_done_callback(lambda w: w.cancelled() or w.exception())
+        return waiting
 
     async def _run(self) -> None:
         pace = Pace()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from hydrofoil.clock import Clock
 from hydrofoil.watch.queue import Key, Queue
 
@@ -41,6 +43,34 @@ async def test_keys_are_worked_on_in_their_order_and_each_once() -> None:
     await queue.done(("c",))
     assert seen == ["a", "b", "c"]
     await queue.close()
+
+
+async def test_work_waits_for_no_key_of_its_own_queue_in_whatever_way_it_asks() -> None:
+    """A worker that waited for another key would wait for itself."""
+    seen: list[str] = []
+
+    async def work(key: Key) -> bool:
+        seen.append(key[0])
+        if len(seen) < 4:
+            await asyncio.gather(*(queue.done((name,)) for name in "abc"))
+        return True
+
+    queue = Queue("work", work, Clock())
+    async with asyncio.timeout(5):
+        await queue.done(("a",))
+        await queue.done(("c",))
+    assert set(seen) == {"a", "b", "c"}
+    await queue.close()
+
+
+async def test_nobody_waits_for_a_closed_queue() -> None:
+    async def work(_: Key) -> bool:
+        return True
+
+    queue = Queue("work", work, Clock())
+    await queue.close()
+    with pytest.raises(asyncio.CancelledError):
+        await queue.done(("a",))
 
 
 async def test_the_end_cancels_work_and_those_who_wait_for_it() -> None:

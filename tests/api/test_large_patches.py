@@ -104,6 +104,26 @@ async def test_an_error_off_the_loop_is_answered(api: aiohttp.ClientSession, poo
     assert (status, answer["reason"]) == (422, "Invalid") and len(pool.given) == 1
 
 
+async def test_large_patches_of_one_object_take_turns(api: aiohttp.ClientSession) -> None:
+    """None of them works in vain, and none ends up on the loop."""
+    given: list[str] = []
+
+    class Noting(ThreadPoolExecutor):
+        def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            given.append(work.__name__)
+            return super().submit(work, *args, **kwargs)
+
+    await create(api, MANY)
+    asyncio.get_running_loop().set_default_executor(Noting())
+    count = 3 * POOLED_TRIES
+    media = "application/merge-patch+json"
+    answers = await asyncio.gather(*(patch(api, media, {"data": {f"n{i}": "1"}}) for i in range(count)))
+    assert [status for status, _ in answers] == [200] * count
+    assert given.count("default") == given.count("seal") == count
+    _, last = await patch(api, media, {})
+    assert last["data"] == MANY | {f"n{i}": "1" for i in range(count)}
+
+
 async def test_a_busy_object_is_patched_in_the_end(server: Server, api: aiohttp.ClientSession, pool: Pool) -> None:
     """Writes of others during every attempt do not prevent a large patch."""
     await create(api, {"old": "1"})

@@ -168,6 +168,23 @@ async def test_definitions(server: Server, api: aiohttp.ClientSession, short: Tu
     await until(gone)
 
 
+async def test_large_definitions(server: Server, api: aiohttp.ClientSession, short: Turns) -> None:
+    """State that follows definitions is made without their schemas, and patches of them take turns off the loop."""
+    texts = {f"field{i:04}": {"type": "string", "description": "d" * 40} for i in range(2000)}
+    big = definition(version("v1", storage=True, schema={"type": "object", "properties": texts}))
+    assert (await call(api, "POST", CRDS, big))[0] == 201
+    headers = {"Content-Type": "application/merge-patch+json"}
+
+    async def patch(number: int) -> None:
+        names = {"spec": {"names": {"shortNames": [f"t{number}"]}}}
+        async with api.patch(f"{CRDS}/things.e.com", json=names, headers=headers) as r:
+            assert r.status == 200
+
+    await asyncio.gather(*(patch(i) for i in range(8)))
+    _, found = await call(api, "GET", f"{CRDS}/things.e.com")
+    assert found["status"]["acceptedNames"]["shortNames"] == found["spec"]["names"]["shortNames"]
+
+
 async def test_large_objects(server: Server, api: aiohttp.ClientSession, short: Turns) -> None:
     big = {**CONFIGMAP, "metadata": {"name": "big"}, "data": {f"k{i}": "v\n" * 50 for i in range(9000)}}
     async with api.post(CONFIGMAPS, data=io.BytesIO(orjson.dumps(big))) as r:

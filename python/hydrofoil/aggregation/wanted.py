@@ -14,7 +14,7 @@ def services_of(definition: Stored | None) -> frozenset[str]:
     """Return the names of the API services of a definition's served versions, whether or not its names are accepted."""
     if definition is None:
         return frozenset()
-    spec = orjson.loads(definition.json)["spec"]
+    spec = orjson.loads(definition.outline())["spec"]
     return frozenset(f"{v['name']}.{spec['group']}" for v in spec["versions"] if v["served"])
 
 

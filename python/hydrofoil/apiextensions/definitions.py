@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 import orjson
 
 from hydrofoil.apiextensions import conditions
-from hydrofoil.apiextensions.conditions import Definition
+from hydrofoil.apiextensions.conditions import read
 from hydrofoil.apiextensions.finalizer import Finalizer
 from hydrofoil.apiextensions.resources import holds
 from hydrofoil.apiextensions.served import Served
@@ -88,11 +88,12 @@ class DefinitionStrategy(Strategy):
         kind = meta.kind
         group, _, version = meta.api_version.partition("/")
         bundle = [*(OLD_BUNDLE if version == "v1beta1" else BUNDLE)]
-        if (given := draft.get(bundle)) is not None and given != old.thaw().get(bundle):
-            before: Definition = orjson.loads(old.json)
+        if (given := draft.get(bundle)) is not None:
+            before = read(old)
             text: str = orjson.loads(given)
-            why = bundle_problem(base64.b64decode(text or ""))
-            if why and holds(before, "Established") and not bundle_problem(conditions.bundle(before)):
+            wanted, had = base64.b64decode(text or ""), conditions.bundle(before)
+            why = bundle_problem(wanted) if wanted != had else ""
+            if why and holds(before, "Established") and not bundle_problem(had):
                 at = "spec.conversion.webhookClientConfig.caBundle"
                 cause = ("FieldValueInvalid", f'Invalid value: "{text}": {why}', at)
                 raise invalid(group, kind, old.name, [cause])

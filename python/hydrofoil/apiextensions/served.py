@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.apiextensions.conditions import Definition
+from hydrofoil.apiextensions.conditions import Definition, read
 from hydrofoil.apiextensions.conversion import Webhook
 from hydrofoil.apiextensions.instances import InstanceStrategy
 from hydrofoil.apiextensions.name_conflicts import Taken
@@ -33,9 +33,9 @@ class Known:
     """The last published state of a definition."""
 
     state: bytes
-    """The hash of everything that serving depends on."""
+    """A digest of everything that serving depends on."""
     form: bytes
-    """The hash of everything that the representation of objects depends on."""
+    """A digest of everything that the representation of objects depends on."""
     natives: dict[str, ResourceType]
 
 
@@ -48,7 +48,7 @@ class Plan:
     state: bytes
     form: bytes
     selectable: bytes
-    """The hash of the selectable fields; empty for those that all objects have."""
+    """A digest of the selectable fields; empty for those that all objects have."""
 
     @property
     def large(self) -> bool:
@@ -164,7 +164,7 @@ class Served:
         self._changed[name] = None
         self._faults.pop(name, None)
         try:
-            definition: Definition = orjson.loads(stored.json)
+            definition = read(stored)
             accepted = definition.get("status", {}).get("acceptedNames", {})
             self._accepted[name] = accepted
             (self._waiting.discard if definition["spec"]["names"] == accepted else self._waiting.add)(name)
@@ -201,15 +201,15 @@ class Served:
             return None
         names = definition["status"]["acceptedNames"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
-        # Not from the decoded spec: a schema may be nested too deeply to be encoded here.
-        spec = stored.thaw().get(["spec"]) or b""
-        state = hashlib.sha256(b"".join((spec, orjson.dumps([names, conditions])))).digest()
+        # Of the text: decoding the schemas is long work, and they may be nested too deeply for it.
+        spec = hashlib.sha256(stored.member("spec") or b"").digest()
+        state = spec + orjson.dumps([names, conditions])
         if (known := self._known.get(name)) is not None and known.state == state:
             return None
-        form = hashlib.sha256(b"".join((spec, orjson.dumps(names)))).digest()
+        form = spec + orjson.dumps(names)
         # Selectable values are read with defaults, which a schema may change.
         selects = any(v.get("selectableFields") for v in definition["spec"]["versions"])
-        return Plan(stored, definition, state, form, hashlib.sha256(spec).digest() if selects else b"")
+        return Plan(stored, definition, state, form, spec if selects else b"")
 
     def _publish(self, plan: Plan) -> None:
         """Publish a definition, or begin to prepare it."""
@@ -251,7 +251,7 @@ class Served:
         if known is not None:
             form, natives = known.form, known.natives
         while (stored := self._present.get(name)) is not None:
-            plan = self._plan(stored, orjson.loads(stored.json))
+            plan = self._plan(stored, read(stored))
             if plan is None:
                 return
             if form != plan.form:
@@ -260,7 +260,7 @@ class Served:
             if self._present.get(name) is not stored:
                 continue
             webhook = self._webhook(name, plan.definition["spec"].get("conversion", {}))
-            made = await run(resources, plan.definition, natives, webhook, pooled=plan.large)
+            made = resources(plan.definition, natives, webhook)
             if self._reselects(plan):
                 instances = stored_resource(plan.definition, natives, webhook)
                 collection = self._registry.collection(instances)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-import orjson
-
 from hydrofoil.apiextensions import conditions, name_conflicts
-from hydrofoil.apiextensions.conditions import Change, Definition
+from hydrofoil.apiextensions.conditions import Change, Definition, read
 from hydrofoil.apiextensions.resources import condition
 from hydrofoil.apiextensions.served import Served
 from hydrofoil.apis.catalog import Resource
@@ -26,6 +24,10 @@ from hydrofoil.watch.queue import Key, Queue
 FINALIZER = "customresourcecleanup.apiextensions.k8s.io"
 MANAGER = "kube-apiserver"
 """The field manager of the status, as upstream's."""
+
+
+Choose = Callable[[Stored, Definition], Awaitable[Change | None] | Change | None]
+"""Return the change of a definition; its schemas are in the stored one only."""
 
 
 def going(definition: Definition) -> bool:
@@ -46,25 +48,27 @@ class Definitions:
         """Return the present version of a definition."""
         return self.collection.get(self.resource.native, "", name)
 
-    async def write(self, name: str, choose: Callable[[Stored, Definition], Change | None]) -> bool:
+    async def write(self, name: str, choose: Choose) -> bool:
         """Write the change chosen from the present status, again after a conflict; report whether there was one."""
         strategy = self.registry.strategy(self.resource)
-        while (old := self.get(name)) is not None:
-            large = old.size > LARGE
-            change = choose(old, await read(old))
-            if change is None:
-                return False
-            draft = await run(self._changed, old, change, pooled=large)
-            try:
-                if strategy.gone(draft):
-                    await self.collection.delete(old)
-                    await strategy.after(self.resource, old, None)
-                else:
-                    await self.collection.update(old, draft)
-            except (Conflict, Missing):
-                continue
+        while True:
+            # Work off the loop would lose against clients that write the definition all the time.
+            async with self.registry.turns.of((self.resource.storage, "", name)):
+                if (old := self.get(name)) is None:
+                    return False
+                chosen = choose(old, read(old))
+                change = await chosen if isinstance(chosen, Awaitable) else chosen
+                if change is None:
+                    return False
+                draft = await run(self._changed, old, change, pooled=old.size > LARGE)
+                gone = strategy.gone(draft)
+                try:
+                    await (self.collection.delete(old) if gone else self.collection.update(old, draft))
+                except (Conflict, Missing):
+                    continue
+            if gone:
+                await strategy.after(self.resource, old, None)
             return True
-        return False
 
     def _changed(self, old: Stored, change: Change) -> Draft:
         """Return a changed definition in the storage version."""
@@ -76,12 +80,6 @@ class Definitions:
         draft.keep_metadata(old)
         draft.seal()
         return draft
-
-
-async def read(stored: Stored) -> Definition:
-    """Decode a definition; a large one off the loop."""
-    found: Definition = await run(orjson.loads, stored.json, pooled=stored.size > LARGE)
-    return found
 
 
 class Status:
@@ -133,7 +131,7 @@ class Status:
                 self._settled.pop(name, None)
                 continue
             self._settled[name] = stored.revision
-            if going(await read(stored)):
+            if going(read(stored)):
                 self._clean(name)
         return True
 
@@ -143,10 +141,11 @@ class Status:
             return None
         return name_conflicts.names(definition, self._served.state.taken(definition["spec"]["group"]))
 
-    def _judged(self, stored: Stored, definition: Definition) -> Change | None:
+    async def _judged(self, stored: Stored, definition: Definition) -> Change | None:
         """Return the next change of the other conditions."""
         problem = None
         if definition["spec"].get("preserveUnknownFields") or condition(definition, conditions.NONSTRUCTURAL):
-            problem = self._definitions.registry.catalog.native.nonstructural(stored)
+            native = self._definitions.registry.catalog.native
+            problem = await run(native.nonstructural, stored, pooled=stored.size > LARGE)
         change = conditions.establish(definition) or conditions.approval(definition)
         return change or conditions.structural(definition, problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections.abc import Awaitable, Callable
 
@@ -17,11 +18,14 @@ from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.outcome import Made, outcome
 from hydrofoil.registry.preconditions import check_deletion, check_uid, check_version
 from hydrofoil.registry.strategy import Strategy, mark_deleted
+from hydrofoil.registry.turns import Turns
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 from hydrofoil.storage.view import Storage
 
 NAME_TRIES = 8
+AT_ONCE = contextlib.nullcontext()
+"""No turn: what stays on the loop is not overtaken."""
 Change = Callable[[Stored], Awaitable[Draft] | Draft]
 """Return the object to write, from the present version."""
 
@@ -42,6 +46,8 @@ class Registry(Objects):
         """The issuer of service account tokens: a URL."""
         self.strategies: dict[tuple[str, str], Strategy] = {}
         """The kinds with a strategy of their own, by group and resource."""
+        self.turns = Turns()
+        """The turns of writes off the loop."""
         self._usual = Strategy(self)
         self._under_way: set[asyncio.Task[Made]] = set()
 
@@ -197,21 +203,25 @@ class Registry(Objects):
         departures = itertools.repeat(True, POOLED_TRIES)
         while True:
             old = self.get(resource, namespace, name)
-            if resource.webhook is not None:
-                await self.to_request_version(resource, [old])
             pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
-            draft, given = await self._change(resource, old, change, write, patch=patch, pooled=pooled)
-            finish = None if strategy is self._usual else await strategy.begin(write, draft, old)
-            work = self._replace(resource, old, draft, write, validate, pooled)
-            try:
-                stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
-            except Conflict:
-                # The version in a patch is compared again by the next attempt.
-                if given and not patch:
-                    raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED) from None
-                continue
-            except Missing:
-                raise errors.not_found(resource.group, resource.plural, name) from None
+            async with self.turns.of((resource.storage, namespace, name)) if pooled else AT_ONCE:
+                if pooled:
+                    # As the turns before left it.
+                    old = self.get(resource, namespace, name)
+                if resource.webhook is not None:
+                    await self.to_request_version(resource, [old])
+                draft, given = await self._change(resource, old, change, write, patch=patch, pooled=pooled)
+                finish = None if strategy is self._usual else await strategy.begin(write, draft, old)
+                work = self._replace(resource, old, draft, write, validate, pooled)
+                try:
+                    stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
+                except Conflict:
+                    # The version in a patch is compared again by the next attempt.
+                    if given and not patch:
+                        raise errors.conflict(resource.group, resource.plural, name, errors.MODIFIED) from None
+                    continue
+                except Missing:
+                    raise errors.not_found(resource.group, resource.plural, name) from None
             if not write.dry_run:
                 gone = strategy.gone(draft)
                 if strategy is not self._usual:

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use hydrofoil_codec::json::scan::{member, value_end};
 use hydrofoil_engine::read::{self, Form};
+use hydrofoil_engine::stored::outline;
 use hydrofoil_engine::{Frame, write};
 use pyo3::prelude::*;
 
@@ -28,8 +30,8 @@ impl Stored {
     }
 
     #[getter]
-    fn uid(&self) -> Fallible<String> {
-        Ok(self.0.uid()?)
+    fn uid(&self) -> String {
+        self.0.uid()
     }
 
     #[getter]
@@ -45,6 +47,16 @@ impl Stored {
     #[getter]
     fn json(&self) -> Fallible<Bytes> {
         Ok(Bytes::make(&self.0.json()?))
+    }
+
+    fn member(&self, name: &str) -> Fallible<Option<Bytes>> {
+        let json = self.0.json()?;
+        let found = member(&json, format!("\"{name}\"").as_bytes()).and_then(|text| text.get(..value_end(text)?));
+        Ok(found.map(Bytes::make))
+    }
+
+    fn outline(&self) -> Fallible<Bytes> {
+        Ok(Bytes::make(&outline(&self.0.json()?)))
     }
 
     fn body(&self, form: &str, clock: &Clock) -> Fallible<Bytes> {

@@ -1,7 +1,9 @@
 //! Stored objects.
 
 mod managed_fields;
+mod outline;
 mod version;
 
 pub use managed_fields::managed_fields;
+pub use outline::outline;
 pub use version::{Stored, key, same_uid};

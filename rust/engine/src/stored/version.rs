@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use hydrofoil_codec::json;
+use hydrofoil_codec::json::scan::{member, value_end};
 use hydrofoil_store::{Draft, Version};
-use hydrofoil_types::{MetaView, Value};
+use hydrofoil_types::Value;
 
 use crate::error::Result;
 use crate::kind::ObjectKind;
@@ -17,8 +18,15 @@ pub fn key(namespace: &str, name: &str) -> String {
 
 /// Report whether a draft is a state of the same object as a version, and not of another one with the same name.
 pub fn same_uid(version: &Version, draft: &Draft) -> bool {
-    let uid = |text: &[u8]| json::parse(text).ok().map(|parsed| MetaView::of(&parsed.value).uid().to_owned());
     uid(version.json()) == uid(&draft.json)
+}
+
+/// Return the uid in the JSON of an object, which may be too large to be parsed for that.
+fn uid(json: &[u8]) -> Option<String> {
+    let metadata = member(json, br#""metadata""#)?;
+    let uid = member(metadata.get(..value_end(metadata)?)?, br#""uid""#)?;
+    let parsed = json::parse(uid.get(..value_end(uid)?)?).ok()?;
+    parsed.value.as_str().map(str::to_owned)
 }
 
 /// One immutable version of one object, as read in the version of a kind.
@@ -57,8 +65,8 @@ impl Stored {
     }
 
     /// Return the uid of the object.
-    pub fn uid(&self) -> Result<String> {
-        Ok(MetaView::of(&*self.object()?).uid().to_owned())
+    pub fn uid(&self) -> String {
+        uid(self.version.json()).unwrap_or_default()
     }
 
     /// Return the object in loose form.

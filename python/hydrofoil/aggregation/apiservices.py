@@ -67,7 +67,7 @@ class ApiServices:
     def __init__(self, registry: Registry, registrations: Registrations, hub: Hub, clock: Clock) -> None:
         self.registry = registry
         self._queue = Queue("the work on API services", self._work, clock)
-        self._wanted = Wanted()
+        self._wanted = Wanted(registry.outlines)
         self.followed: list[Followed[Any]] = []
         """The states brought up to the view before they are read."""
         self._definitions: Followed[Wanted] | None = None
@@ -110,7 +110,8 @@ class ApiServices:
     async def defined(self, old: Stored | None, new: Stored | None) -> None:
         """Wait until the API services of a written definition exist, and those it no longer has are removed."""
         if self._definitions is not None:
-            names = sorted(services_of(old) | services_of(new))
+            outlines = [self.registry.outlines.of(stored) for stored in (old, new) if stored is not None]
+            names = sorted({name for outline in outlines for name in services_of(outline)})
             await asyncio.gather(*(self._queue.done((name,)) for name in names))
 
     async def _work(self, key: Key) -> bool:

@@ -38,7 +38,7 @@ def of_service(stored: Stored) -> tuple[str, str]:
 
 def of_slice(stored: Stored) -> tuple[str, str]:
     """Return namespace and name of the service that a slice belongs to."""
-    return stored.namespace, orjson.loads(stored.json)["metadata"].get("labels", {}).get(SERVICE_NAME, "")
+    return stored.namespace, orjson.loads(stored.member("metadata") or b"{}").get("labels", {}).get(SERVICE_NAME, "")
 
 
 WATCHED = ((("", "v1", "services"), of_service), (("discovery.k8s.io", "v1", "endpointslices"), of_slice))

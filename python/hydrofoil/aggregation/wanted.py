@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-import orjson
-
 from hydrofoil.engine import Stored
+from hydrofoil.registry.outlines import Outline, Outlines
 
 
-def services_of(definition: Stored | None) -> frozenset[str]:
+def services_of(definition: Outline | None) -> frozenset[str]:
     """Return the names of the API services of a definition's served versions, whether or not its names are accepted."""
     if definition is None:
         return frozenset()
-    spec = orjson.loads(definition.outline())["spec"]
+    spec = definition["spec"]
     return frozenset(f"{v['name']}.{spec['group']}" for v in spec["versions"] if v["served"])
 
 
 class Wanted:
     """The API services of all definitions, as a function of these."""
 
-    def __init__(self) -> None:
+    def __init__(self, outlines: Outlines) -> None:
+        self._outlines = outlines
         self._of: dict[str, frozenset[str]] = {}
         """The API services of each definition."""
         self._times: Counter[str] = Counter()
@@ -29,7 +29,7 @@ class Wanted:
 
     def replace(self, objects: Iterable[Stored]) -> None:
         """Replace the state by all present definitions."""
-        found = {stored.name: services_of(stored) for stored in objects}
+        found = {stored.name: services_of(self._outlines.of(stored)) for stored in objects}
         for name in [name for name in self._of if name not in found]:
             self._put(name, frozenset())
         for name, services in found.items():
@@ -38,7 +38,7 @@ class Wanted:
     def apply(self, old: Stored | None, new: Stored | None) -> None:
         """Apply a change."""
         if (stored := new or old) is not None:
-            self._put(stored.name, services_of(new))
+            self._put(stored.name, services_of(self._outlines.of(new) if new is not None else None))
 
     async def settle(self) -> None:
         """Return at once: nothing is pending."""

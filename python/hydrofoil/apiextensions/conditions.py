@@ -10,7 +10,7 @@ import orjson
 
 from hydrofoil.apiextensions.resources import condition, holds
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Draft, Stored
+from hydrofoil.engine import Draft
 from hydrofoil.outbound.trust import bundle_problem
 from hydrofoil.registry.strategy import now
 
@@ -21,12 +21,6 @@ Change = Callable[[Draft, Clock], None]
 NONSTRUCTURAL = "NonStructuralSchema"
 APPROVAL = "api-approved.kubernetes.io"
 PULL = "see https://github.com/kubernetes/enhancements/pull/1111"
-
-
-def read(stored: Stored) -> Definition:
-    """Decode a definition without its schemas."""
-    found: Definition = orjson.loads(stored.outline())
-    return found
 
 
 def put(draft: Draft, given: Condition, clock: Clock) -> None:

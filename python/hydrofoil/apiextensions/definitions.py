@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 import orjson
 
 from hydrofoil.apiextensions import conditions
-from hydrofoil.apiextensions.conditions import read
 from hydrofoil.apiextensions.finalizer import Finalizer
 from hydrofoil.apiextensions.resources import holds
 from hydrofoil.apiextensions.served import Served
@@ -70,6 +69,7 @@ class DefinitionStrategy(Strategy):
         super().__init__(registry)
         self._extensions = extensions
         self._beside = beside
+        self._outlines = registry.outlines
 
     async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
         if (stored := new or old) is not None:
@@ -89,7 +89,7 @@ class DefinitionStrategy(Strategy):
         group, _, version = meta.api_version.partition("/")
         bundle = [*(OLD_BUNDLE if version == "v1beta1" else BUNDLE)]
         if (given := draft.get(bundle)) is not None:
-            before = read(old)
+            before = self._outlines.of(old)
             text: str = orjson.loads(given)
             wanted, had = base64.b64decode(text or ""), conditions.bundle(before)
             why = bundle_problem(wanted) if wanted != had else ""

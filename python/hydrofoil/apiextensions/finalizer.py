@@ -8,7 +8,7 @@ import orjson
 
 from hydrofoil import engine
 from hydrofoil.apiextensions import conditions
-from hydrofoil.apiextensions.conditions import Change, Condition, Definition, read
+from hydrofoil.apiextensions.conditions import Change, Condition, Definition
 from hydrofoil.apiextensions.resources import condition, holds
 from hydrofoil.apiextensions.served import Served
 from hydrofoil.apiextensions.status import FINALIZER, Definitions, going
@@ -62,7 +62,7 @@ class Finalizer:
         name = key[0]
         self._held.discard(name)
         stored = self._definitions.get(name)
-        if stored is None or not going(definition := read(stored)):
+        if stored is None or not going(definition := self._registry.outlines.of(stored)):
             return True
         await self._definitions.write(name, begun)
         ended: Condition = ("Terminating", "False", "NeverEstablished", "resource was never established")

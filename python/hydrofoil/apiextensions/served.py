@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.apiextensions.conditions import Definition, read
+from hydrofoil.apiextensions.conditions import Definition
 from hydrofoil.apiextensions.conversion import Webhook
 from hydrofoil.apiextensions.instances import InstanceStrategy
 from hydrofoil.apiextensions.name_conflicts import Taken
@@ -50,10 +50,13 @@ class Plan:
     selectable: bytes
     """A digest of the selectable fields; empty for those that all objects have."""
 
-    @property
-    def large(self) -> bool:
-        """Report whether it is prepared off the loop."""
-        return self.stored.size > LARGE
+
+def digest(stored: Stored) -> bytes:
+    """Return a digest of the spec of a definition.
+
+    It is of the text: decoding the schemas is long work, and they may be nested too deeply for it.
+    """
+    return hashlib.sha256(stored.member("spec") or b"").digest()
 
 
 class Served:
@@ -164,11 +167,15 @@ class Served:
         self._changed[name] = None
         self._faults.pop(name, None)
         try:
-            definition = read(stored)
+            definition = self._registry.outlines.of(stored)
             accepted = definition.get("status", {}).get("acceptedNames", {})
             self._accepted[name] = accepted
             (self._waiting.discard if definition["spec"]["names"] == accepted else self._waiting.add)(name)
-            if name not in self._works and (plan := self._plan(stored, definition)) is not None:
+            if name in self._works:
+                return
+            if stored.size > LARGE:
+                self._works[name] = asyncio.create_task(self._beside(name))
+            elif (plan := self._plan(stored, definition, digest(stored))) is not None:
                 self._publish(plan)
         except FAULTS as e:
             self._failed(name, e)
@@ -193,16 +200,14 @@ class Served:
         if name in self._faults:
             self._take(self._present[name])
 
-    def _plan(self, stored: Stored, definition: Definition) -> Plan | None:
-        """Return the next state to publish for a definition; None if it is published already."""
+    def _plan(self, stored: Stored, definition: Definition, spec: bytes) -> Plan | None:
+        """Return the next state to publish for a definition, by the digest of its spec; None if it is published."""
         name = stored.name
         if not (holds(definition, "NamesAccepted") or holds(definition, "Established")):
             self._withdraw(name)
             return None
         names = definition["status"]["acceptedNames"]
         conditions = [holds(definition, kind) for kind in ("NamesAccepted", "Established", "Terminating")]
-        # Of the text: decoding the schemas is long work, and they may be nested too deeply for it.
-        spec = hashlib.sha256(stored.member("spec") or b"").digest()
         state = spec + orjson.dumps([names, conditions])
         if (known := self._known.get(name)) is not None and known.state == state:
             return None
@@ -214,7 +219,7 @@ class Served:
     def _publish(self, plan: Plan) -> None:
         """Publish a definition, or begin to prepare it."""
         name = plan.stored.name
-        if plan.large or self._reselects(plan):
+        if self._reselects(plan):
             self._works[name] = asyncio.create_task(self._beside(name))
             return
         known = self._known.get(name)
@@ -251,11 +256,15 @@ class Served:
         if known is not None:
             form, natives = known.form, known.natives
         while (stored := self._present.get(name)) is not None:
-            plan = self._plan(stored, read(stored))
+            large = stored.size > LARGE
+            spec = await run(digest, stored, pooled=large)
+            if self._present.get(name) is not stored:
+                continue
+            plan = self._plan(stored, self._registry.outlines.of(stored), spec)
             if plan is None:
                 return
             if form != plan.form:
-                natives = dict(await run(self._registry.catalog.native.custom, stored, pooled=plan.large))
+                natives = dict(await run(self._registry.catalog.native.custom, stored, pooled=large))
                 form = plan.form
             if self._present.get(name) is not stored:
                 continue

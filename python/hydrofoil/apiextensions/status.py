@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from hydrofoil.apiextensions import conditions, name_conflicts
-from hydrofoil.apiextensions.conditions import Change, Definition, read
+from hydrofoil.apiextensions.conditions import Change, Definition
 from hydrofoil.apiextensions.resources import condition
 from hydrofoil.apiextensions.served import Served
 from hydrofoil.apis.catalog import Resource
@@ -56,7 +56,7 @@ class Definitions:
             async with self.registry.turns.of((self.resource.storage, "", name)):
                 if (old := self.get(name)) is None:
                     return False
-                chosen = choose(old, read(old))
+                chosen = choose(old, self.registry.outlines.of(old))
                 change = await chosen if isinstance(chosen, Awaitable) else chosen
                 if change is None:
                     return False
@@ -131,7 +131,7 @@ class Status:
                 self._settled.pop(name, None)
                 continue
             self._settled[name] = stored.revision
-            if going(read(stored)):
+            if going(self._definitions.registry.outlines.of(stored)):
                 self._clean(name)
         return True
 

@@ -16,6 +16,7 @@ from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.fresh import judged_afresh
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.outcome import Made, outcome
+from hydrofoil.registry.outlines import Outlines
 from hydrofoil.registry.preconditions import check_deletion, check_uid, check_version
 from hydrofoil.registry.strategy import Strategy, mark_deleted
 from hydrofoil.registry.turns import Turns
@@ -46,6 +47,7 @@ class Registry(Objects):
         """The issuer of service account tokens: a URL."""
         self.strategies: dict[tuple[str, str], Strategy] = {}
         """The kinds with a strategy of their own, by group and resource."""
+        self.outlines = Outlines()
         self.turns = Turns()
         """The turns of writes off the loop."""
         self._usual = Strategy(self)
@@ -292,11 +294,13 @@ class Registry(Objects):
         self, resource: Resource, namespace: str, name: str, options: DeleteOptions, write: Write
     ) -> tuple[Stored, bool]:
         """Delete an object or begin to; return it, and whether it is removed (DEL-01 to DEL-07)."""
+        departures = itertools.repeat(True, POOLED_TRIES)
         while True:
             old = self.get(resource, namespace, name)
             if resource.webhook is not None:
                 await self.to_request_version(resource, [old])
-            draft = old.thaw()
+            pooled = old.size > LARGE and next(departures, False)
+            draft = await run(old.thaw, pooled=pooled)
             check_deletion(resource, name, old, draft, options)
             if write.admit is not None:
                 operation: Operation = "DELETE"
@@ -304,14 +308,14 @@ class Registry(Objects):
                     if (waits := judge(operation, None, old)) is not None:
                         await waits
             try:
-                return await self._delete(resource, old, draft, options)
+                return await self._delete(resource, old, draft, options, pooled)
             except Conflict:
                 continue
             except Missing:
                 raise errors.not_found(resource.group, resource.plural, name) from None
 
     async def _delete(
-        self, resource: Resource, old: Stored, draft: Draft, options: DeleteOptions
+        self, resource: Resource, old: Stored, draft: Draft, options: DeleteOptions, pooled: bool
     ) -> tuple[Stored, bool]:
         """Remove an object, or mark it as being deleted. Raise Conflict and Missing."""
         collection = self.collection(resource)
@@ -331,6 +335,8 @@ class Registry(Objects):
             if options.dry_run:
                 return draft.preview(old.revision) if graceful else old, True
             if graceful:
+                if pooled:
+                    await run(draft.seal, pooled=True)
                 old = await collection.update(old, draft)
             gone = await collection.delete(old)
             await strategy.after(resource, old, None)
@@ -338,7 +344,7 @@ class Registry(Objects):
             return old if resource.webhook else gone, True
         if options.dry_run:
             return draft.preview(old.revision), False
-        await self._to_storage_version(resource, draft)
+        await self._seal(resource, draft, pooled=pooled)
         stored = await collection.update(old, draft)
         await strategy.after_mark(resource, stored)
         await self.to_request_version(resource, [stored])

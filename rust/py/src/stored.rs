@@ -55,8 +55,8 @@ impl Stored {
         Ok(found.map(Bytes::make))
     }
 
-    fn outline(&self) -> Fallible<Bytes> {
-        Ok(Bytes::make(&outline(&self.0.json()?)))
+    fn outline(&self) -> Bytes {
+        Bytes::make(&outline(self.0.version().json()))
     }
 
     fn body(&self, form: &str, clock: &Clock) -> Fallible<Bytes> {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hydrofoil.aggregation.wanted import Wanted, services_of
 from hydrofoil.engine import Stored
+from hydrofoil.registry.outlines import Outlines
 from tests.unit.parts import draft, resource
 
 
@@ -18,12 +19,12 @@ def stored(plural: str, *versions: str, group: str = "e.com", off: tuple[str, ..
 
 
 def test_versions_that_are_served_have_a_service() -> None:
-    assert services_of(stored("a", "v1", "v2", off=("v2",))) == {"v1.e.com"}
+    assert services_of(Outlines().of(stored("a", "v1", "v2", off=("v2",)))) == {"v1.e.com"}
     assert services_of(None) == frozenset()
 
 
 def test_a_service_is_wanted_until_the_last_definition_leaves_it() -> None:
-    wanted = Wanted()
+    wanted = Wanted(Outlines())
     one, two = stored("a", "v1"), stored("b", "v1", "v2")
     wanted.replace([one, two])
     assert wanted.changed() == ["v1.e.com", "v2.e.com"] and wanted.changed() == []
@@ -34,7 +35,7 @@ def test_a_service_is_wanted_until_the_last_definition_leaves_it() -> None:
 
 
 def test_a_version_that_is_no_longer_served_is_left() -> None:
-    wanted = Wanted()
+    wanted = Wanted(Outlines())
     old = stored("a", "v1", "v2")
     wanted.apply(None, old)
     wanted.changed()

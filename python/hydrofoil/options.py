@@ -21,6 +21,12 @@ LONGEST = 100 * 365 * 86400.0
 """The longest duration of a flag, in seconds: a longer one is an error."""
 
 
+class Texts(tuple[str, ...]):
+    """The values of a flag that may be repeated: each time adds to them."""
+
+    __slots__ = ()
+
+
 class Refused(Exception):
     """A well-formed value that is not allowed: the whole line, with `<flag>` in the place of the flag's name."""
 
@@ -80,6 +86,16 @@ def quoted(text: str) -> str:
 def anything(text: str) -> Any:
     """Return a text as it is."""
     return text
+
+
+def once(text: str) -> Texts:
+    """Read one value of a repeated flag as it is."""
+    return Texts((text,))
+
+
+def words(text: str) -> Texts:
+    """Read `a,b`: the values of a flag that takes many at once, and may be repeated."""
+    return Texts(filter(None, (word.strip() for word in text.split(","))))
 
 
 def boolean(text: str) -> bool:

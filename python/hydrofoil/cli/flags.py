@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from hydrofoil import __version__
-from hydrofoil.options import Refused, flags, quoted
+from hydrofoil.options import Refused, Texts, flags, quoted
 from hydrofoil.server.config import ROOMS
 
 STATUS = 1
@@ -23,11 +23,15 @@ def fail(message: str) -> NoReturn:
 
 
 class Valued(argparse.Action):
-    """A flag with a value. `read` parses it; mappings of a repeated flag are merged."""
+    """A flag with a value. `read` parses it; mappings and texts of a repeated flag are merged."""
 
-    def __init__(self, option_strings: Sequence[str], dest: str, read: Callable[[str], Any], **settings: Any) -> None:
+    def __init__(
+        self, option_strings: Sequence[str], dest: str, read: Callable[[str], Any], *, bare: bool, **settings: Any
+    ) -> None:
         super().__init__(option_strings, dest, **settings)
         self._read = read
+        self.bare = bare
+        """Whether the flag needs no value: `--flag` alone is `--flag=true`, as for booleans of pflag."""
         self._given = False
 
     def __call__(
@@ -48,6 +52,8 @@ class Valued(argparse.Action):
             fail(f"invalid argument {quoted(given)} for {quoted(shown)} flag: {e}")
         if isinstance(found, dict) and self._given:
             found = {**getattr(namespace, self.dest), **found}
+        if isinstance(found, Texts) and self._given:
+            found = Texts((*getattr(namespace, self.dest), *found))
         self._given = True
         setattr(namespace, self.dest, found)
 
@@ -72,6 +78,9 @@ class Parser(argparse.ArgumentParser):
             action = self._option_string_actions.get(word)
             if not isinstance(action, Valued):
                 yield word
+                continue
+            if action.bare:
+                yield f"{word}=true"
                 continue
             value = next(rest, None)
             if value is None:
@@ -112,6 +121,7 @@ def _serve(p: Parser) -> None:
                 action=Valued,
                 dest=flag.setting,
                 read=flag.read,
+                bare=flag.value == "BOOL",
                 default=flag.default,
                 metavar=flag.value,
                 help=flag.help.format(flag.default),

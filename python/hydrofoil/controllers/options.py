@@ -12,6 +12,10 @@ NAMES = {
     "pvc-protection": "persistentvolumeclaim-protection-controller",
     "pv-protection": "persistentvolume-protection-controller",
     "vac-protection": "volumeattributesclass-protection-controller",
+    "serviceaccount": "serviceaccount-controller",
+    "serviceaccount-token": "serviceaccount-token-controller",
+    "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
+    "clusterrole-aggregation": "clusterrole-aggregation-controller",
 }
 """The controllers, and their names in kube-controller-manager."""
 SHORT = {long: short for short, long in NAMES.items()}

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from hydrofoil.options import Refused, flag, quoted
+from hydrofoil.options import Refused, boolean, flag, quoted
 
 FEWEST = 8
 """The least number of addresses in the first range."""
@@ -95,32 +95,16 @@ def endpoints(text: str) -> dict[str, str]:
     return out
 
 
-def issuer(text: str) -> str:
-    """Read the issuer of tokens, checked if it has the form of a URL (kubeapiserver `options/authentication.go`)."""
-    if ":" not in text:
-        return text
-    from urllib.parse import urlsplit
-
-    why = ""
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) and not text.startswith("/"):
-        first = "missing protocol scheme" if text.startswith(":") else "first path segment in URL cannot contain colon"
-        why = first
-    elif any(ord(c) < 32 or ord(c) == 127 for c in text):
-        why = "net/url: invalid control character in URL"
-    else:
-        try:
-            _ = urlsplit(text).port
-        except ValueError as e:
-            why = str(e)
-    if why:
-        what = f"service-account-issuer {quoted(text)} contained a ':' but was not a valid URL"
-        raise Refused(f"{what}: parse {quoted(text)}: {why}")
-    return text
+def privileged(text: str) -> bool:
+    """Read whether privileged containers are allowed, which they are. Raise Refused for anything else."""
+    if not boolean(text):
+        raise Refused("<flag> can only be true: privileged containers are allowed")
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegistryOptions:
-    """Allocated addresses and ports, tokens, and addresses of services."""
+    """Allocated addresses and ports, and addresses of services."""
 
     service_cluster_ip_range: str = flag(
         "--service-cluster-ip-range",
@@ -136,8 +120,8 @@ class RegistryOptions:
         "node ports of services (default 30000-32767)",
         value="FROM-TO",
     )
-    service_account_issuer: str = flag(
-        "--service-account-issuer", "", issuer, "issuer of service account tokens", value="URL"
+    allow_privileged: bool = flag(
+        "--allow-privileged", True, privileged, "allow privileged containers (default true)", value="BOOL"
     )
     service_endpoints: dict[str, str] = flag(
         "--service-endpoints",

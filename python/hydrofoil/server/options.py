@@ -4,7 +4,40 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hydrofoil.options import Refused, anything, flag, integer, one_of, period, quoted, seconds, unsigned
+from hydrofoil.options import Refused, Texts, anything, flag, integer, one_of, period, quoted, seconds, unsigned, words
+
+SUITES = frozenset(
+    (
+        "TLS_AES_128_GCM_SHA256",
+        "TLS_AES_256_GCM_SHA384",
+        "TLS_CHACHA20_POLY1305_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+        "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
+        "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
+        "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+        "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+        "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+        "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+        "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+        "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
+        "TLS_ECDHE_ECDSA_WITH_RC4_128_SHA",
+        "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+        "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+        "TLS_RSA_WITH_AES_128_GCM_SHA256",
+        "TLS_RSA_WITH_AES_256_GCM_SHA384",
+        "TLS_RSA_WITH_AES_128_CBC_SHA",
+        "TLS_RSA_WITH_AES_256_CBC_SHA",
+        "TLS_RSA_WITH_AES_128_CBC_SHA256",
+        "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+        "TLS_RSA_WITH_RC4_128_SHA",
+    )
+)
+"""The names that upstream knows. Those with CBC, RC4 or without forward secrecy are accepted, and never offered."""
 
 
 def port(text: str) -> int:
@@ -15,6 +48,52 @@ def port(text: str) -> int:
         why = "must be between 1 and 65535, inclusive. It cannot be turned off with 0, which takes any free port"
         raise Refused(f"<flag> {number} {why}")
     return number
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPair:
+    """A certificate for clients that ask for some names."""
+
+    cert: str
+    key: str
+    names: tuple[str, ...]
+    """Empty: those in the certificate."""
+
+
+def named_pair(text: str) -> NamedPair:
+    """Read `cert,key` or `cert,key:name,...` (component-base `NamedCertKey`). Raise ValueError."""
+    files, colon, rest = (part.strip() for part in text.partition(":"))
+    if colon and not rest:
+        raise ValueError("empty names list is not allowed")
+    parts = files.split(",")
+    if len(parts) != 2:
+        raise ValueError("expected comma separated certificate and key file paths")
+    names = tuple(name.strip() for name in rest.split(",")) if rest else ()
+    return NamedPair(parts[0], parts[1], names)
+
+
+def named_pairs(text: str) -> Texts:
+    """Read one value of `--tls-sni-cert-key`. Raise ValueError."""
+    named_pair(text)
+    return Texts((text,))
+
+
+def suites(text: str) -> Texts:
+    """Read names of cipher suites (component-base `TLSCipherSuites`)."""
+    found = words(text)
+    for name in found:
+        if name not in SUITES:
+            raise Refused(f"Cipher suite {name} not supported or doesn't exist")
+    return found
+
+
+def tls_version(text: str) -> str:
+    """Read the least version of TLS (component-base `TLSVersion`)."""
+    if text in ("VersionTLS10", "VersionTLS11"):
+        raise Refused(f"<flag> {text} is not secure: use VersionTLS12 or VersionTLS13")
+    if text not in ("", "VersionTLS12", "VersionTLS13"):
+        raise Refused(f"unknown tls version {quoted(text)}")
+    return text
 
 
 def hidden_metrics(text: str) -> str:
@@ -42,6 +121,29 @@ class ListenOptions:
     )
     tls_cert_file: str = flag("--tls-cert-file", "", anything, "serve TLS with this certificate chain", value="FILE")
     tls_private_key_file: str = flag("--tls-private-key-file", "", anything, "its private key", value="FILE")
+    tls_sni_cert_key: Texts = flag(
+        "--tls-sni-cert-key",
+        Texts(),
+        named_pairs,
+        "certificate and key for clients that ask for these names; may be repeated",
+        value="CERT,KEY[:NAMES]",
+    )
+    tls_min_version: str = flag(
+        "--tls-min-version", "VersionTLS12", tls_version, "VersionTLS12 or VersionTLS13 (default {})", value="VERSION"
+    )
+    tls_cipher_suites: Texts = flag(
+        "--tls-cipher-suites", Texts(), suites, "cipher suites of TLS 1.2 (default all secure ones)", value="SUITES"
+    )
+    cert_dir: str = flag(
+        "--cert-dir",
+        "",
+        anything,
+        "serve TLS, and keep generated certificates here (default ~/.local/state/hydrofoil unless on loopback)",
+        value="DIR",
+    )
+    unix_socket: str = flag(
+        "--unix-socket", "", anything, "listen on this socket of its owner instead of an address", value="PATH"
+    )
     kubeconfig: str = flag("--kubeconfig", "", anything, "write a kubeconfig with the address in use", value="FILE")
     header_timeout: float = 32.0
     """The time limit in seconds for the first request of a connection (apiserver `secure_serving.go`)."""

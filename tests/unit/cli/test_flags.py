@@ -43,9 +43,11 @@ REFUSED = {
     "--v=-1": 'invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax',
     "--log-format xml": '--log-format "xml" must be one of text, json',
     "--controllers foo": '"foo" is not in the list of known controllers: '
-    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection",
+    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
+    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation",
     "--controllers *,-deployment": '"deployment" is not in the list of known controllers: '
-    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection",
+    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
+    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation",
     "--feature-gates CBORServingAndStorage": "missing bool value for CBORServingAndStorage",
     "--feature-gates A=maybe": 'invalid value of A=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax',
     "--runtime-config apps/v1=maybe": "invalid value of apps/v1: maybe, err: "
@@ -103,7 +105,7 @@ TAKEN: dict[str, tuple[str, Any]] = {
         {"batch/v1": False, "batch/v2alpha1": True},
     ),
     "--service-node-port-range 30000+10": ("service_node_port_range", (30000, 30010)),
-    "--service-account-issuer https://a.example:8443/x": ("service_account_issuer", "https://a.example:8443/x"),
+    "--service-account-issuer https://a.example:8443/x": ("service_account_issuers", ("https://a.example:8443/x",)),
     "--service-cluster-ip-range=": ("service_cluster_ip_range", "10.0.0.0/24"),
     "--service-cluster-ip-range 192.168.7.9/24": ("service_cluster_ip_range", "192.168.7.0/24"),
     "--service-cluster-ip-range 010.0.0.0/8": ("service_cluster_ip_range", "10.0.0.0/8"),

@@ -12,7 +12,8 @@ const SCHEMA: &str = r#"{"type":"object","properties":{"s":{"type":"string","max
 "n":{"type":"number"},"b":{"type":"boolean"},"l":{"type":"array","items":{"type":"string"}},
 "m":{"type":"object","additionalProperties":{"type":"integer"}},"x":{"x-kubernetes-int-or-string":true},
 "d":{"type":"string","format":"duration"},"t":{"type":"string","format":"date-time"}}}"#;
-const OBJECT: &str = r#"{"s":"héllo","i":7,"n":2.5,"b":true,"l":["a","b"],"m":{"p":1},"x":5,"d":"1h","t":"2024-02-29T12:34:56Z"}"#;
+const OBJECT: &str =
+    r#"{"s":"héllo","i":7,"n":2.5,"b":true,"l":["a","b"],"m":{"p":1},"x":5,"d":"1h","t":"2024-02-29T12:34:56Z"}"#;
 
 static DECL: LazyLock<(Arc<Decl>, Value)> = LazyLock::new(|| {
     let parsed = |text: &str| json::parse(text.as_bytes()).expect("JSON").value;

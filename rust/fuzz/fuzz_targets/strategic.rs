@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use hydrofoil_codec::json;
 use hydrofoil_merge::strategic;
-use hydrofoil_types::go;
 use hydrofoil_types::Catalog;
+use hydrofoil_types::go;
 use libfuzzer_sys::fuzz_target;
 
 static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {

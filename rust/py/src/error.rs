@@ -14,6 +14,7 @@ create_exception!(_native, MissingError, PyException, "No object of that key exi
 create_exception!(_native, ConflictError, PyException, "The object stands at another revision: the current one.");
 create_exception!(_native, ExpiredError, PyException, "The history no longer reaches back so far: asked, oldest.");
 create_exception!(_native, FutureError, PyException, "The revision has not been reached: asked, current.");
+create_exception!(_native, EvaluationError, PyException, "An expression has no result.");
 create_exception!(_native, ConversionError, PyException, "An object is not known in a version: kind of error, why.");
 
 /// The result of a method that may raise.
@@ -46,6 +47,7 @@ impl From<Raised> for PyErr {
             Error::Store(StoreError::Conflict { current }) => ConflictError::new_err(current),
             Error::Store(StoreError::Expired { asked, oldest }) => ExpiredError::new_err((asked, oldest)),
             Error::Store(StoreError::Future { asked, current }) => FutureError::new_err((asked, current)),
+            Error::Evaluation(_) => EvaluationError::new_err(text),
             Error::Committed => PyRuntimeError::new_err(text),
             Error::Unknown(_) => PyKeyError::new_err(text),
             Error::Invalid(_) => PyValueError::new_err(text),

@@ -56,6 +56,10 @@ pub(crate) struct Stored(pub(crate) stored::Stored);
 #[pyclass(frozen)]
 pub(crate) struct Change(pub(crate) write::Change, pub(crate) Arc<EngineShard<Bytes>>);
 
+/// A compiled expression of one variable.
+#[pyclass(frozen)]
+pub(crate) struct Expression(pub(crate) hydrofoil_engine::Expression);
+
 /// The selection of a list or watch.
 #[pyclass(frozen)]
 pub(crate) struct Selector(pub(crate) Arc<store::Filter>);

@@ -7,12 +7,14 @@ mod change;
 mod clock;
 mod draft;
 mod error;
+mod expression;
 mod frame;
 mod functions;
 mod handles;
 mod list;
 mod shard;
 mod stored;
+mod tls;
 mod view;
 mod watch;
 
@@ -27,12 +29,14 @@ mod _native {
     #[pymodule_export]
     use crate::{
         error::{ApplyConflictError, ConflictError, ConversionError, DecodeError},
-        error::{ExistsError, ExpiredError, FutureError, MissingError},
+        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},
-        handles::{Catalog, Change, Clock, Draft, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed},
+        handles::{Catalog, Change, Clock, Draft, Expression, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed},
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
+        tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
+        tls::{new_authority, new_certificate, usable_certificate},
     };
 
     use pyo3::prelude::*;

@@ -1,0 +1,20 @@
+//! TLS without I/O, certificates of clients, and certificates that a server makes for itself.
+//!
+//! rustls does the protocol and webpki validates chains. Nothing here reads files, sockets or the time.
+
+#![allow(clippy::arithmetic_side_effects, reason = "sizes of what is in memory")]
+
+mod authority;
+mod certificate;
+mod config;
+mod connection;
+mod der;
+mod issue;
+mod subject;
+mod verifier;
+
+pub use authority::{ClientCa, Refusal};
+pub use config::{Config, Offer, Pair};
+pub use connection::Connection;
+pub use issue::{Identity, Purpose, authority, identity, usable};
+pub use subject::Subject;

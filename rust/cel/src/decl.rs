@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "sizes are sums of the lengths of names")]
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hydrofoil_types::{Seen, Value};
 use smol_str::{SmolStr, format_smolstr};
@@ -35,6 +35,8 @@ pub struct Decl {
 pub(crate) enum Shape {
     /// `x-kubernetes-int-or-string`.
     Dyn,
+    /// Any JSON.
+    Any,
     Bool,
     Int,
     Double,
@@ -124,7 +126,24 @@ pub(crate) struct Field {
     pub decl: Arc<Decl>,
 }
 
+/// The declaration of any JSON.
+static ANY: LazyLock<Arc<Decl>> = LazyLock::new(|| Decl::plain(Shape::Any));
+
 impl Decl {
+    /// Return a declaration without limits; every JSON may be null.
+    pub(crate) fn plain(shape: Shape) -> Arc<Self> {
+        let nullable = matches!(shape, Shape::Any);
+        Arc::new(Self { name: SmolStr::default(), shape, nullable, max: 0, min_size: 0 })
+    }
+
+    /// Return an object type without limits.
+    pub(crate) fn record(name: &str, fields: Vec<(&str, Arc<Self>)>) -> Arc<Self> {
+        let field = |(name, decl)| Field { name: SmolStr::new(name), escaped: escape(name), decl };
+        let fields: Vec<Field> = fields.into_iter().map(field).collect();
+        let shape = Shape::Object(fields.into());
+        Arc::new(Self { name: SmolStr::new(name), shape, nullable: false, max: 0, min_size: 0 })
+    }
+
     /// Return the declaration of a `JSONSchemaProps`; `None` if expressions have no access to it. `root` marks the root
     /// of a resource, whose type and name are always accessible (`SchemaDeclType`).
     pub fn compile(props: &Value, root: bool) -> Option<Arc<Self>> {
@@ -204,6 +223,7 @@ impl Decl {
     fn renamed(&self, name: &str) -> Arc<Self> {
         let shape = match &self.shape {
             Shape::Dyn => Shape::Dyn,
+            Shape::Any => Shape::Any,
             Shape::Bool => Shape::Bool,
             Shape::Int => Shape::Int,
             Shape::Double => Shape::Double,
@@ -233,6 +253,7 @@ impl Decl {
     pub fn element(&self) -> Option<&Arc<Self>> {
         match &self.shape {
             Shape::List(of, _) | Shape::Map(of) => Some(of),
+            Shape::Any => Some(&ANY),
             _ => None,
         }
     }

@@ -112,7 +112,7 @@ impl Environment {
         let reported = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
         let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(reported)?;
         let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
-        constants(&plan::plan(&expr))?;
+        constants(&plan::plan(&expr, ""))?;
         let cost = self.device.as_ref().map_or(0, |device| cost::estimate(&expr, &checked, device));
         Ok(Output { of: checked.of(&expr).clone(), cost })
     }
@@ -132,8 +132,9 @@ impl fmt::Display for Output {
 }
 
 /// Return the declared name of a type, which differs from the checker's (cel-go `types.Type.String`).
-fn declared(of: &Type) -> String {
+pub(crate) fn declared(of: &Type) -> String {
     match of {
+        Type::Any => "google.protobuf.Any".to_owned(),
         Type::Null => "null_type".to_owned(),
         Type::Duration => "google.protobuf.Duration".to_owned(),
         Type::Timestamp => "google.protobuf.Timestamp".to_owned(),

@@ -76,16 +76,17 @@ impl Node {
     }
 }
 
-/// Plan an expression of the variables `self` and `oldSelf`.
-pub(crate) fn plan(expr: &Expr) -> Node {
-    Planner { locals: Vec::new() }.node(expr)
+/// Plan an expression of one variable, and of `oldSelf`.
+pub(crate) fn plan(expr: &Expr, this: &str) -> Node {
+    Planner { this, locals: Vec::new() }.node(expr)
 }
 
-struct Planner {
+struct Planner<'n> {
+    this: &'n str,
     locals: Vec<SmolStr>,
 }
 
-impl Planner {
+impl Planner<'_> {
     fn boxed(&mut self, expr: &Expr) -> Box<Node> {
         Box::new(self.node(expr))
     }
@@ -99,7 +100,7 @@ impl Planner {
             Kind::Literal(literal) => Node::Literal(literal.clone()),
             Kind::Ident(name) => match self.locals.iter().rposition(|l| l == name) {
                 Some(slot) => Node::Local(slot),
-                None if name == "self" => Node::This,
+                None if name == self.this => Node::This,
                 None if name == "oldSelf" => Node::Old,
                 None => Node::Type(name.clone()),
             },

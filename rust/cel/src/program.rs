@@ -16,7 +16,7 @@ use crate::types::Type;
 use crate::value::{Fail, Val};
 
 /// The maximum cost of a run (`PerCallLimit`).
-const LIMIT: u64 = 1_000_000;
+pub(crate) const LIMIT: u64 = 1_000_000;
 
 /// A compiled expression of `self` and `oldSelf`.
 #[derive(Debug)]
@@ -102,7 +102,7 @@ impl Program {
         if !fits {
             return Err(Refusal::Type);
         }
-        let node = plan::plan(&expr);
+        let node = plan::plan(&expr, "self");
         constants(&node)?;
         Ok(Self { node, uses_old: names(&expr, "oldSelf"), cost: cost::estimate(&expr, &checked, decl), optional_old })
     }

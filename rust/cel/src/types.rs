@@ -21,6 +21,8 @@ use crate::decl::Decl;
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
     Dyn,
+    /// `google.protobuf.Any`: like `dyn`, but no range of a comprehension.
+    Any,
     /// The type of a faulty node, so that it causes no further errors.
     Error,
     Null,
@@ -107,6 +109,7 @@ impl Type {
         use crate::decl::Shape;
         match &decl.shape {
             Shape::Dyn => Self::Dyn,
+            Shape::Any => Self::Any,
             Shape::Bool => Self::Bool,
             Shape::Int => Self::Int,
             Shape::Double => Self::Double,
@@ -121,11 +124,11 @@ impl Type {
     }
 
     pub fn is_dyn(&self) -> bool {
-        matches!(self, Self::Dyn)
+        matches!(self, Self::Dyn | Self::Any)
     }
 
     fn is_dyn_or_error(&self) -> bool {
-        matches!(self, Self::Dyn | Self::Error)
+        matches!(self, Self::Dyn | Self::Any | Self::Error)
     }
 
     /// Report whether all values have the same size.
@@ -166,8 +169,8 @@ impl Type {
 
     fn less_specific(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Dyn | Self::Param(_), _) | (Self::Kind(_), Self::Kind(_)) => true,
-            (_, Self::Dyn | Self::Param(_)) => false,
+            (Self::Dyn | Self::Any | Self::Param(_), _) | (Self::Kind(_), Self::Kind(_)) => true,
+            (_, Self::Dyn | Self::Any | Self::Param(_)) => false,
             (Self::List(a), Self::List(b)) | (Self::Optional(a), Self::Optional(b)) => a.less_specific(b),
             (Self::Map(a, b), Self::Map(c, d)) => a.less_specific(c) && b.less_specific(d),
             _ => self.same(other),
@@ -184,6 +187,7 @@ impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Dyn => "dyn",
+            Self::Any => "any",
             Self::Error => "!error!",
             Self::Null => "null",
             Self::Bool => "bool",

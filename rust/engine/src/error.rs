@@ -40,6 +40,8 @@ pub enum Error {
     Unconvertible(String),
     /// The store rejects a write or a read.
     Store(StoreError),
+    /// An expression has no result, for this reason.
+    Evaluation(String),
     /// A change is already committed.
     Committed,
     /// The catalog has no such resource or type.
@@ -61,6 +63,7 @@ impl Error {
             Self::Apply(ApplyError::Conflict(_)) => "conflict",
             Self::Patched { .. } => "patched",
             Self::TypeMeta { .. } => "type meta",
+            Self::Evaluation(_) => "evaluation",
             Self::Unconverted(_) => "webhook",
             Self::Unconvertible(_) | Self::Invalid(_) => "invalid",
             Self::Store(_) | Self::Committed => "store",
@@ -81,6 +84,7 @@ impl fmt::Display for Error {
             Self::Patched { message: text, .. }
             | Self::Unconverted(text)
             | Self::Unconvertible(text)
+            | Self::Evaluation(text)
             | Self::Unknown(text)
             | Self::Invalid(text) => f.write_str(text),
         }

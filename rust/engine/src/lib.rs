@@ -8,6 +8,7 @@
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
 mod error;
+mod expression;
 mod frame;
 pub mod kind;
 pub mod read;
@@ -20,6 +21,7 @@ pub mod watch;
 pub mod write;
 
 pub use error::{Error, Result};
+pub use expression::Expression;
 pub use frame::Frame;
 pub use shard::Shard;
 pub use signal::Signal;

@@ -110,7 +110,7 @@ fn unshown<'e>(value: &'e Expr, checked: &Checked) -> Option<&'e Expr> {
 fn misfit<'e>(value: &'e Expr, sign: char, checked: &Checked) -> Option<&'e Expr> {
     let fits = matches!(
         (sign, checked.of(value)),
-        (_, Type::Dyn)
+        (_, Type::Dyn | Type::Any)
             | ('d' | 'o' | 'b' | 'x' | 'X', Type::Int | Type::Uint)
             | ('f' | 'e', Type::Double | Type::String)
             | ('b', Type::Bool)

@@ -223,7 +223,7 @@ impl Checker {
                 self.bindings.assignable(&Type::Dyn, &target);
                 Type::Dyn
             }
-            Type::Dyn | Type::Error => Type::Dyn,
+            Type::Dyn | Type::Any | Type::Error => Type::Dyn,
             other => {
                 self.note(at, format!("type '{other}' does not support field selection"));
                 Type::Dyn
@@ -362,7 +362,7 @@ impl Checker {
         match t {
             t if !optional => t,
             Type::Optional(of) => (*of).clone(),
-            Type::Dyn => Type::Dyn,
+            Type::Dyn | Type::Any => Type::Dyn,
             other => {
                 self.mismatch(at, &Type::optional(other.clone()), &other);
                 other

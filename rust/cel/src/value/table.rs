@@ -26,7 +26,7 @@ impl<'a> Table<'a> {
     pub fn field(&self, escaped: &str) -> Option<Out<'a>> {
         match self {
             Self::Data(map, decl) => {
-                if let Shape::Map(of) = &decl.shape {
+                if let Some(of) = decl.element() {
                     return map.get(escaped).map(|v| Val::of(v, of));
                 }
                 let field = decl.field(escaped)?;

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+import re
+import string
+from collections.abc import Iterable, Mapping
 from urllib.parse import parse_qsl, urlencode
 
 import aiohttp
@@ -32,6 +34,10 @@ HOP_BY_HOP = frozenset(
     }
 )
 CROSS_ORIGIN = frozenset(f"access-control-allow-{name}" for name in ("credentials", "headers", "methods", "origin"))
+TOKEN = frozenset(string.ascii_letters + string.digits + "!#$&'*+-.^_`|~")
+BEARER = "base64url.bearer.authorization.k8s.io."
+"""The prefix of a subprotocol that is a token."""
+BREAKS = re.compile(r"[\r\n\0]")
 WITHOUT_BODY = frozenset({204, 304})
 
 
@@ -46,9 +52,16 @@ def forwarded(request: Incoming, host: str, *, upgrade: bool) -> list[tuple[str,
     out: list[tuple[str, str]] = [("Host", host)]
     for name, value in request.headers.items():
         low = name.lower()
-        if low in ("host", "authorization", "x-forwarded-for", "audit-id") or low.startswith("x-remote-"):
+        if low in ("host", "authorization", "x-forwarded-for", "audit-id") or low.startswith(
+            ("x-remote-", "impersonate-")
+        ):
             continue
         if not upgrade and (low in HOP_BY_HOP or low in named):
+            continue
+        if low == "sec-websocket-protocol" and BEARER in value:
+            # A token that the header of another one made superfluous.
+            kept = [part for part in map(str.strip, value.split(",")) if not part.startswith(BEARER)]
+            out.append((name, ", ".join(kept)))
             continue
         out.append((name, value))
     chain = [*request.headers.getall("X-Forwarded-For", []), request.remote]
@@ -56,13 +69,26 @@ def forwarded(request: Incoming, host: str, *, upgrade: bool) -> list[tuple[str,
     if not upgrade:
         out.append(("X-Forwarded-Uri", request.target.partition("?")[0]))
     out.append(("Audit-Id", request.audit_id))
-    return out + identity(request.user.name, request.user.uid, request.user.groups)
+    user = request.user
+    return out + identity(user.name, user.uid, user.groups, user.extra)
 
 
-def identity(user: str, uid: str = "", groups: Iterable[str] = ()) -> list[tuple[str, str]]:
+def identity(
+    user: str, uid: str = "", groups: Iterable[str] = (), extra: Mapping[str, Iterable[str]] | None = None
+) -> list[tuple[str, str]]:
     """Return the headers that identify the user (client-go `transport.SetAuthProxyHeaders`)."""
-    uids = [("X-Remote-Uid", uid)] if uid else []
-    return [("X-Remote-User", user), *uids, *(("X-Remote-Group", group) for group in groups)]
+    out = [("X-Remote-User", user)]
+    if uid:
+        out.append(("X-Remote-Uid", uid))
+    out += (("X-Remote-Group", group) for group in groups)
+    for key, values in (extra or {}).items():
+        out += ((f"X-Remote-Extra-{escaped(key)}", value) for value in values)
+    return out
+
+
+def escaped(key: str) -> str:
+    """Return a key as a part of a header's name: other bytes than those of a token are escaped (`headerKeyEscape`)."""
+    return "".join(chr(b) if b < 128 and chr(b) in TOKEN else f"%{b:02X}" for b in key.encode())
 
 
 def target(request: Incoming, where: str) -> URL:
@@ -79,6 +105,10 @@ async def pass_on(request: Incoming, where: str, host: str, connections: Connect
     """
     upgrade = "upgrade" in request.headers.get("Connection", "").lower()
     headers = forwarded(request, where, upgrade=upgrade)
+    if (broken := next((name for name, value in headers if BREAKS.search(value)), "")) != "":
+        # A name of a user may hold what would end the header.
+        text = f'net/http: invalid header field value for "{broken}"'
+        return refusal(request, 503, f"error trying to reach service: {text}")
     url = target(request, where)
     try:
         if upgrade:

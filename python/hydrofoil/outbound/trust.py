@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import ssl
-from dataclasses import dataclass
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import aiohttp
 
@@ -25,6 +28,10 @@ class Trust:
     """PEM certificates; empty for the system roots."""
     insecure: bool = False
     """Whether any certificate is accepted."""
+    certificate: bytes = b""
+    """The own certificate and its chain, in PEM; empty for none."""
+    key: bytes = field(default=b"", repr=False)
+    """Its private key, in PEM."""
 
     def context(self) -> ssl.SSLContext:
         """Return the TLS settings; reading the system roots takes 20 ms. Raise Unreachable."""
@@ -35,7 +42,22 @@ class Trust:
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
+        if self.certificate:
+            self._present(context)
         return context
+
+    def _present(self, context: ssl.SSLContext) -> None:
+        """Present the own certificate. Raise Unreachable."""
+        # The library reads a pair from a file only: this one is readable by its owner alone and is removed at once.
+        with tempfile.NamedTemporaryFile(delete=False) as file:
+            file.write(self.certificate + b"\n" + self.key + b"\n")
+        try:
+            context.load_cert_chain(file.name)
+        except (ssl.SSLError, OSError):
+            raise Unreachable("tls: failed to find or to match the certificate and its private key in PEM") from None
+        finally:
+            with contextlib.suppress(OSError):
+                Path(file.name).unlink()
 
 
 def bundle_problem(bundle: bytes) -> str:
@@ -63,7 +85,8 @@ def reason(error: BaseException, where: str) -> str:
         return f"dial tcp: lookup {where.rpartition(':')[0]}: no such host"
     if isinstance(error, aiohttp.ClientConnectorError | ConnectionRefusedError):
         text = (getattr(error, "os_error", error).strerror or "connection refused").lower()
-        return f"dial tcp {where}: connect: {text if 'errno' not in text else 'connection refused'}"
+        known = "errno" not in text and "call failed" not in text
+        return f"dial tcp {where}: connect: {text if known else 'connection refused'}"
     if isinstance(error, TimeoutError):
         return "context deadline exceeded"
     if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionResetError):

@@ -1,0 +1,135 @@
+"""Kubeconfig files of webhooks (client-go `tools/clientcmd`)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from hydrofoil import engine
+from hydrofoil.outbound.target import Target
+from hydrofoil.outbound.trust import Trust, Unreachable
+
+LARGEST = 1 << 20
+"""The greatest size in bytes of a file that a kubeconfig names, and of itself."""
+UNSUPPORTED = ("exec", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra")
+Object = dict[str, Any]
+
+
+def read(path: str) -> Target:
+    """Return the server that the current context of a kubeconfig names. Raise ValueError with one line.
+
+    It blocks: read it at start, or off the loop.
+    """
+    document = _document(path)
+    context = _named(document, "contexts", "context", _text(document, "current-context"))
+    cluster = _named(document, "clusters", "cluster", _text(context, "cluster"))
+    user = _named(document, "users", "user", _text(context, "user")) if _text(context, "user") else {}
+    try:
+        return _target(Path(path).parent, cluster, user)
+    except ValueError as e:
+        raise ValueError(f"invalid configuration: {path}: {e}") from None
+
+
+def _target(folder: Path, cluster: Object, user: Object) -> Target:
+    url = _text(cluster, "server")
+    if not url:
+        raise ValueError("no server found for the cluster")
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("the server must be an https:// or http:// URL")
+    if _text(cluster, "proxy-url"):
+        raise ValueError("proxy-url is not supported")
+    if found := next((key for key in UNSUPPORTED if user.get(key)), None):
+        raise ValueError(f"{found} is not supported for the user")
+    insecure = cluster.get("insecure-skip-tls-verify") is True
+    ca = _content(folder, cluster, "certificate-authority")
+    if ca and insecure:
+        raise ValueError("specifying a root certificates file with the insecure flag is not allowed")
+    certificate, key = _content(folder, user, "client-certificate"), _content(folder, user, "client-key")
+    if bool(certificate) != bool(key):
+        raise ValueError("client-certificate and client-key must be specified together")
+    trust = Trust(ca, insecure, certificate, key)
+    try:
+        # A pair or bundle that cannot be used refuses the start.
+        trust.context()
+    except Unreachable as e:
+        raise ValueError(str(e)) from None
+    return Target(url, trust, _authorization(folder, user), _text(cluster, "tls-server-name"))
+
+
+def _authorization(folder: Path, user: Object) -> str:
+    """Return the Authorization header; empty without one. The file of a token precedes the token, as upstream."""
+    token, name = _text(user, "token"), _text(user, "username")
+    if file := _text(user, "tokenFile"):
+        token = _file(folder / file).decode(errors="replace").strip()
+    if token and name:
+        raise ValueError("more than one authentication method found; only one allowed")
+    if name:
+        pair = f"{name}:{_text(user, 'password')}".encode()
+        return "Basic " + base64.b64encode(pair).decode()
+    header = f"Bearer {token}" if token else ""
+    if any(ord(c) < 32 or ord(c) == 127 for c in header):
+        raise ValueError("the token has a control character")
+    return header
+
+
+def _document(path: str) -> Object:
+    try:
+        data = _file(Path(path))
+    except ValueError as e:
+        raise ValueError(f"error loading config file {path}: {e}") from None
+    try:
+        document = orjson.loads(engine.yaml_to_json(data))
+    except (engine.DecodeError, ValueError) as e:
+        line = " ".join(str(e.args[-1] if e.args else e).split())
+        raise ValueError(f'error loading config file "{path}": {line}') from None
+    if not isinstance(document, dict) or document.get("kind") not in (None, "", "Config"):
+        raise ValueError(f'error loading config file "{path}": not a Config')
+    if not _text(document, "current-context"):
+        raise ValueError(f"invalid configuration: {path}: no current-context is set")
+    return document
+
+
+def _named(document: Object, plural: str, singular: str, name: str) -> Object:
+    listed = document.get(plural)
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict) and entry.get("name") == name:
+            found = entry.get(singular)
+            return found if isinstance(found, dict) else {}
+    if singular == "context":
+        raise ValueError(f"invalid configuration: context was not found for specified context: {name}")
+    raise ValueError(f'invalid configuration: {singular} "{name}" does not exist')
+
+
+def _text(found: Object, key: str) -> str:
+    value = found.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _content(folder: Path, found: Object, key: str) -> bytes:
+    """Return what `key-data` or the file of `key` has; the data precedes."""
+    if data := _text(found, f"{key}-data"):
+        try:
+            return base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError):
+            raise ValueError(f"{key}-data is not base64") from None
+    if path := _text(found, key):
+        try:
+            return _file(folder / path)
+        except ValueError as e:
+            raise ValueError(f"unable to read {key} {path} due to {e}") from None
+    return b""
+
+
+def _file(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST + 1)
+    except OSError as e:
+        raise ValueError(f"open {path}: {(e.strerror or 'cannot be read').lower()}") from None
+    if len(data) > LARGEST:
+        raise ValueError(f"{path} is larger than {LARGEST} bytes")
+    return data

@@ -6,14 +6,18 @@ __all__ = [
     "ENVELOPE_TAIL",
     "ApplyConflictError",
     "Catalog",
+    "CertificateError",
     "Change",
+    "ClientCa",
     "Clock",
     "ConflictError",
     "ConversionError",
     "DecodeError",
     "Draft",
+    "EvaluationError",
     "ExistsError",
     "ExpiredError",
+    "Expression",
     "FutureError",
     "Lifecycle",
     "ListCursor",
@@ -26,6 +30,9 @@ __all__ = [
     "Selector",
     "Shard",
     "Stored",
+    "TlsConfig",
+    "TlsConnection",
+    "TlsError",
     "View",
     "Watcher",
     "build_profile",
@@ -37,10 +44,13 @@ __all__ = [
     "json_to_yaml",
     "limit_fill",
     "limit_refusal",
+    "new_authority",
+    "new_certificate",
     "openapi_protobuf",
     "pretty",
     "quota_charge",
     "storage_grows",
+    "usable_certificate",
     "version",
     "watch_event",
     "yaml_to_json",
@@ -58,7 +68,28 @@ class PanicException(BaseException): ...
 class ConflictError(Exception): ...
 class ConversionError(Exception): ...
 class ExpiredError(Exception): ...
+class EvaluationError(Exception): ...
+class TlsError(Exception): ...
+class CertificateError(Exception): ...
 class FutureError(Exception): ...
+
+@final
+class Expression:
+    """A compiled expression of one variable: `claims`, `user` or `request`."""
+
+    def __new__(cls, text: str, variable: str) -> Expression:
+        """Compile an expression. Raise ValueError with the reason of its rejection."""
+
+    @property
+    def result(self) -> str:
+        """Return the type of the result, as `bool` or `list(string)`."""
+
+    @property
+    def fields(self) -> set[str]:
+        """Return the fields of the variable that it names."""
+
+    def evaluate(self, on: bytes) -> bytes:
+        """Return the result, as JSON, on a value of the variable. Raise EvaluationError."""
 
 @final
 class Catalog:
@@ -308,3 +339,43 @@ def quota_charge(
 def openapi_protobuf(document: bytes) -> bytes: ...
 def pretty(data: bytes) -> bytes: ...
 def watch_event(encoding: str, kind: str, object: bytes) -> bytes: ...
+
+@final
+class TlsConfig:
+    def __new__(
+        cls,
+        chain: bytes,
+        key: bytes,
+        named: list[tuple[bytes, bytes, list[str]]],
+        newest_only: bool,
+        suites: list[str],
+        authorities: list[bytes] | None,
+    ) -> TlsConfig: ...
+
+@final
+class TlsConnection:
+    def __new__(cls, config: TlsConfig) -> TlsConnection: ...
+    @property
+    def handshaking(self) -> bool: ...
+    @property
+    def ended(self) -> bool: ...
+    @property
+    def certificates(self) -> list[bytes]: ...
+    def receive(self, bytes: bytes) -> tuple[bytes, bytes]: ...
+    def send(self, text: bytes) -> bytes: ...
+    def close(self) -> bytes: ...
+
+@final
+class ClientCa:
+    def __new__(cls, pem: bytes) -> ClientCa: ...
+    @property
+    def names(self) -> list[bytes]: ...
+    def verify(self, chain: list[bytes], now: float) -> tuple[str, list[str], str]: ...
+
+def new_authority(now: int) -> tuple[str, str]: ...
+def new_certificate(
+    authority_key: bytes, names: list[str], user: tuple[str, str] | None, now: int
+) -> tuple[str, str]: ...
+def usable_certificate(
+    certificate: str, key: str, authority: bytes, names: list[str], user: tuple[str, str] | None, now: int
+) -> bool: ...

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, ItemsView, Mapping
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, ItemsView, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
 
+from hydrofoil import errors
 from hydrofoil.answer import Outcome
 
 LONG_RUNNING = frozenset(("attach", "exec", "proxy", "log", "portforward"))
@@ -25,8 +27,44 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-ADMIN = User("admin", "00000000-0000-4000-8000-000000000001", ("system:masters", "system:authenticated"))
-"""The user of every request as long as there is no authentication."""
+ADMIN = User("admin", "admin", ("system:masters", "system:authenticated"))
+"""The user of every request where no credential is configured."""
+ANONYMOUS = User("system:anonymous", groups=("system:unauthenticated",))
+"""The user of a request without credentials."""
+NODE_PREFIX = "system:node:"
+NODES = "system:nodes"
+"""The group of kubelets."""
+
+
+def node_of(user: User) -> str | None:
+    """Return the name of the node whose kubelet a user is; None for another user (pkg/auth/nodeidentifier).
+
+    It is empty where the user has the group and the prefix, but no name.
+    """
+    if not user.name.startswith(NODE_PREFIX) or NODES not in user.groups:
+        return None
+    return user.name[len(NODE_PREFIX) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A requirement of a selector, as access reviews have them."""
+
+    key: str
+    operator: str
+    """In, NotIn, Exists or DoesNotExist."""
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The selectors of a request."""
+
+    fields: tuple[Requirement, ...] = ()
+    labels: tuple[Requirement, ...] = ()
+
+
+NO_SELECTION = Selection()
 
 
 @dataclass(slots=True)
@@ -52,6 +90,20 @@ class RequestInfo:
     watch_prefix: bool = False
     rest: tuple[str, ...] = ()
     """Segments after the subresource: the path of a proxy."""
+    selection: Selection | None = None
+    """The selectors; None: those of the query (`authorization.selectors`)."""
+
+    @property
+    def scope(self) -> str:
+        """Return the namespace as authorizers see it: a namespace is in itself."""
+        return self.namespace or (self.name if self.resource == "namespaces" else "")
+
+    @property
+    def subject(self) -> str:
+        """Return the name as authorizers see it: for a list or watch the one that its field selector requires."""
+        if self.name or "fieldSelector" not in self.query or self.watch_prefix or self.verb not in ("list", "watch"):
+            return self.name
+        return _required_name(self.query)
 
 
 class Headers(Protocol):
@@ -73,9 +125,15 @@ class Incoming(Protocol):
     info: RequestInfo
     user: User
     """The user it acts as."""
+    certificates: Sequence[bytes]
+    """The certificates that the client presented, in DER, its own first; the handshake verifies none."""
     audit_id: str
     common: bytes
     """Header lines of every answer to this request."""
+    headers: Headers
+    """The headers; authentication replaces them where it removes some."""
+    warnings: list[str]
+    """Warnings for the client."""
 
     @property
     def method(self) -> str:
@@ -84,10 +142,6 @@ class Incoming(Protocol):
     @property
     def target(self) -> str:
         """Return the target of the request line: path and query as received."""
-
-    @property
-    def headers(self) -> Headers:
-        """Return the headers."""
 
     @property
     def remote(self) -> str:
@@ -110,11 +164,55 @@ class Incoming(Protocol):
         """Register a call before the last byte, or when the connection breaks."""
 
 
-class Authorizer(Protocol):
-    """A decision on each request of a user."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The decision of an authorizer (apiserver `authorizer.Decision`): allowed, denied, or neither: no opinion."""
 
-    async def authorize(self, user: User, info: RequestInfo) -> str | None:
-        """Return the reason for a refusal; None if the request is allowed."""
+    allowed: bool = False
+    denied: bool = False
+    reason: str = ""
+    error: str = ""
+    """An error on the way to the decision; the decision holds in spite of it."""
+
+
+class Authorizer(Protocol):
+    """Decide on requests of users."""
+
+    def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
+        """Return the decision on a request; an awaitable only if it has to wait."""
+
+    def rules(self, user: User, namespace: str) -> Rules | Awaitable[Rules]:
+        """Return the rules of a user in a namespace, as far as they can be listed."""
+
+
+@dataclass(slots=True)
+class Rules:
+    """The rules of a user in a namespace, as the members of a SubjectRulesReviewStatus."""
+
+    resources: list[dict[str, Any]] = field(default_factory=list)
+    urls: list[dict[str, Any]] = field(default_factory=list)
+    incomplete: bool = False
+    error: str = ""
+
+
+ALLOWED = Verdict(allowed=True)
+NO_OPINION = Verdict()
+
+
+class AlwaysAllow:
+    """Allow everything (apiserver `authorizerfactory/builtin.go`)."""
+
+    def authorize(self, user: User, info: RequestInfo) -> Verdict:
+        """Return the same for every request."""
+        return ALLOWED
+
+    def rules(self, user: User, namespace: str) -> Rules:
+        """Return one rule for everything."""
+        every = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+        return Rules([every], [{"verbs": ["*"], "nonResourceURLs": ["*"]}])
+
+
+ALWAYS_ALLOW = AlwaysAllow()
 
 
 def parse(method: str, target: str) -> RequestInfo:
@@ -154,6 +252,76 @@ def parse(method: str, target: str) -> RequestInfo:
     return RequestInfo(
         path, query, verb, True, group, version, parts[0], subresource, namespace, name, lasting, watch_prefix, rest
     )
+
+
+def attributes(
+    verb: str,
+    group: str,
+    resource: str,
+    *,
+    version: str = "*",
+    subresource: str = "",
+    namespace: str = "",
+    name: str = "",
+) -> RequestInfo:
+    """Return the attributes of a right that is checked inside a verb (apiserver `authorizer.AttributesRecord`)."""
+    return RequestInfo("", "", verb, True, group, version, resource, subresource, namespace, name)
+
+
+_UNSAFE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def refusal(user: User, info: RequestInfo, reason: str) -> errors.ApiError:
+    """Return the 403 for a right that a user lacks (apiserver `responsewriters.ForbiddenStatusError`)."""
+    who = f"User {errors.quoted(user.name)} cannot {info.verb}"
+    if not info.resourceful:
+        text = f"{who} path {errors.quoted(info.path)}"
+    else:
+        resource = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
+        text = f"{who} resource {errors.quoted(resource)} in API group {errors.quoted(info.group)} "
+        scope = info.scope
+        text += f"in the namespace {errors.quoted(scope)}" if scope else "at the cluster scope"
+    text = text.translate(_UNSAFE)
+    if reason:
+        text += f": {reason}"
+    if not info.group and not info.resource:
+        return errors.ApiError(403, "Forbidden", f"forbidden: {text}", {})
+    return errors.forbidden(info.group, info.resource, info.subject, text)
+
+
+def _required_name(query: str) -> str:
+    """Return the name that a field selector requires; empty if it requires none or the options are not valid."""
+    given: dict[str, str] = {}
+    for key, value in parse_qsl(query, keep_blank_values=True):
+        given.setdefault(key, value)
+    for number in ("limit", "timeoutSeconds"):
+        if given.get(number) and not re.fullmatch(r"[+-]?\d+", given[number]):
+            return ""
+    terms = field_terms(given.get("fieldSelector", ""))
+    found = next((value for key, op, value in terms or () if key == "metadata.name" and op != "!="), "")
+    return "" if found in (".", "..") or "/" in found or "%" in found else found
+
+
+_TERM = re.compile(r"((?:[^=!,\\]|\\.|!(?!=))*)(!=|==|=)((?:[^=,\\]|\\[\\,=])*)(?:,|$)", re.DOTALL)
+
+
+def field_terms(selector: str) -> list[tuple[str, str, str]] | None:
+    """Read a field selector: keys, operators `=`, `==` and `!=`, and values; None for one that is malformed.
+
+    The source is apimachinery `fields/selector.go ParseSelector`.
+    """
+    found = []
+    at = 0
+    while at < len(selector):
+        if selector[at] == ",":
+            at += 1
+            continue
+        match = _TERM.match(selector, at)
+        if match is None:
+            return None
+        found.append((match[1], match[2], re.sub(r"\\(.)", r"\1", match[3])))
+        at = match.end()
+    return found
 
 
 def _watches(query: str) -> bool:

@@ -1,0 +1,1 @@
+"""Credentials of requests, and the tokens of service accounts."""

@@ -1,0 +1,1 @@
+"""Tokens of service accounts: keys, claims, their issue and their acceptance."""

@@ -1,0 +1,104 @@
+"""Users named by client certificates (apiserver `request/x509/x509.go`), and authorities read again from files."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from hydrofoil.authentication.certificates import ClientCa, Subject
+from hydrofoil.authentication.login import Login
+from hydrofoil.clock import Clock
+from hydrofoil.files import Files
+from hydrofoil.request import Incoming, User
+
+LOG = logging.getLogger("hydrofoil")
+CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
+SECONDS = 1.0
+"""How long a verified certificate is good without being verified again, on whichever connection."""
+MOST = 1024
+
+
+class Authorities:
+    """The authorities in a file; bad content leaves those before it in force (`dynamiccertificates`)."""
+
+    def __init__(self, path: str, files: Files, more: bytes = b"") -> None:
+        """Take `more` authorities, in PEM, than those of the file; without a path only these.
+
+        Raise ValueError with one line.
+        """
+        self._path = path
+        self._more = more
+        try:
+            self.pem, self.ca = self._made(Path(path).read_bytes() if path else b"")
+        except OSError as e:
+            raise ValueError(f"open {path}: {(e.strerror or str(e)).lower()}") from None
+        except ValueError as e:
+            raise ValueError(f"{path}: {e}") from None
+        self._calls: list[Callable[[], None]] = []
+        self._reading: asyncio.Task[None] | None = None
+        if path:
+            files.watch(path, changed=self._changed)
+
+    def _made(self, pem: bytes) -> tuple[bytes, ClientCa]:
+        """Return all authorities, in PEM and for use. Raise ValueError for bad content of the file."""
+        if self._more and self._path:
+            ClientCa(pem)
+        every = b"\n".join(filter(None, (pem, self._more)))
+        return every, ClientCa(every)
+
+    def on_change(self, call: Callable[[], None]) -> None:
+        """Register a call after other authorities came into force."""
+        self._calls.append(call)
+
+    def _changed(self) -> None:
+        self._reading = asyncio.create_task(self._read())
+
+    async def _read(self) -> None:
+        try:
+            pem = await asyncio.to_thread(Path(self._path).read_bytes)
+            every, ca = self._made(pem)
+            if every == self.pem:
+                return
+        except (OSError, ValueError) as e:
+            why = e.strerror if isinstance(e, OSError) else e
+            LOG.error("the authorities in %s stay as they were: %s", self._path, why)
+            return
+        self.pem, self.ca = every, ca
+        for call in self._calls:
+            call()
+
+
+class ClientCertificates:
+    """Accept client certificates of some authorities: the common name is the user, each organization a group."""
+
+    def __init__(self, authorities: Authorities, clock: Clock) -> None:
+        self._authorities = authorities
+        self._clock = clock
+        self._kept: dict[tuple[bytes, ...], tuple[float, Login | None]] = {}
+        authorities.on_change(self._kept.clear)
+
+    def authenticate(self, request: Incoming) -> Login | None:
+        """Return the login of a certificate; None without one, or if it has no name. Raise Rejected."""
+        chain = request.certificates
+        if not chain:
+            return None
+        now = self._clock.seconds()
+        key = tuple(chain)
+        kept = self._kept.get(key)
+        if kept is not None and 0 <= now - kept[0] < SECONDS:
+            return kept[1]
+        subject = self._authorities.ca.verify(chain, now)
+        login = None if subject is None else Login(user_of(subject, chain))
+        if len(self._kept) >= MOST:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = (now, login)
+        return login
+
+
+def user_of(subject: Subject, chain: Sequence[bytes]) -> User:
+    """Return the user of a certificate (`CommonNameUserConversion`)."""
+    extra = {CREDENTIAL_ID: (f"X509SHA256={sha256(chain[0]).hexdigest()}",)}
+    return User(subject.name, subject.uid, tuple(subject.groups), extra)

@@ -1,0 +1,1 @@
+"""Tokens of JWT issuers: OpenID Connect by flags, and issuers in a configuration file."""

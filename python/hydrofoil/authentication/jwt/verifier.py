@@ -1,0 +1,40 @@
+"""Verification of tokens with the keys of an issuer, which are fetched again where they do not fit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+
+from hydrofoil.authentication.compact import Compact
+from hydrofoil.authentication.jwt.provider import Provider
+from hydrofoil.authentication.jwt.verify import MANY, check, fitting, signed
+from hydrofoil.authentication.login import Rejected
+from hydrofoil.clock import Clock
+
+LARGE = 16 * 1024
+"""The length of a token, in characters, from which its signature is checked off the loop."""
+
+
+class Verifier:
+    """The audiences and algorithms that tokens must have."""
+
+    def __init__(self, audiences: Collection[str], algorithms: Collection[str], clock: Clock) -> None:
+        self._audiences = audiences
+        self._algorithms = algorithms
+        self._clock = clock
+
+    async def verify(self, provider: Provider, token: str, parsed: Compact) -> None:
+        """Verify a token of an issuer. Raise Rejected."""
+        check(parsed, provider.url, self._audiences, self._algorithms, self._clock.seconds())
+        if await self._signed(provider, token, parsed):
+            provider.age()
+        # The issuer may have new keys.
+        elif not (await provider.refresh() and await self._signed(provider, token, parsed)):
+            raise Rejected("failed to verify signature: failed to verify id token signature")
+
+    async def _signed(self, provider: Provider, token: str, parsed: Compact) -> bool:
+        algorithm = str(parsed.header.get("alg"))
+        candidates = fitting(provider.keys, parsed)
+        if len(candidates) > MANY or len(token) > LARGE:
+            return await asyncio.to_thread(signed, token, candidates, algorithm)
+        return signed(token, candidates, algorithm)

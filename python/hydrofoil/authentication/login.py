@@ -1,0 +1,41 @@
+"""Logins, refusals, and the interfaces of authenticators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hydrofoil.request import Incoming, User
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """An accepted credential (apiserver `authenticator.Response`)."""
+
+    user: User
+    audiences: tuple[str, ...] = ()
+    """The audiences of the request that the credential is good for; empty where it has none of its own."""
+    warnings: tuple[str, ...] = ()
+    """Warnings for the client, with each request that the login answers."""
+
+
+class Rejected(Exception):
+    """A credential that its authenticator knows and refuses; the text never quotes the credential."""
+
+
+class RequestAuthenticator(Protocol):
+    """Authenticate by properties of the request: certificates and headers of a proxy."""
+
+    def authenticate(self, request: Incoming) -> Login | None:
+        """Return the login; None without such a credential. Raise Rejected."""
+
+
+class TokenAuthenticator(Protocol):
+    """Authenticate a bearer token."""
+
+    async def authenticate(self, token: str, audiences: Sequence[str]) -> Login | None:
+        """Return the login of a token good for one of the audiences; None if it is of another kind. Raise Rejected.
+
+        Without audiences none is checked.
+        """

@@ -1,0 +1,300 @@
+"""Authentication of one server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+
+from multidict import CIMultiDict
+from prometheus_client.registry import Collector
+
+from hydrofoil.authentication import compact
+from hydrofoil.authentication.accounts.issue import Issue
+from hydrofoil.authentication.accounts.keys import Keys, private_key, public_keys
+from hydrofoil.authentication.accounts.legacy import ISSUER as LEGACY_ISSUER
+from hydrofoil.authentication.accounts.legacy import LegacyTokens
+from hydrofoil.authentication.accounts.openid import Documents
+from hydrofoil.authentication.accounts.tokens import AccountTokens, Counts
+from hydrofoil.authentication.anonymous import Conditions
+from hydrofoil.authentication.bearer import bearer, is_websocket, subprotocols
+from hydrofoil.authentication.bootstrap_tokens import BootstrapTokens
+from hydrofoil.authentication.checks import check
+from hydrofoil.authentication.client_certificates import Authorities, ClientCertificates
+from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames
+from hydrofoil.authentication.jwt.build import JwtTokens, needed
+from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
+from hydrofoil.authentication.options import AuthenticationOptions
+from hydrofoil.authentication.published import Published
+from hydrofoil.authentication.static_tokens import load
+from hydrofoil.authentication.union import Known, Tokens, grouped
+from hydrofoil.authentication.webhook import TokenWebhook
+from hydrofoil.clock import Chance, Clock
+from hydrofoil.errors import ApiError
+from hydrofoil.files import Files
+from hydrofoil.outbound import kubeconfig
+from hydrofoil.registry.store import Registry
+from hydrofoil.request import ADMIN, ANONYMOUS, Incoming, User
+from hydrofoil.watch.hub import Hub
+
+PROTOCOLS = "Sec-WebSocket-Protocol"
+
+
+@dataclass(slots=True)
+class Reviewed:
+    """The outcome of a TokenReview."""
+
+    login: Login | None
+    error: str = ""
+
+
+class Authentication:
+    """The union of the authenticators that the flags name (kubeapiserver `authenticator/config.go`).
+
+    Certificates count before tokens; a refusal of one credential does not end the search for another, but leaves no
+    room for an anonymous request.
+    """
+
+    def __init__(
+        self,
+        options: AuthenticationOptions,
+        registry: Registry,
+        hub: Hub,
+        clock: Clock,
+        chance: Chance,
+        files: Files,
+        *,
+        secured: bool,
+    ) -> None:
+        """Without `secured` every request is the admin's, except those with a token of a service account."""
+        self.secured = secured
+        self.anonymous = options.anonymous_auth is not False
+        """Whether requests without credentials are accepted."""
+        self._options = options
+        self._registry = registry
+        self._clock = clock
+        self._files = files
+        self._tokens = Tokens(clock)
+        self._by_request: list[RequestAuthenticator] = []
+        self._proxied: HeaderNames | None = None
+        self._published: Published | None = None
+        self._nameless = Conditions(enabled=self.anonymous)
+        self._jwt: JwtTokens | None = None
+        self._webhook: TokenWebhook | None = None
+        self.counts = Counts()
+        self._chance = chance
+        self.issue: Issue
+        """The issue of service account tokens; set at the start."""
+        self._keys = Keys(None, ())
+        self._trusted = b""
+
+    def forbid_anonymous(self) -> None:
+        """Refuse requests without credentials, whatever flags and configuration allow; to be called after the start."""
+        self.anonymous = False
+        self._nameless = Conditions(enabled=False)
+
+    @property
+    def issuers(self) -> tuple[str, ...]:
+        """Return the issuers of service account tokens; the first one is this server."""
+        return tuple(self._options.service_account_issuers) or (self._registry.issuer,)
+
+    @property
+    def audiences(self) -> tuple[str, ...]:
+        """Return the audiences of this server."""
+        return tuple(self._options.api_audiences) or self.issuers
+
+    def trust(self, pem: bytes) -> None:
+        """Accept client certificates of further authorities; to be called before the start."""
+        self._trusted += pem
+
+    def login(self, request: Incoming) -> User | Awaitable[User]:
+        """Return the user of a request; an awaitable only if it has to wait. Raise ApiError 401.
+
+        The headers of the request lose what only this step may see.
+        """
+        value = request.headers.get("Authorization", "")
+        if not self.secured:
+            return ADMIN if value.count(".") != 2 else self._open(request, value)
+        failed = False
+        if request.certificates:
+            login, failed = self._certified(request)
+            if login is not None:
+                return self._accepted(request, login)
+        if value and (token := bearer(value, request.warnings)):
+            if (kept := self._tokens.kept(token)) is not None:
+                return self._accepted(request, kept)
+            return self._waiting(request, token)
+        if is_websocket(request.headers):
+            return self._waiting(request, "", failed=failed)
+        return self._nobody(request, failed=failed)
+
+    def _open(self, request: Incoming, value: str) -> User | Awaitable[User]:
+        """Return the admin, or the user of an account's token, where no credential is asked for. Raise ApiError 401.
+
+        A token that this server has issued and that is no longer good gives no rights here, either.
+        """
+        token = bearer(value, request.warnings)
+        if (kept := self._tokens.kept(token)) is not None:
+            return self._accepted(request, kept)
+        found = compact.read(token)
+        if found is None or found.issuer not in (*self.issuers, LEGACY_ISSUER):
+            return ADMIN
+        return self._waiting(request, token)
+
+    def _certified(self, request: Incoming) -> tuple[Login | None, bool]:
+        """Return the login of a certificate, and whether one was refused."""
+        failed = False
+        for authenticator in self._by_request:
+            try:
+                login = authenticator.authenticate(request)
+            except Rejected:
+                failed = True
+                continue
+            if login is not None:
+                return Login(grouped(login.user)), False
+        return None, failed
+
+    async def _waiting(self, request: Incoming, token: str, *, failed: bool = False) -> User:
+        """Return the user of a token, else of one among the subprotocols. Raise ApiError 401.
+
+        `failed`: a certificate was refused before.
+        """
+        try:
+            if token:
+                return self._accepted(request, await self._tokens.authenticate(token))
+        except Rejected:
+            if not is_websocket(request.headers):
+                raise unauthorized() from None
+        try:
+            among, others = subprotocols(request.headers)
+            if not among:
+                return self._nobody(request, failed=failed or bool(token))
+            login = await self._tokens.authenticate(among)
+        except Rejected:
+            raise unauthorized() from None
+        headers = CIMultiDict(request.headers.items())
+        headers[PROTOCOLS] = ",".join(others)
+        request.headers = headers
+        return self._accepted(request, login)
+
+    def _accepted(self, request: Incoming, login: Login) -> User:
+        """Return the user of a login, and remove the headers of proxies."""
+        request.warnings.extend(login.warnings)
+        if self._proxied is not None:
+            self._strip(request, self._proxied)
+        return login.user
+
+    def _nobody(self, request: Incoming, *, failed: bool) -> User:
+        """Return the user of a request without credentials. Raise ApiError 401."""
+        if failed or not self._nameless.allows(request.info.path):
+            raise unauthorized()
+        if self._proxied is not None:
+            self._strip(request, self._proxied)
+        return ANONYMOUS
+
+    @staticmethod
+    def _strip(request: Incoming, names: HeaderNames) -> None:
+        """Remove the headers with a proxy's user (`ClearAuthenticationHeaders`)."""
+        if any(names.marked(name.lower()) for name, _ in request.headers.items()):
+            kept = ((name, value) for name, value in request.headers.items() if not names.marked(name.lower()))
+            request.headers = CIMultiDict(kept)
+
+    async def review(self, token: str, audiences: Sequence[str]) -> Reviewed:
+        """Return the user of a token (TokenReview), as if it came in a header; without audiences for this server."""
+        warnings: list[str] = []
+        presented = bearer(f"Bearer {token}", warnings)
+        wanted = tuple(audiences) or self._tokens.audiences
+        if not presented:
+            return Reviewed(Login(ANONYMOUS, wanted)) if self.anonymous else Reviewed(None)
+        try:
+            return Reviewed(await self._tokens.authenticate(presented, wanted))
+        except Rejected as e:
+            return Reviewed(None, str(e))
+
+    def documents(self, address: str) -> Documents:
+        """Return the documents of the issuer, for a server at an address (`host:port`)."""
+        uri, own = self._options.service_account_jwks_uri, not self._options.service_account_issuers
+        return Documents(self._keys, self.issuers[0], uri, address, own=own)
+
+    async def start(self) -> None:
+        """Load keys and begin to follow what changes. Raise ValueError with one line."""
+        options = self._options
+        check(options)
+        self._tokens.audiences = self.audiences
+        proxies = clients = None
+        if options.requestheader_client_ca_file:
+            proxies = Authorities(options.requestheader_client_ca_file, self._files)
+            names = self._proxied = HeaderNames.of(options)
+            allowed = frozenset(options.requestheader_allowed_names)
+            self._by_request.append(FrontProxy(proxies, names, allowed, self._clock))
+        if options.client_ca_file or self._trusted:
+            clients = Authorities(options.client_ca_file, self._files, self._trusted)
+            self._by_request.append(ClientCertificates(clients, self._clock))
+        if clients is not None or proxies is not None:
+            self._published = Published(options, clients, proxies, self._registry, self._clock)
+            self._published.write()
+        known = self._tokens.known
+        if options.token_auth_file:
+            try:
+                known.append(Known(load(options.token_auth_file)))
+            except OSError as e:
+                raise ValueError(f"open {options.token_auth_file}: {(e.strerror or str(e)).lower()}") from None
+        known += self._of_accounts()
+        if options.enable_bootstrap_token_auth:
+            known.append(Known(BootstrapTokens(self._registry, self._clock)))
+        known += await self._others()
+
+    def _of_accounts(self) -> list[Known]:
+        """Return the authenticators of service account tokens, with the keys in files. Raise ValueError."""
+        options, registry, clock = self._options, self._registry, self._clock
+        signing = (
+            private_key(options.service_account_signing_key_file) if options.service_account_signing_key_file else None
+        )
+        verifying = [key for path in options.service_account_key_files for key in public_keys(path)]
+        keys = self._keys = Keys(signing, verifying)
+        implied, counts = self.audiences, self.counts
+        self.issue = Issue(options, keys, self.issuers[0], implied, clock, self._chance)
+        legacy = LegacyTokens(keys, implied, counts, registry, clock, lookup=options.service_account_lookup)
+        bound = AccountTokens(keys, self.issuers, implied, counts, registry, clock)
+        return [Known(legacy, agnostic=False), Known(bound, agnostic=False)]
+
+    async def _others(self) -> list[Known]:
+        """Return the authenticators of JWT issuers and of the webhook, in this order. Raise ValueError."""
+        options, found = self._options, []
+        if needed(options):
+            jwt = self._jwt = JwtTokens(options, self.issuers, self._clock, self._files, self._tokens.forget)
+            await jwt.start()
+            found.append(Known(jwt))
+            if jwt.anonymous is not None:
+                self._nameless = Conditions(enabled=True, said=jwt.anonymous)
+                self.anonymous = self._nameless.enabled
+        if options.authentication_token_webhook_config_file:
+            target = await asyncio.to_thread(kubeconfig.read, options.authentication_token_webhook_config_file)
+            version, kept = (
+                options.authentication_token_webhook_version,
+                options.authentication_token_webhook_cache_ttl,
+            )
+            hook = self._webhook = TokenWebhook(target, version, kept, self.audiences, self._clock, self._chance)
+            found.append(Known(hook, agnostic=False))
+        return found
+
+    @property
+    def collectors(self) -> list[Collector]:
+        """Return what has metrics, after the start."""
+        if self._jwt is None:
+            return []
+        return [self._jwt.metrics] + ([] if self._jwt.reloads is None else [self._jwt.reloads])
+
+    async def close(self) -> None:
+        """Stop all work beside requests."""
+        if self._jwt is not None:
+            await self._jwt.close()
+        if self._webhook is not None:
+            await self._webhook.close()
+        if self._published is not None:
+            await self._published.close()
+
+
+def unauthorized() -> ApiError:
+    """Return the 401 for every refusal: the reason stays here."""
+    return ApiError(401, "Unauthorized", "Unauthorized")

@@ -1,0 +1,96 @@
+"""Authenticators of tokens, one after the other (apiserver `token/union/union.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hydrofoil.authentication.cache import Logins, digest
+from hydrofoil.authentication.login import Login, Rejected, TokenAuthenticator
+from hydrofoil.clock import Clock
+from hydrofoil.request import User
+
+AUTHENTICATED, UNAUTHENTICATED = "system:authenticated", "system:unauthenticated"
+ANONYMOUS_NAME = "system:anonymous"
+LONGEST = 512 * 1024
+"""The longest token, in characters, that is looked at; heads of requests are bounded, bodies of reviews less so."""
+
+KEPT_AUDIENCES = 4096
+"""Logins of reviews are kept if their audiences are shorter than this, in characters."""
+
+
+@dataclass(slots=True)
+class Known:
+    """One authenticator."""
+
+    tokens: TokenAuthenticator
+    agnostic: bool = True
+    """Whether its tokens are good for the audiences of this server, whichever these are."""
+
+
+class Tokens:
+    """The authenticators of bearer tokens in their order, and the logins that they gave a moment ago."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.audiences: tuple[str, ...] = ()
+        """The audiences of this server."""
+        self.known: list[Known] = []
+        self._logins = Logins(clock)
+
+    def kept(self, token: str) -> Login | None:
+        """Return the login of a token for this server if it was accepted a moment ago."""
+        return self._logins.get((digest(token), None))
+
+    def forget(self) -> None:
+        """Look at every token anew."""
+        self._logins.clear()
+
+    async def authenticate(self, token: str, audiences: Sequence[str] | None = None) -> Login:
+        """Return the login of a token, by default for this server. Raise Rejected with all reasons.
+
+        A refusal of one authenticator does not end the search.
+        """
+        if len(token) > LONGEST or not readable(token):
+            raise Rejected("invalid bearer token")
+        key = (digest(token), None if audiences is None else tuple(audiences))
+        if (kept := self._logins.get(key)) is not None:
+            return kept
+        wanted = self.audiences if audiences is None else tuple(audiences)
+        reasons = ["invalid bearer token"]
+        for known in self.known:
+            good = tuple(a for a in wanted if a in self.audiences) if known.agnostic else ()
+            if known.agnostic and wanted and self.audiences and not good:
+                continue
+            try:
+                found = await known.tokens.authenticate(token, wanted)
+            except Rejected as e:
+                reasons.append(str(e))
+                continue
+            if found is not None:
+                login = replace(found, user=grouped(found.user), audiences=found.audiences or good)
+                if audiences is None or sum(map(len, audiences)) < KEPT_AUDIENCES:
+                    self._logins.put(key, login)
+                return login
+        raise Rejected(aggregated(reasons))
+
+
+def readable(token: str) -> bool:
+    """Report whether a token is text: other bytes of a header are no part of any."""
+    try:
+        token.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def aggregated(reasons: Sequence[str]) -> str:
+    """Return one text for reasons, each once (apimachinery `util/errors`)."""
+    each = list(dict.fromkeys(reasons))
+    return each[0] if len(each) == 1 else f"[{', '.join(each)}]"
+
+
+def grouped(user: User) -> User:
+    """Return a user with the group of all authenticated ones (`group/authenticated_group_adder.go`)."""
+    if user.name == ANONYMOUS_NAME or AUTHENTICATED in user.groups or UNAUTHENTICATED in user.groups:
+        return user
+    return replace(user, groups=(*user.groups, AUTHENTICATED))

@@ -12,6 +12,7 @@ from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.pool import LARGE, POOLED_TRIES, run
+from hydrofoil.registry.creates import check_creates
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.fresh import judged_afresh
 from hydrofoil.registry.objects import Objects
@@ -112,12 +113,14 @@ class Registry(Objects):
                 draft.track(clock, write.manager)
         if write.admit is not None and (waits := write.admit.mutate("CREATE", draft, None)) is not None:
             await waits
+        strategy = self.strategy(resource)
+        if strategy is not self._usual:
+            await strategy.authorize(write, draft, None, resource.plural)
         meta = draft.metadata()
         name, base = meta.name, meta.generate_name
         if resource.terminating:
             why = "create not allowed while custom resource definition is terminating"
             raise errors.forbidden(resource.group, resource.plural, name, why)
-        strategy = self.strategy(resource)
         for _ in range(NAME_TRIES):
             made = name or (base if not base or strategy.prefix_is_name else generate_name(base, self.chance))
             # Each attempted name begins with the result of admission.
@@ -164,7 +167,10 @@ class Registry(Objects):
         if causes := causes + (await run(draft.validate, pooled=True) if pooled else draft.validate()):
             shown = name or draft.metadata().name
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
+        await self._check_further(resource, draft, None, write)
         write.warnings += draft.warnings()
+        if updated:
+            await check_creates(resource, namespace, write)
         if write.admit is not None and (waits := write.admit.validate("CREATE", draft, None)) is not None:
             await waits
         if write.dry_run:
@@ -176,6 +182,13 @@ class Registry(Objects):
         if pooled or resource.webhook is not None:
             await self._seal(resource, draft, pooled=pooled)
         return await self.collection(resource).create(draft), True
+
+    async def _check_further(self, resource: Resource, draft: Draft, old: Stored | None, write: Write) -> None:
+        """Check what a valid object requires of the user of a write. Raise ApiError 422."""
+        strategy = self.strategy(resource)
+        if strategy is not self._usual and (causes := await strategy.further_causes(write, draft, old)):
+            name = draft.metadata().name
+            raise errors.invalid(resource.storage_group, named_kind(resource, draft), name, causes)
 
     def _exists(self, resource: Resource, namespace: str, name: str) -> errors.ApiError:
         old = self.collection(resource).get(resource.native, namespace, name)
@@ -256,6 +269,9 @@ class Registry(Objects):
                 draft.track(self._native, write.manager, old, write.subresource)
         if write.admit is not None and (waits := write.admit.mutate("UPDATE", draft, old)) is not None:
             await waits
+        strategy = self.strategy(resource)
+        if strategy is not self._usual:
+            await strategy.authorize(write, draft, old, resource.plural)
         check_version(resource, old.name, old, given, unconditional="unconditional_update" in self.traits(resource))
         draft.keep_metadata(old)
         return draft, given
@@ -276,6 +292,7 @@ class Registry(Objects):
                 causes = draft.validate(old, subresource)
         if causes:
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), old.name, causes)
+        await self._check_further(resource, draft, old, write)
         write.warnings += draft.warnings(old, subresource)
         if write.admit is not None and (waits := write.admit.validate("UPDATE", draft, old)) is not None:
             await waits

@@ -43,6 +43,9 @@ class Strategy:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
 
+    async def authorize(self, write: Write, draft: Draft, old: Stored | None, plural: str) -> None:
+        """Refuse what the user of a write may not do, once its object is admitted. Raise ApiError 403."""
+
     async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
         """Refuse a write, or allocate values, before an object is prepared. Raise ApiError.
 
@@ -53,6 +56,10 @@ class Strategy:
 
     def extra_causes(self, resource: Resource, namespace: str, draft: Draft) -> list[Cause]:
         """Return errors that depend on other objects; they precede those of the object itself."""
+        return []
+
+    async def further_causes(self, write: Write, draft: Draft, old: Stored | None) -> list[Cause]:
+        """Return errors of a valid object that depend on the rights of the user of a write."""
         return []
 
     async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.request import ADMIN, User
+from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, User
 
 Operation = Literal["CREATE", "UPDATE", "DELETE"]
 
@@ -37,3 +37,10 @@ class Write:
     user: User = ADMIN
     warnings: list[str] = field(default_factory=list)
     """Warnings for the client."""
+    authorizer: Authorizer = ALWAYS_ALLOW
+    """The decision on what else the user may do, for strategies that ask."""
+    namespace: str = ""
+    name: str = ""
+    """Namespace and name in the URL."""
+    verb: str = ""
+    """The verb of the request; empty for writes without one."""

@@ -1,0 +1,1 @@
+"""The rights of users: RBAC, nodes, webhooks."""

@@ -1,0 +1,80 @@
+"""Conditions in CEL on which a webhook is asked (apiserver `pkg/authorization/cel`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hydrofoil import engine
+from hydrofoil.authorization.metrics import Metrics
+from hydrofoil.authorization.reviews import Object, encoded
+from hydrofoil.clock import stopwatch
+from hydrofoil.errors import aggregate
+
+_STRINGS = ("namespace", "verb", "group", "version", "resource", "subresource", "name")
+
+
+class Condition:
+    """A compiled expression over `request`, the spec of a review in v1."""
+
+    def __init__(self, text: str) -> None:
+        """Raise ValueError with upstream's words for an expression that is not valid."""
+        self.text = text
+        self._expression = engine.Expression(text, "request")
+        if self._expression.result != "bool":
+            raise ValueError(f"must evaluate to bool but got {self._expression.result}")
+
+    def holds(self, variables: bytes) -> bool:
+        """Evaluate it. Raise ValueError."""
+        try:
+            found = self._expression.evaluate(variables)
+        except engine.EvaluationError as e:
+            raise ValueError(f"cel evaluation error: expression '{self.text}' resulted in error: {e}") from None
+        return found == b"true"
+
+
+class Conditions:
+    """The conditions of one webhook."""
+
+    def __init__(self, conditions: Sequence[Condition], name: str, metrics: Metrics) -> None:
+        self._conditions = tuple(conditions)
+        self._name = name
+        self._metrics = metrics
+
+    def hold(self, review: Object) -> bool:
+        """Report whether all hold; one that does not wins over errors of others. Raise ValueError."""
+        if not self._conditions:
+            return True
+        begun = stopwatch()
+        problems: list[str] = []
+        excluded = False
+        given = variables(review)
+        for condition in self._conditions:
+            try:
+                excluded = not condition.holds(given)
+            except ValueError as e:
+                problems.append(str(e))
+                continue
+            if excluded:
+                break
+        self._metrics.matched(self._name, stopwatch() - begun, excluded=excluded, failed=bool(problems))
+        if excluded:
+            return False
+        if problems:
+            raise ValueError(aggregate(problems))
+        return True
+
+
+def variables(review: Object) -> bytes:
+    """Return the variable of expressions as JSON: texts that are empty are there all the same."""
+    request: Object = {
+        "user": review.get("user", ""),
+        "groups": review.get("groups", []),
+        "uid": review.get("uid", ""),
+        "extra": review.get("extra", {}),
+    }
+    if (given := review.get("resourceAttributes")) is not None:
+        selectors = {key: given[key] for key in ("fieldSelector", "labelSelector") if key in given}
+        request["resourceAttributes"] = {key: given.get(key, "") for key in _STRINGS} | selectors
+    if (path := review.get("nonResourceAttributes")) is not None:
+        request["nonResourceAttributes"] = {"path": path.get("path", ""), "verb": path.get("verb", "")}
+    return encoded(request)

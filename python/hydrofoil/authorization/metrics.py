@@ -1,0 +1,121 @@
+"""Metrics of authorizers, under upstream's names (apiserver `pkg/authorization`, `plugin/pkg/authorizer/webhook`)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Iterable
+
+from prometheus_client import CollectorRegistry, Histogram
+from prometheus_client import Counter as Count
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from hydrofoil.request import Authorizer, RequestInfo, User, Verdict
+
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+_BRIEF = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
+_PREFIX = "apiserver_authorization_"
+
+
+class Metrics(Collector):
+    """The counts of one server, made when they are first needed."""
+
+    def __init__(self) -> None:
+        self.decisions: Counter[tuple[str, str, str]] = Counter()
+        """Final decisions by decision, name and type."""
+        self._registry = CollectorRegistry()
+        evaluated = ("name", "type")
+        asked = ("name", "result")
+        self._seconds = self._histogram(
+            "match_condition_evaluation_seconds",
+            "Authorization match condition evaluation time in seconds, split by authorizer type and name.",
+            evaluated,
+            _BRIEF,
+        )
+        self._exclusions = self._counter(
+            "match_condition_exclusions",
+            "Total number of exclusions when an authorization webhook is skipped because match conditions exclude it.",
+            evaluated,
+        )
+        self._failures = self._counter(
+            "match_condition_evaluation_errors",
+            "Total number of errors when an authorization webhook encounters a match condition error split by"
+            " authorizer type and name.",
+            evaluated,
+        )
+        self._evaluations = self._counter("webhook_evaluations", "Round-trips to authorization webhooks.", asked)
+        self._duration = self._histogram("webhook_duration_seconds", "Request latency in seconds.", asked, _BUCKETS)
+        self._open = self._counter(
+            "webhook_evaluations_fail_open", "NoOpinion results due to webhook timeout or error.", asked
+        )
+
+    def _counter(self, name: str, text: str, labels: tuple[str, ...]) -> Count:
+        return Count(_PREFIX + name, f"[ALPHA] {text}", labels, registry=self._registry)
+
+    def _histogram(self, name: str, text: str, labels: tuple[str, ...], buckets: tuple[float, ...]) -> Histogram:
+        return Histogram(_PREFIX + name, f"[ALPHA] {text}", labels, buckets=buckets, registry=self._registry)
+
+    def matched(self, name: str, seconds: float, *, excluded: bool, failed: bool) -> None:
+        """Record an evaluation of the conditions of a webhook."""
+        self._seconds.labels(name, "Webhook").observe(seconds)
+        if excluded:
+            self._exclusions.labels(name, "Webhook").inc()
+        if failed:
+            self._failures.labels(name, "Webhook").inc()
+
+    def asked(self, name: str, result: str, seconds: float) -> None:
+        """Record a call of a webhook: success, error, timeout or canceled."""
+        self._evaluations.labels(name, result).inc()
+        self._duration.labels(name, result).observe(seconds)
+
+    def failed_open(self, name: str, result: str) -> None:
+        """Record a failed call that left the decision to the next authorizer."""
+        self._open.labels(name, result).inc()
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families that have samples."""
+        if self.decisions:
+            family = CounterMetricFamily(
+                _PREFIX + "decisions",
+                "[ALPHA] Total number of terminal decisions made by an authorizer split by authorizer type, name, and"
+                " decision.",
+                labels=("decision", "name", "type"),
+            )
+            for labels, count in self.decisions.items():
+                family.add_metric(labels, count)
+            yield family
+        for metric in self._registry.collect():
+            if metric.samples:
+                yield metric
+
+    def describe(self) -> Iterable[Metric]:
+        """Yield nothing: the names are not checked against others."""
+        return ()
+
+
+class Counted:
+    """An authorizer whose final decisions are counted (`InstrumentedAuthorizer`)."""
+
+    __slots__ = ("_allowed", "_authorize", "_counts", "_denied", "rules")
+
+    def __init__(self, authorizer: Authorizer, kind: str, name: str, metrics: Metrics) -> None:
+        self._authorize = authorizer.authorize
+        self.rules = authorizer.rules
+        self._counts = metrics.decisions
+        self._allowed = ("allowed", name, kind)
+        self._denied = ("denied", name, kind)
+
+    def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
+        """Return the decision of the authorizer."""
+        verdict = self._authorize(user, info)
+        return self._count(verdict) if isinstance(verdict, Verdict) else self._waiting(verdict)
+
+    def _count(self, verdict: Verdict) -> Verdict:
+        if verdict.allowed:
+            self._counts[self._allowed] += 1
+        elif verdict.denied:
+            self._counts[self._denied] += 1
+        return verdict
+
+    async def _waiting(self, waits: Awaitable[Verdict]) -> Verdict:
+        return self._count(await waits)

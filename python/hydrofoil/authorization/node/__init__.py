@@ -1,0 +1,1 @@
+"""The rights of kubelets: what the pods on their node refer to."""

@@ -1,0 +1,1 @@
+"""Rights by roles and bindings (kubernetes `plugin/pkg/auth/authorizer/rbac`)."""

@@ -1,0 +1,111 @@
+"""The authorizer Webhook: another server decides (apiserver `plugin/pkg/authorizer/webhook`)."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable
+from dataclasses import dataclass
+
+from hydrofoil.authorization import reviews
+from hydrofoil.authorization.asking import Asked, Failed
+from hydrofoil.authorization.conditions import Conditions
+from hydrofoil.authorization.kept import Kept
+from hydrofoil.authorization.metrics import Metrics
+from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.request import NO_OPINION, RequestInfo, Rules, User, Verdict
+
+LOG = logging.getLogger("hydrofoil")
+WAITS = (0.5, 0.75, 1.125, 1.6875)
+"""Seconds before each further attempt (`DefaultRetryBackoff`, without its jitter)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The reviews of a webhook, and the effect of its errors."""
+
+    name: str
+    version: str = "v1"
+    """The version of its reviews."""
+    allowed_ttl: float = 300.0
+    """How long a permission is kept, in seconds; 0: not at all."""
+    refused_ttl: float = 30.0
+    """How long any other answer is kept."""
+    deny: bool = False
+    """Whether an error refuses, instead of leaving the decision to the next authorizer."""
+
+
+class Webhook:
+    """One webhook, and its answers of the last minutes."""
+
+    def __init__(
+        self, settings: Settings, asked: Asked, conditions: Conditions, clock: Clock, metrics: Metrics
+    ) -> None:
+        self._settings = settings
+        self._asked = asked
+        self._conditions = conditions
+        self._clock = clock
+        self._metrics = metrics
+        self._kept = Kept(clock)
+
+    def rules(self, user: User, namespace: str) -> Rules:
+        """Return no rules: a webhook cannot list them."""
+        return Rules(incomplete=True, error="webhook authorizer does not support user rule resolution")
+
+    def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
+        """Return the decision on a request; an awaitable only where the webhook must be asked."""
+        review = reviews.spec(user, info)
+        try:
+            if not self._conditions.hold(review):
+                return NO_OPINION
+        except ValueError as e:
+            return self._failed(str(e))
+        key = reviews.key_of(review)
+        found = self._kept.get(key)
+        return self._ask(review, key, info) if found is None else found
+
+    def _failed(self, error: str) -> Verdict:
+        return Verdict(denied=self._settings.deny, error=error)
+
+    async def _ask(self, review: reviews.Object, key: bytes, info: RequestInfo) -> Verdict:
+        settings = self._settings
+        body = reviews.body(review, settings.version)
+        for wait in (*WAITS, None):
+            try:
+                verdict = await self._once(body)
+            except Failed as e:
+                if wait is None or not e.again:
+                    LOG.error("Failed to make webhook authorizer request: %s", e)
+                    if not settings.deny:
+                        self._metrics.failed_open(settings.name, e.result)
+                    return self._failed(str(e))
+                await self._clock.sleep(wait)
+            else:
+                break
+        # A refusal with an error is kept as well: it is an answer.
+        if reviews.may_be_kept(info) and len(verdict.reason) < reviews.LONGEST:
+            self._kept.put(key, verdict, settings.allowed_ttl if verdict.allowed else settings.refused_ttl)
+        return verdict
+
+    async def _once(self, body: bytes) -> Verdict:
+        """Ask once. Raise Failed."""
+        settings = self._settings
+        begun = stopwatch()
+        result = "success"
+        try:
+            try:
+                return reviews.verdict(await self._asked.post(body), settings.version)
+            except ValueError as e:
+                raise Failed(str(e)) from None
+        except Failed as e:
+            result = e.result
+            raise
+        except asyncio.CancelledError:
+            result = "canceled"
+            raise
+        finally:
+            self._metrics.asked(settings.name, result, stopwatch() - begun)
+
+    def close(self) -> None:
+        """Close the connections once the calls in flight have ended."""
+        self._asked.close()

@@ -1,0 +1,31 @@
+"""Rights that are checked inside a write."""
+
+from __future__ import annotations
+
+from hydrofoil.errors import ApiError
+from hydrofoil.registry.write import Write
+from hydrofoil.request import ALWAYS_ALLOW, RequestInfo, User, Verdict, refusal
+
+MASTERS = "system:masters"
+
+
+def exempt(write: Write) -> bool:
+    """Report whether a write needs no further right: bookkeeping of the server, an open server, `system:masters`."""
+    return write.admit is None or write.authorizer is ALWAYS_ALLOW or MASTERS in write.user.groups
+
+
+async def decision(write: Write, info: RequestInfo) -> Verdict:
+    """Return the decision on a right of the user of a write."""
+    made = write.authorizer.authorize(write.user, info)
+    return made if isinstance(made, Verdict) else await made
+
+
+def refused(write: Write, info: RequestInfo, verdict: Verdict) -> ApiError:
+    """Return the 403 for a right that the user lacks, with the error that led to it."""
+    return refusal(write.user, info, ": ".join(filter(None, (verdict.error, verdict.reason))))
+
+
+def shown(user: User) -> str:
+    """Return a user as Go's `%v` does."""
+    extra = " ".join(f"{key}:[{' '.join(user.extra[key])}]" for key in sorted(user.extra))
+    return f"&{{{user.name} {user.uid} [{' '.join(user.groups)}] map[{extra}]}}"

@@ -9,7 +9,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.write import Operation
-from hydrofoil.request import User
+from hydrofoil.request import ALWAYS_ALLOW, Authorizer, User
 
 
 @dataclass(slots=True)
@@ -29,6 +29,8 @@ class Attributes:
     """The object being written; absent for a deletion."""
     old: Stored | None = None
     """The stored version before the write; absent for a new object."""
+    authorizer: Authorizer = ALWAYS_ALLOW
+    """The decision on what else the user may do."""
 
     @property
     def object(self) -> Draft:

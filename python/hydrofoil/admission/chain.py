@@ -9,7 +9,7 @@ from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.write import Operation, Write
-from hydrofoil.request import ADMIN, User
+from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, User
 
 Step = Callable[[Attributes], Awaitable[None] | None]
 Steps = tuple[Sequence[Step], Sequence[Step]]
@@ -19,8 +19,9 @@ Steps = tuple[Sequence[Step], Sequence[Step]]
 class Chain:
     """Plug-ins in the order of their calls; which of them handle a request is computed once."""
 
-    def __init__(self, plugins: Sequence[Plugin]) -> None:
+    def __init__(self, plugins: Sequence[Plugin], authorizer: Authorizer = ALWAYS_ALLOW) -> None:
         self.plugins = tuple(plugins)
+        self.authorizer = authorizer
         self._steps: dict[tuple[Resource, str, Operation], Steps] = {}
 
     def changed(self) -> None:
@@ -50,13 +51,15 @@ class Chain:
         dry_run: bool = False,
         user: User = ADMIN,
         warnings: list[str] | None = None,
+        authorizer: Authorizer | None = None,
     ) -> Write:
-        """Return a write that these plug-ins admit."""
+        """Return a write that these plug-ins admit; `authorizer` decides on its user instead of the usual one."""
         reported: list[str] = [] if warnings is None else warnings
         # No reference to the write: each would keep the other alive until the cyclic garbage collector runs.
         admit = Admission(resource, subresource, namespace, name, dry_run, user, reported)
         admit.chain = self
-        return Write(admit, manager, subresource, dry_run, user, reported)
+        decides = admit.authorizer = self.authorizer if authorizer is None else authorizer
+        return Write(admit, manager, subresource, dry_run, user, reported, decides, namespace, name)
 
 
 class Admission(Attributes):

@@ -1,0 +1,68 @@
+"""The flags that select plug-ins (apiserver `pkg/server/options/admission.go`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hydrofoil.options import Refused, Texts, flag, quoted, words
+
+ORDER = (
+    "AlwaysAdmit",
+    "NamespaceAutoProvision",
+    "NamespaceLifecycle",
+    "NamespaceExists",
+    "LimitPodHardAntiAffinityTopology",
+    "LimitRanger",
+    "ServiceAccount",
+    "NodeRestriction",
+    "TaintNodesByCondition",
+    "AlwaysPullImages",
+    "ImagePolicyWebhook",
+    "PodSecurity",
+    "PodNodeSelector",
+    "Priority",
+    "DefaultTolerationSeconds",
+    "PodTolerationRestriction",
+    "EventRateLimit",
+    "ExtendedResourceToleration",
+    "DefaultStorageClass",
+    "StorageObjectInUseProtection",
+    "OwnerReferencesPermissionEnforcement",
+    "PersistentVolumeClaimResize",
+    "RuntimeClass",
+    "CertificateApproval",
+    "CertificateSigning",
+    "ClusterTrustBundleAttest",
+    "CertificateSubjectRestriction",
+    "DefaultIngressClass",
+    "DenyServiceExternalIPs",
+    "PodTopologyLabels",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionWebhook",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionWebhook",
+    "ResourceQuota",
+    "AlwaysDeny",
+)
+"""All plug-ins of kube-apiserver in their order (`AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`)."""
+
+
+def plugins(text: str) -> Texts:
+    """Read names of plug-ins. Raise Refused for an unknown one."""
+    found = words(text)
+    for name in found:
+        if name not in ORDER:
+            raise Refused(f"<flag> plugin {quoted(name)} is unknown")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdmissionOptions:
+    """Admission plug-ins beyond those that are on by default."""
+
+    enable_admission_plugins: Texts = flag(
+        "--enable-admission-plugins", Texts(), plugins, "plug-ins to switch on", value="NAMES"
+    )
+    disable_admission_plugins: Texts = flag(
+        "--disable-admission-plugins", Texts(), plugins, "plug-ins to switch off", value="NAMES"
+    )

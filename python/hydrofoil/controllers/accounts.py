@@ -1,0 +1,138 @@
+"""Objects of each active namespace: a default service account, and the authority of the server's certificate.
+
+kube-controller-manager `pkg/controller/serviceaccount/serviceaccounts_controller.go` and
+`pkg/controller/certificates/rootcacertpublisher`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.controllers.base import Controller, Metadata, service_account
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.errors import ApiError
+from hydrofoil.registry.store import Registry
+from hydrofoil.watch.hub import Hub
+
+MANAGER = "kube-controller-manager"
+ROOT_CA = "kube-root-ca.crt"
+DESCRIPTION = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
+    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of "
+    "Kubernetes clusters."
+)
+
+
+class PerNamespace(Controller):
+    """Keep one object of a name in each active namespace."""
+
+    plural: str
+    name: str
+
+    @classmethod
+    def served(cls, catalog: Catalog) -> bool:
+        """Report whether namespaces and the resource of the object are served."""
+        return all(catalog.find("", "v1", plural) for plural in ("namespaces", cls.plural))
+
+    def resource(self, plural: str) -> Resource:
+        """Return a resource of the core group."""
+        found = self.registry.catalog.find("", "v1", plural)
+        if found is None:
+            raise errors.no_such_resource()
+        return found
+
+    def resources(self) -> Iterable[Resource]:
+        return [self.resource("namespaces"), self.resource(self.plural)]
+
+    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
+        if resource.plural == "namespaces":
+            if kind != "DELETED" and not metadata.get("deletionTimestamp"):
+                self.put(str(metadata["name"]))
+        elif metadata["name"] == self.name and kind != "ADDED":
+            self.put(str(metadata["namespace"]))
+
+    async def work(self, key: tuple[str, ...]) -> bool:
+        """Create or mend the object of a namespace."""
+        (namespace,) = key
+        within = self.registry.find("", "namespaces", "", namespace)
+        if within is None or within.thaw().lifecycle().deletion_timestamp:
+            return True
+        resource = self.resource(self.plural)
+        stored = self.registry.collection(resource).get(resource.native, namespace, self.name)
+        try:
+            if stored is not None:
+                await self.mend(resource, stored)
+                return True
+            body = {"apiVersion": "v1", "kind": resource.kind, **self.body()}
+            body["metadata"] = {**self.metadata(), "name": self.name, "namespace": namespace}
+            draft, _ = resource.native.decode(orjson.dumps(body), "json")
+            write = self.write(resource, namespace, manager=MANAGER)
+            await self.registry.create(resource, namespace, draft, write)
+        except ApiError as e:
+            # Another server was first, or the namespace is being deleted.
+            if e.code not in (403, 404, 409):
+                raise
+        return True
+
+    def metadata(self) -> dict[str, object]:
+        """Return metadata of a new object, beside its name."""
+        return {}
+
+    @abstractmethod
+    def body(self) -> dict[str, object]:
+        """Return a new object, without metadata."""
+
+    async def mend(self, resource: Resource, stored: Stored) -> None:
+        """Correct a present object; by default it is good as it is."""
+
+
+class DefaultAccounts(PerNamespace):
+    """Keep a service account `default` in each active namespace."""
+
+    user = service_account("service-account-controller")
+    plural = "serviceaccounts"
+    name = "default"
+
+    def body(self) -> dict[str, object]:
+        return {}
+
+
+class RootCa(PerNamespace):
+    """Keep a config map with the authority of the server's certificate in each active namespace."""
+
+    user = service_account("root-ca-cert-publisher")
+    plural = "configmaps"
+    name = ROOT_CA
+
+    def __init__(self, registry: Registry, hub: Hub, authority: Callable[[], bytes]) -> None:
+        super().__init__(registry, hub)
+        self._authority = authority
+
+    def metadata(self) -> dict[str, object]:
+        return {"annotations": {"kubernetes.io/description": DESCRIPTION}}
+
+    def body(self) -> dict[str, object]:
+        return {"data": {"ca.crt": self._authority().decode()}}
+
+    async def mend(self, resource: Resource, stored: Stored) -> None:
+        data = orjson.dumps(self.body()["data"])
+        if orjson.loads(stored.json).get("data") == orjson.loads(data):
+            return
+
+        def change(old: Stored) -> Draft:
+            draft = old.thaw()
+            draft.set(["data"], data)
+            return draft
+
+        write = self.write(resource, stored.namespace, stored.name, manager=MANAGER)
+        await self.registry.update(resource, stored.namespace, stored.name, change, write)
+
+    def renewed(self) -> None:
+        """Publish another authority in all namespaces."""
+        for stored in self.registry.all(self.resource("namespaces")):
+            self.put(stored.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 from aiohttp import web
 
@@ -12,13 +12,14 @@ from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Answer, Outcome
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.gates import Gates
+from hydrofoil.authentication.service import Authentication
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
-from hydrofoil.request import ADMIN, Headers, RequestInfo, User
+from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, Headers, RequestInfo, User
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import Hub
 
@@ -40,8 +41,16 @@ class Parts:
         clock: Clock,
         chance: Chance,
         request_timeout: float,
+        authentication: Authentication,
+        authorizer: Authorizer,
+        others: Authorizer = ALWAYS_ALLOW,
     ) -> None:
         self.registry = registry
+        self.authentication = authentication
+        self.authorizer = authorizer
+        """The decision on what callers may do."""
+        self.others = others
+        """The decision on users that callers act as or ask about."""
         self.admission = admission
         """The admission of writes."""
         self.hub = hub
@@ -57,6 +66,8 @@ class Parts:
         """Whether watches may begin with initial events."""
         self.unsafe = gates.enabled("AllowUnsafeMalformedObjectDeletion")
         """Whether a deletion may remove an unreadable object."""
+        self.upgrades_create = gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")
+        """Whether a WebSocket to a pod needs the right to create, too."""
         self.constant = b""
         """Header lines common to all answers."""
 
@@ -70,6 +81,8 @@ class Context:
     """The authenticated user."""
     user: User = ADMIN
     """The user it acts as."""
+    certificates: Sequence[bytes] = ()
+    """The certificates that the client presented, in DER, its own first; the handshake verifies none."""
     audit_id = ""
     common = b""
     """Header lines of every answer to this request."""
@@ -90,6 +103,7 @@ class Context:
     allowed: float | None = None
     """The time limit of the answer in seconds; None for a stream that lasts until its client disconnects."""
     _ends: float | None = None
+    _headers: Headers | None = None
     _at_start: list[Callable[[Answer], None]] | None = None
     _at_end: list[Callable[[Outcome], None]] | None = None
 
@@ -114,8 +128,12 @@ class Context:
 
     @property
     def headers(self) -> Headers:
-        """Return the headers."""
-        return self.request.headers
+        """Return the headers; authentication replaces them where it removes some."""
+        return self._headers or self.request.headers
+
+    @headers.setter
+    def headers(self, headers: Headers) -> None:
+        self._headers = headers
 
     @property
     def remote(self) -> str:
@@ -123,9 +141,24 @@ class Context:
         return self.request.remote or ""
 
     @property
+    def authorizer(self) -> Authorizer:
+        """Return the decision on what the user of this request may do."""
+        return self.parts.authorizer if self.user is self.caller else self.parts.others
+
+    @property
     def patience(self) -> float:
         """Return the time limit in seconds of an answer without a deadline of its own."""
         return self.parts.request_timeout
+
+    def fields(self) -> dict[str, str | int]:
+        """Return the identity of the request for log lines: no header and no body."""
+        return {
+            "auditID": self.audit_id,
+            "user": self.user.name,
+            "method": self.request.method,
+            "URI": self.request.raw_path,
+            "srcIP": self.remote,
+        }
 
     def arriving(self) -> AsyncIterator[bytes] | None:
         """Return the pieces of the body as they arrive; None without a body."""
@@ -178,9 +211,11 @@ class Context:
             dry_run=dry_run,
             user=self.user,
             warnings=self.warnings,
+            authorizer=self.authorizer,
         )
         if subresource is not None:
             write.subresource = subresource
+        write.verb = info.verb
         return write
 
     def at_start(self, call: Callable[[Answer], None]) -> None:

@@ -210,8 +210,7 @@ def error_lines(error: ApiError) -> bytes:
 
 def broken(context: Context, fault: BaseException) -> Answer:
     """Return the 500 for a fault, and log it. Rely on nothing that could fail as well."""
-    request = context.request
-    LOG.error("request failed: %s %s", request.method, request.path, exc_info=fault)
+    LOG.error("request failed", exc_info=fault, extra={"fields": context.fields()})
     body = status_body(internal(fault)) + b"\n"
     return Answer(500, context.common + b"Content-Type: application/json\r\n", body)
 

@@ -1,53 +1,29 @@
-"""Client connections: the one module that writes to them, and that uses private names of aiohttp."""
+"""Answers on client connections: the module that writes them."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
-import re
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Coroutine
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
 
 from aiohttp import web
-from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
-from aiohttp.http_writer import HttpVersion11
-from aiohttp.web_protocol import _ErrInfo
 
 from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Feed, Piece
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
-from hydrofoil.endpoints.framing import origin_form, refusal
-from hydrofoil.errors import FAULTS, method_not_allowed, timed_out
+from hydrofoil.errors import FAULTS, timed_out
 
 LOG = logging.getLogger("hydrofoil")
-METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
-"""The request line of an unknown method, as the parser's error quotes it."""
-PRIVATES = (
-    "_drain_helper",
-    "_handle_request",
-    "_keepalive_handle",
-    "_lingering_time",
-    "_loop",
-    "_make_error_handler",
-    "_next_keepalive_close_time",
-    "_process_keepalive",
-    "_upgraded",
-)
-"""The private names of `web.RequestHandler` that this module uses; a test checks each."""
-REQUEST_PRIVATES = ("_message", "_version")
-"""The same of requests."""
 RESET = struct.pack("ii", 1, 0)
 """`SO_LINGER` of a connection that is reset on close."""
 PIECE = 128 * 1024
 """Large bodies are written in pieces of about this size, each after the previous one was taken."""
-RECORD_SECONDS = 0.01
-"""The interval of checks for unsent bytes in a record layer, which has no notification."""
 
 _LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
 
@@ -120,6 +96,8 @@ class Wire:
         self._open += 1
         self._idle.clear()
         context = Context(request, self._parts)
+        if certificates := cast(Any, request.protocol).certificates:
+            context.certificates = certificates
         status = 500
         try:
             try:
@@ -174,7 +152,7 @@ class Wire:
         except FAULTS as e:
             # The head was sent: only a broken connection can report the failure.
             if not isinstance(e, TimeoutError | ConnectionError):
-                LOG.exception("an answer broke off")
+                LOG.exception("an answer broke off", extra={"fields": context.fields()})
             cut(transport)
             return CLOSED
         return CLOSED if close else KEPT
@@ -229,7 +207,7 @@ class Wire:
                 return await self._whole(context, respond.failure(context, timed_out() if limit.expired() else e))
             # No Status can follow the first piece: only a broken connection can report the failure.
             if not isinstance(e, TimeoutError | ConnectionError):
-                LOG.exception("an answer broke off")
+                LOG.exception("an answer broke off", extra={"fields": context.fields()})
             cut(transport)
             return CLOSED
         except asyncio.CancelledError:
@@ -276,12 +254,8 @@ class Line:
 
     async def drained(self) -> None:
         """Wait until the reader has taken most of the output. Raise ConnectionError when it has disconnected."""
-        protocol, transport = self._request.protocol, self._transport
-        await protocol._drain_helper()
-        while transport.get_write_buffer_size() > HIGH_WATER and not transport.is_closing():
-            await asyncio.sleep(RECORD_SECONDS)
-            await protocol._drain_helper()
-        if transport.is_closing():
+        await self._request.protocol._drain_helper()
+        if self._transport.is_closing():
             raise ConnectionResetError
 
     def receive(self, feed: Feed) -> None:
@@ -332,113 +306,3 @@ class WebSocket:
     async def close(self) -> None:
         """Send a close message, and wait for the client's."""
         await self._socket.close()
-
-
-class Refused(HttpProcessingError):
-    """A request that the parser accepts and this server rejects."""
-
-
-class Connection(web.RequestHandler):
-    """Answer malformed requests with a plain 400 and unknown methods with a Status 405; then close."""
-
-    __slots__ = ("_wire", "answer_timeout", "header_timeout")
-    header_timeout: float
-    """The time limit of the first head, in seconds."""
-    answer_timeout: float
-    """The time limit for reading an answer, in seconds."""
-    _wire: asyncio.Transport
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start the timeout of the first head; each further one has the idle time since the last answer."""
-        super().connection_made(transport)
-        self._wire = cast(asyncio.Transport, transport)
-        if self._keepalive_handle is not None:
-            self._keepalive_handle.cancel()
-        due = self._next_keepalive_close_time = self._loop.time() + self.header_timeout
-        self._keepalive_handle = self._loop.call_at(due, self._process_keepalive)
-
-    async def start(self) -> None:
-        """Answer requests until the connection ends; unread input does not keep it open."""
-        wire = self._wire
-        try:
-            await super().start()
-        except FAULTS:
-            # A client that waits for an answer learns that there will be none.
-            LOG.exception("connection failed")
-            wire.abort()
-        finally:
-            if wire.is_closing() and wire.get_write_buffer_size():
-                self._loop.call_later(self.answer_timeout, cut, wire)
-
-    def _process_keepalive(self) -> None:
-        """End an idle connection; at once if its last answer was not read."""
-        super()._process_keepalive()
-        wire = self._wire
-        if wire.is_closing() and wire.get_write_buffer_size():
-            cut(wire)
-
-    def _handle_request(
-        self, request: web.BaseRequest, start_time: float | None, request_handler: Any
-    ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
-        """Check an accepted request before it is answered."""
-        message = request._message
-        if (found := refusal(message)) is not None:
-            status, text = found
-            exc = Refused(code=status, message=text)
-            request_handler = self._make_error_handler(_ErrInfo(status=status, exc=exc, message=text))
-            # The end of its body is unknown.
-            self._lingering_time = 0.0
-        elif message.path[:1] != "/":
-            request._message = message._replace(path=origin_form(message.path))
-        return super()._handle_request(request, start_time, request_handler)
-
-    async def finish_response(
-        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
-    ) -> tuple[web.StreamResponse, bool]:
-        """Write the answers that aiohttp makes itself; all others are written."""
-        if isinstance(resp, Done) and not self._upgraded:
-            return resp, False
-        return await super().finish_response(request, resp, start_time)
-
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """Return the answer for a request that the parser rejected, or whose handler failed outside of the chain."""
-        if not isinstance(exc, HttpProcessingError):
-            LOG.error("connection failed", exc_info=exc)
-        # The version in a malformed request may be part of the error.
-        request._version = HttpVersion11
-        answer: web.StreamResponse
-        if isinstance(exc, BadHttpMethod) and METHOD.search(message or ""):
-            error = method_not_allowed()
-            answer = web.Response(status=error.code, body=respond.status_body(error), content_type="application/json")
-        elif isinstance(exc, Refused):
-            answer = web.Response(status=status, text=message)
-        elif message is not None and "Missing 'Host' header" in message:
-            answer = web.Response(status=status, text="400 Bad Request: missing required Host header")
-        else:
-            known = web.Response(status=status)
-            answer = web.Response(status=status, text=f"{status} {known.reason}")
-        answer.force_close()
-        return answer
-
-
-class Connections(web.Server):
-    """Make a `Connection` for every client."""
-
-    def __init__(self, wire: Wire, *, header_timeout: float, answer_timeout: float, **settings: Any) -> None:
-        # The result has all that aiohttp reads of a response.
-        answered = cast(Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], wire)
-        super().__init__(answered, access_log=None, **settings)
-        self.header_timeout = header_timeout
-        self.answer_timeout = answer_timeout
-
-    def __call__(self) -> web.RequestHandler:
-        connection = Connection(self, loop=self._loop, **self._kwargs)
-        connection.header_timeout = self.header_timeout
-        connection.answer_timeout = self.answer_timeout
-        return connection

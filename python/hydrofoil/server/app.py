@@ -16,19 +16,26 @@ from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
+from hydrofoil.authentication.service import Authentication
+from hydrofoil.authorization.impersonation import Impersonation
+from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Parts
 from hydrofoil.endpoints.filters.in_flight import InFlight
+from hydrofoil.endpoints.filters.log import LEVEL, log
 from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
+from hydrofoil.files import Files
 from hydrofoil.outbound.services import Services
 from hydrofoil.registry.kinds.flowcontrol import Dangling
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import Config
 from hydrofoil.server.health import Health
+from hydrofoil.server.listening import is_local
 from hydrofoil.server.metrics import Metrics
 from hydrofoil.server.nonresource import NonResource
+from hydrofoil.server.slis import Slis
 from hydrofoil.server.strategies import strategies
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.follow import Followed
@@ -37,6 +44,9 @@ from hydrofoil.watch.hub import Hub
 
 class App:
     """A server without its sockets."""
+
+    root_ca = b""
+    """The authority of the server's certificate, in PEM; empty without TLS."""
 
     def __init__(self, config: Config, address: str, storage: Storage, clock: Clock, chance: Chance) -> None:
         """`storage` is open: the constructor reads existing objects."""
@@ -50,13 +60,22 @@ class App:
         self.registry = Registry(self.catalog, self.storage, clock, chance)
         self._dangling = Dangling(self.registry, self.hub, clock)
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
-        self.registry.strategies |= strategies(self.registry, self.hub, self._dangling, networks, ports)
-        self.admission = Chain(plugins(self.registry))
+        granular = self.gates.enabled("DRAResourceClaimGranularStatusAuthorization")
+        self.registry.strategies |= strategies(
+            self.registry, self.hub, self._dangling, networks, ports, granular=granular
+        )
+        self.files = Files(clock)
+        needs = self.secured = secured(config)
+        self.authentication = Authentication(config, self.registry, self.hub, clock, chance, self.files, secured=needs)
+        self.authorization = Authorization(config, self.registry, self.hub, clock, self.files, secured=needs)
+        self.admission = Chain(
+            plugins(self.registry, config.enable_admission_plugins, switched_off(config)), self.authorization.authorizer
+        )
         self.listeners: list[Callable[[], None]] = []
         """Functions called when custom resources were added, changed or removed."""
         self.registrations = Registrations()
         self.api_services = ApiServices(self.registry, self.registrations, self.hub, clock)
-        self._followed: list[Followed[Any]] = [*self.api_services.followed]
+        self._followed: list[Followed[Any]] = [*self.api_services.followed, *self.authorization.followed]
         """The states that routing depends on."""
         self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
         self._extensions: Extensions | None = None
@@ -68,11 +87,7 @@ class App:
         self.inflight = InFlight(
             config.max_requests_inflight, config.max_mutating_requests_inflight, self.metrics.dropped
         )
-        self.metrics.watch_store(self.registry)
-        self.metrics.watch_requests(self.inflight)
-        self.metrics.show_gates(self.gates)
-        if config.show_hidden_metrics_for_version:
-            self.metrics.show_hidden(self.registry, self.inflight)
+        self._measure()
         backends = Backends(self._services)
         report = self.api_services.report
         self._availability = Availability(self.registry, self.hub, self.registrations, backends, report)
@@ -81,20 +96,51 @@ class App:
         self._nonresource = NonResource(
             self.registry,
             self.health.check,
-            self.metrics.text,
+            {"/metrics": self.metrics.text, "/metrics/slis": Slis(self.health, clock.seconds()).text},
             self.metrics.reset,
             self.registrations,
             self._remote,
             address,
             self.gates,
+            self.authentication.documents,
         )
         timeout = config.request_timeout
+        authorizer, others = self.authorization.authorizer, self.authorization.others
         parts = self._parts = Parts(
-            self.registry, self.admission, self.hub, self.gates, self.clock, self.chance, timeout
+            self.registry,
+            self.admission,
+            self.hub,
+            self.gates,
+            self.clock,
+            self.chance,
+            timeout,
+            self.authentication,
+            authorizer,
+            others,
         )
         route = Route(self._nonresource.answer, passing_on.handler, self._followed)
-        stages = Stages(self.chance, timeout, self.inflight, self.metrics, route)
-        self.wire = Wire(chain(stages), parts)
+        stages = Stages(
+            self.chance,
+            timeout,
+            self.inflight,
+            self.metrics,
+            self.authentication.login,
+            Impersonation(authorizer, constrained=self.gates.enabled("ConstrainedImpersonation")),
+            authorizer,
+            others,
+            route,
+        )
+        outer = [log] if config.verbosity >= LEVEL else []
+        self.wire = Wire(chain(stages, outer=outer), parts)
+
+    def _measure(self) -> None:
+        """Fill the metrics of this server."""
+        self.metrics.watch_store(self.registry)
+        self.metrics.watch_requests(self.inflight)
+        self.metrics.show_gates(self.gates)
+        self.metrics.show(self.authorization.collectors)
+        if self.config.show_hidden_metrics_for_version:
+            self.metrics.show_hidden(self.registry, self.inflight)
 
     def _extend(self) -> None:
         """Serve definitions and API services, if they are served themselves."""
@@ -114,9 +160,20 @@ class App:
             await followed.fresh()
         # Resources of definitions are loaded as well.
         await self.registry.follow()
+        await self.authentication.start()
+        if self.secured and "AlwaysAllow" in self.authorization.modes:
+            # Upstream's `ApplyAuthorization`: a request without a credential never has every right.
+            self.authentication.forbid_anonymous()
+        self.metrics.watch_tokens(self.authentication.counts)
+        self.metrics.show(self.authentication.collectors)
+        await self.authorization.start()
+        self.files.start()
 
     async def close(self) -> None:
         """Stop all work beside requests."""
+        await self.files.close()
+        await self.authentication.close()
+        await self.authorization.close()
         await self._availability.close()
         await self._dangling.close()
         if self._extensions is not None:
@@ -141,3 +198,26 @@ class App:
                 if stored is not None:
                     lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.uid}\r\n")
         self._parts.constant = "".join(lines).encode()
+
+
+def secured(config: Config) -> bool:
+    """Report whether requests need credentials: some are configured, or others than this machine reach the server."""
+    configured = (
+        config.client_ca_file,
+        config.token_auth_file,
+        config.requestheader_client_ca_file,
+        config.oidc_issuer_url,
+        config.authentication_config,
+        config.authentication_token_webhook_config_file,
+        config.enable_bootstrap_token_auth,
+    )
+    return any(configured) or not (config.unix_socket or is_local(config.host))
+
+
+def switched_off(config: Config) -> frozenset[str]:
+    """Return the admission plug-ins that do not run."""
+    off = frozenset(config.disable_admission_plugins)
+    if config.controls("serviceaccount") or "ServiceAccount" in config.enable_admission_plugins:
+        return off
+    # Without its controller no namespace has the account that every pod needs.
+    return off | {"ServiceAccount"}

@@ -14,11 +14,15 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.gates import Gates
+from hydrofoil.authorization.rbac.reconcile import AGGREGATED, SPLIT, reconcile
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
+
+RBAC = "rbac.authorization.k8s.io"
+CONTINUED = frozenset(AGGREGATED) | frozenset(SPLIT)
 
 
 def fill(value: Any, places: dict[str, Any]) -> Any:
@@ -39,6 +43,7 @@ def fill(value: Any, places: dict[str, Any]) -> Any:
 
 REMOTE = {4: (socket.AF_INET, "10.255.255.255", "192.0.2.1"), 6: (socket.AF_INET6, "2001:4860::1", "2001:db8::1")}
 """By version of IP: its family, an address elsewhere, and a documentation address."""
+EXAMPLES = frozenset(example for _, _, example in REMOTE.values())
 
 
 def advertised(version: int) -> str:
@@ -79,8 +84,8 @@ def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, An
     }
 
 
-async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None:
-    """Create every object of the package data whose resource is served."""
+async def load(registry: Registry, port: int, ranges: str, gates: Gates, *, roles: bool = True) -> None:
+    """Create every object of the package data whose resource is served; `roles`: bring back default roles, too."""
     data = files("hydrofoil.apis") / "data" / "bootstrap.json"
     objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port, ranges, registry.clock, registry.chance)
@@ -92,13 +97,21 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
         if not resource or info.resource == "apiservices":
             # The data has the API services of a server with the default group versions; these are its own.
             continue
+        if info.group == RBAC and not roles:
+            continue
         if info.resource == "leases" and not gates.enabled("APIServerIdentity"):
             continue
         for obj in objects[path]:
             body = fill(obj, filled)
             for entry in body["metadata"].get("managedFields", ()):
                 entry["time"] = made
-            draft, _ = resource.native.decode(orjson.dumps(body), "json")
+            if info.group == RBAC:
+                await reconcile(registry, resource, body, partial(decoded, resource))
+                if body["metadata"]["name"] in CONTINUED:
+                    # It began as a copy of another, and may lack what it is expected to have.
+                    await reconcile(registry, resource, body, partial(decoded, resource))
+                continue
+            draft = decoded(resource, body)
             namespace, name = body["metadata"].get("namespace", ""), draft.metadata().name
             if await there(registry, resource, namespace, name):
                 continue
@@ -116,6 +129,12 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates) -> None
                 draft.set(["status"], orjson.dumps(body["status"]))
                 write = Write(subresource="status")
                 await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
+
+
+def decoded(resource: Resource, body: dict[str, Any]) -> Draft:
+    """Return an object of the package data."""
+    draft, _ = resource.native.decode(orjson.dumps(body), "json")
+    return draft
 
 
 async def there(registry: Registry, resource: Resource, namespace: str, name: str) -> bool:

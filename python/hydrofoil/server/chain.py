@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
+from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Filter, Handler
+from hydrofoil.endpoints.filters.authentication import Login, authentication
+from hydrofoil.endpoints.filters.authorization import authorization
 from hydrofoil.endpoints.filters.deadline import deadline
+from hydrofoil.endpoints.filters.impersonation import impersonation
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.metrics import metrics
 from hydrofoil.endpoints.filters.recover import recover
 from hydrofoil.endpoints.filters.request_info import request_info
+from hydrofoil.request import Authorizer
 from hydrofoil.server.metrics import Metrics
 
 
@@ -25,6 +30,11 @@ class Stages:
     """The time limit of an answer, in seconds."""
     inflight: InFlight
     metrics: Metrics
+    login: Login
+    impersonation: Impersonation
+    authorizer: Authorizer
+    others: Authorizer
+    """The decision on users that callers act as."""
     route: Handler
 
 
@@ -38,7 +48,10 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         *outer,
         request_info(stages.chance),
         deadline(stages.request_timeout),
+        authentication(stages.login),
+        impersonation(stages.impersonation),
         stages.inflight.filter,
+        authorization(stages.authorizer, stages.others),
         *inner,
         metrics(stages.metrics.answered, stages.metrics.watching),
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hydrofoil.admission.options import AdmissionOptions
 from hydrofoil.apis.options import ApiOptions
+from hydrofoil.authentication.options import AuthenticationOptions
+from hydrofoil.authorization.options import AuthorizationOptions
 from hydrofoil.controllers.options import ControllerOptions
 from hydrofoil.endpoints.options import EndpointOptions
 from hydrofoil.registry.options import RegistryOptions
@@ -15,6 +18,9 @@ from hydrofoil.storage.options import StorageOptions
 @dataclass(frozen=True, kw_only=True)
 class Config(
     ListenOptions,
+    AuthenticationOptions,
+    AuthorizationOptions,
+    AdmissionOptions,
     ControllerOptions,
     ApiOptions,
     RegistryOptions,

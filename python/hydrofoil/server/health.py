@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from urllib.parse import parse_qsl
 
 from hydrofoil.clock import stopwatch
@@ -32,6 +33,14 @@ class Health:
         self._lenient_until = clock() + grace
         self._failing: dict[str, str] = {}
         self.shutting_down = False
+        self.counts: Counter[tuple[str, str, str]] = Counter()
+        """The number of outcomes seen, by endpoint, check and status."""
+
+    def states(self) -> Iterator[tuple[str, str, bool]]:
+        """Yield endpoint, check and whether it passes."""
+        for endpoint, names in self._checks.items():
+            for name in names:
+                yield endpoint, name, not self._problem(endpoint, name)
 
     def fail(self, name: str, why: str) -> None:
         """Make a check fail until it recovers."""
@@ -57,7 +66,9 @@ class Health:
         if name is not None:
             if name not in checks:
                 return None
-            if why := self._problem(endpoint, name):
+            why = self._problem(endpoint, name)
+            self.counts[endpoint, name, "error" if why else "success"] += 1
+            if why:
                 return 500, f"internal server error: {why}\n"
             return 200, "ok"
         given = parse_qsl(query, keep_blank_values=True)
@@ -67,7 +78,10 @@ class Health:
         for check in checks:
             if check in excluded:
                 lines.append(f"[+]{check} excluded: ok")
-            elif self._problem(endpoint, check):
+                continue
+            problem = self._problem(endpoint, check)
+            self.counts[endpoint, check, "error" if problem else "success"] += 1
+            if problem:
                 failed = True
                 lines.append(f"[-]{check} failed: reason withheld")
             else:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from hydrofoil.endpoints.negotiate import PATCHES
@@ -16,6 +16,7 @@ from hydrofoil.server import deprecated
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.apis.gates import Gates
+    from hydrofoil.authentication.accounts.tokens import Counts as TokenCounts
     from hydrofoil.endpoints.context import Context
     from hydrofoil.endpoints.filters.in_flight import InFlight
     from hydrofoil.registry.store import Registry
@@ -117,6 +118,10 @@ class Metrics:
         self.registry.register(deprecated.Hidden(registry, inflight))
         self._slo = deprecated.slo(self.registry)
 
+    def watch_tokens(self, counts: TokenCounts) -> None:
+        """Expose the numbers of used service account tokens."""
+        self.registry.register(_TokenUses(counts))
+
     def watch_requests(self, inflight: InFlight) -> None:
         """Expose the number of requests in flight."""
         kinds = Gauge(
@@ -128,6 +133,11 @@ class Metrics:
         )
         kinds.labels("readOnly").set_function(lambda: inflight.reading.taken)
         kinds.labels("mutating").set_function(lambda: inflight.writing.taken)
+
+    def show(self, collectors: Iterable[Collector]) -> None:
+        """Expose the metrics of other rooms."""
+        for collector in collectors:
+            self.registry.register(collector)
 
     def show_gates(self, gates: Gates) -> None:
         """Expose the states of the feature gates."""
@@ -189,6 +199,25 @@ class _Features(Collector):
         for name, stage, on in self._gates.states():
             features.add_metric((name, stage), on)
         yield features
+
+
+class _TokenUses(Collector):
+    """Uses of service account tokens (`pkg/serviceaccount/metrics.go`)."""
+
+    def __init__(self, counts: TokenCounts) -> None:
+        self._counts = counts
+
+    def collect(self) -> Iterable[Metric]:
+        counts = self._counts
+        for name, text, value in (
+            ("legacy_tokens", "legacy service account tokens", counts.legacy),
+            ("stale_tokens", "stale projected service account tokens", counts.stale),
+            ("valid_tokens", "valid projected service account tokens", counts.valid),
+            ("legacy_auto_token_uses", "auto-generated legacy tokens", counts.auto_uses),
+            ("legacy_manual_token_uses", "manually created legacy tokens", counts.manual_uses),
+            ("invalid_legacy_auto_token_uses", "invalid auto-generated legacy tokens", counts.invalid_uses),
+        ):
+            yield CounterMetricFamily(f"serviceaccount_{name}", f"[ALPHA] Cumulative {text} used", value)
 
 
 class _StoreSizes(Collector):

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import orjson
 
 from hydrofoil import __version__
 from hydrofoil.answer import TEXT, Answer, plain
 from hydrofoil.apis.gates import Gates
+from hydrofoil.authentication.accounts.openid import CONFIGURATION, HEAD, KEYS
+from hydrofoil.authentication.accounts.openid import Documents as Issuer
 from hydrofoil.discovery.aggregated import Aggregated, aggregated_version, plain_clauses
 from hydrofoil.discovery.documents import Documents
 from hydrofoil.discovery.registered import Registered
@@ -38,21 +40,23 @@ class NonResource:
         self,
         registry: Registry,
         checked: Checked,
-        exposition: Callable[[], bytes],
+        expositions: Mapping[str, Callable[[], bytes]],
         forget: Callable[[], None],
         registrations: Registered,
         remote: Remote,
         address: str,
         gates: Gates,
+        issuer: Callable[[str], Issuer],
     ) -> None:
-        """`exposition` returns the metrics, `forget` resets them."""
+        """Take `expositions` as metrics by path, `forget` as their reset, `issuer` as the documents of tokens."""
+        self._issuer = issuer
         self._catalog = registry.catalog
         self._discovery = Documents(registry.catalog, registrations, hashes=gates.enabled("StorageVersionHash"))
         self._aggregated = Aggregated(registry.catalog, registrations)
         self._making = asyncio.Lock()
         self._openapi = OpenApi(registry, remote, registry.clock)
         self._checked = checked
-        self._exposition = exposition
+        self._expositions = expositions
         self._forget = forget
         self.address = address
         minor = self._catalog.release.removeprefix("v").split(".")[1]
@@ -86,11 +90,11 @@ class NonResource:
             raise method_not_allowed()
         if head in ("healthz", "livez", "readyz"):
             return await self._healthy(context)
-        if trimmed == "/metrics":
-            if method == "DELETE":
+        if trimmed in self._expositions:
+            if method == "DELETE" and trimmed == "/metrics":
                 self._forget()
                 return respond.answer(context, 200, b"metrics reset\n", TEXT)
-            return respond.answer(context, 200, self._exposition(), METRICS)
+            return respond.answer(context, 200, self._expositions[trimmed](), METRICS)
         if trimmed == "/version":
             negotiate_json(context.request.headers.get("Accept", ""))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
@@ -99,11 +103,26 @@ class NonResource:
             # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.
             async with self._making:
                 return await asyncio.to_thread(lambda: completed(context, self._openapi.answer(context, trimmed)))
+        if trimmed.startswith((CONFIGURATION, KEYS)):
+            return await self._issued(context, trimmed)
         if trimmed in ("/", "/index.html"):
             return respond.answer(context, 200, self._root(), JSON)
         if head in ("api", "apis"):
             return await self._discover(context, trimmed)
         return await missing(context)
+
+    async def _issued(self, context: Context, path: str) -> Answer:
+        """Return a document of the issuer, for verifiers of its tokens elsewhere."""
+        issuer = self._issuer(self.address)
+        found = await issuer.document(path)
+        if found is None:
+            if issuer.served() and path.startswith((f"{CONFIGURATION}/", f"{KEYS}/")):
+                raise no_such_resource()
+            return await missing(context)
+        if context.request.method != "GET":
+            raise method_not_allowed()
+        media, body = found
+        return completed(context, Answer(200, b"%sContent-Type: %s\r\n" % (HEAD, media.encode()), body))
 
     async def _healthy(self, context: Context) -> Answer:
         _, endpoint, *name = context.info.path.split("/", 2)

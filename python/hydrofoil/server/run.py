@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import gc
 import logging
 import os
 import resource
 import signal
 import socket
-import ssl
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from hydrofoil import engine
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock
+from hydrofoil.controllers.account_tokens import AccountSecrets
+from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
+from hydrofoil.controllers.aggregation import RoleAggregation
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
-from hydrofoil.endpoints.wire import Connections
+from hydrofoil.endpoints import tls
+from hydrofoil.endpoints.connection import Connections
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
+from hydrofoil.server.identity import Identity, folder, given_pair, own_names, write_private
+from hydrofoil.server.identity import identity as made_identity
+from hydrofoil.server.kubeconfig import kubeconfig
+from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, bound, is_local, reason
+from hydrofoil.server.serving import BadCertificate, Serving
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
@@ -35,13 +45,8 @@ from hydrofoil.storage.view import Storage
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
 """The time that open requests have to finish after a signal."""
-MENDS = {
-    errno.EADDRINUSE: "; --port 0 takes any free one",
-    errno.EACCES: "; --port takes one from 1024 on",
-    errno.EADDRNOTAVAIL: "; --host takes an address of this machine",
-}
-"""Advice on a failure to listen."""
-MAX_HEADER = 64 * 1024
+HEADERS = 10_000
+"""The number of headers, which upstream does not limit: more take longer than a turn of the loop."""
 
 
 class StartError(Exception):
@@ -63,7 +68,11 @@ class Server:
         self._chance = chance or Chance()
         self._storage: Storage | None = None
         self.controllers: list[Controller] = []
+        self.kubeconfig = ""
+        """The path of the kubeconfig that the start has written."""
         self._listener: socket.socket | None = None
+        self._unix: UnixSocket | None = None
+        self._sessions: tls.Listener | None = None
         self._server: asyncio.Server | None = None
         self._web: Connections | None = None
         self._serving = False
@@ -81,11 +90,12 @@ class Server:
 
     async def _start(self) -> str:
         config = self.config
-        context = self._tls()
-        listener = self._listener = self._bind()
-        host, port = listener.getsockname()[:2]
+        listener = await self._bind()
+        host, port = ("localhost", config.port) if self._unix else listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
-        self.url = f"{'https' if context else 'http'}://{shown}:{port}"
+        identity, serving = await self._tls(host)
+        address = f"{'https' if serving else 'http'}://{shown}:{port}"
+        self.url = f"unix:{config.unix_socket}" if self._unix else address
         try:
             storage = self._storage = Storage(
                 self._log or LocalLog(),
@@ -97,86 +107,131 @@ class Server:
             )
             await storage.open()
             self.app = App(config, f"{shown}:{port}", storage, self._clock, self._chance)
-        except (EnablementError, GateError) as e:
+        except (EnablementError, GateError, ValueError) as e:
             raise StartError(str(e)) from None
-        self.app.registry.issuer = config.service_account_issuer or f"{self.url}/"
-        await self.app.follow()
+        self.app.registry.issuer = next(iter(config.service_account_issuers), f"{address}/")
+        if identity is not None:
+            self.app.authentication.trust(identity.authority)
+            self.app.root_ca = identity.authority
+        elif config.tls_cert_file and self.app.secured:
+            # A server that asks for nothing has no pods that verify it: its namespaces stay empty.
+            self.app.root_ca = await asyncio.to_thread(Path(config.tls_cert_file).read_bytes)
+        if serving is not None and identity is None:
+            # Another server may make certificates of its own in the same folder.
+            serving.watch(self.app.files, self._present)
+        try:
+            await self.app.follow()
+        except ValueError as e:
+            raise StartError(str(e)) from None
         await self.app.api_services.load()
-        await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
+        roles = self.app.authorization.reconciles
+        await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates, roles=roles)
         self.app.flow_control()
         self._web = Connections(
             self.app.wire,
             keepalive_timeout=config.idle_timeout,
             header_timeout=config.header_timeout,
             answer_timeout=config.request_timeout,
-            max_line_size=MAX_HEADER,
-            max_field_size=MAX_HEADER,
+            own_host="" if serving or self._unix else host,
+            max_headers=HEADERS,
             auto_decompress=False,
             # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.
             handler_cancellation=True,
         )
         loop = asyncio.get_running_loop()
-        handshake = config.header_timeout if context else None
-        self._server = await loop.create_server(
-            self._web, sock=listener, ssl=context, ssl_handshake_timeout=handshake, backlog=4096
-        )
+        make: Callable[[], asyncio.Protocol] = self._web
+        if serving is not None:
+            make = self._sessions = tls.Listener(serving.config, self._web, config.header_timeout)
+        create = loop.create_unix_server if self._unix else loop.create_server
+        self._server = await create(make, sock=listener, backlog=BACKLOG)
         if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
+        if config.controls("clusterrole-aggregation") and RoleAggregation.served(self.app.catalog):
+            self.controllers.append(RoleAggregation(self.app.registry, self.app.hub))
         for name, protection in PROTECTIONS.items():
             if config.controls(name) and protection.served(self.app.catalog):
                 self.controllers.append(protection(self.app.registry, self.app.hub))
+        self.controllers += self._of_accounts()
         for controller in self.controllers:
             controller.admission = self.app.admission
             controller.start()
             self.app.listeners.append(controller.discover)
-        if config.kubeconfig:
-            try:
-                await asyncio.to_thread(write_kubeconfig, Path(config.kubeconfig), self.url, config.tls_cert_file)
-            except OSError as e:
-                raise StartError(f"cannot write the kubeconfig {config.kubeconfig}: {reason(e)}") from None
+        await self._write_kubeconfig(address, identity)
         self._serving = True
         return self.url
 
-    def _bind(self) -> socket.socket:
-        host, port = self.config.host, self.config.port
-        try:
-            family = socket.AF_INET6 if ":" in host else socket.AF_INET
-            listener = socket.create_server((host, port), family=family, backlog=4096)
-        except socket.gaierror as e:
-            raise StartError(f"cannot listen on {host}:{port}: {e.strerror}; --host takes an address of here") from None
-        except OSError as e:
-            mend = MENDS.get(e.errno or 0, "")
-            raise StartError(f"cannot listen on {host}:{port}: {reason(e)}{mend}") from None
-        except (OverflowError, ValueError) as e:
-            raise StartError(f"cannot listen on {host}:{port}: {e}") from None
-        listener.setblocking(False)
-        return listener
+    def _of_accounts(self) -> list[Controller]:
+        """Return the controllers of service accounts, their tokens, and the authority that pods verify."""
+        app, config = self.app, self.config
+        made: list[Controller] = []
+        if config.controls("serviceaccount") and DefaultAccounts.served(app.catalog):
+            made.append(DefaultAccounts(app.registry, app.hub))
+        if config.controls("root-ca-cert-publisher") and app.root_ca and RootCa.served(app.catalog):
+            made.append(RootCa(app.registry, app.hub, lambda: app.root_ca))
+        if config.controls("serviceaccount-token") and AccountSecrets.served(app.catalog):
+            issue = app.authentication.issue
+            made.append(AccountSecrets(app.registry, app.hub, issue.legacy, lambda: app.root_ca))
+        return made
 
-    def _tls(self) -> ssl.SSLContext | None:
-        cert, key = self.config.tls_cert_file, self.config.tls_private_key_file
-        if not cert and not key:
-            return None
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        # The client's order, as in Go's server: its first choice on machines with AES costs a sixth less than ours.
-        context.options &= ~ssl.Options.OP_CIPHER_SERVER_PREFERENCE
-        if not cert:
-            raise StartError("cannot use the TLS certificate: --tls-private-key-file needs --tls-cert-file")
+    async def _bind(self) -> socket.socket:
+        config = self.config
         try:
-            for file in filter(None, (cert, key)):
-                with Path(file).open("rb"):
-                    """Open each file to report which of the two is unreadable."""
-            # Without this callback the library would ask the terminal for the password of an encrypted key.
-            context.load_cert_chain(cert, key or None, password=no_password)
-        except ssl.SSLError as e:
-            where = f"{cert} and {key}" if key else cert
-            why = e.reason or "no certificate with its key"
-            raise StartError(f"cannot use the TLS certificate: {where}: {why}") from None
-        except OSError as e:
-            raise StartError(f"cannot use the TLS certificate: {e.filename}: {reason(e)}") from None
-        return context
+            if config.unix_socket:
+                self._unix = await asyncio.to_thread(UnixSocket, config.unix_socket)
+                self._listener = self._unix.listener
+            else:
+                self._listener = bound(config.host, config.port)
+        except ListenError as e:
+            raise StartError(str(e)) from None
+        return self._listener
+
+    async def _tls(self, host: str) -> tuple[Identity | None, Serving | None]:
+        """Return the certificates that this server makes itself, and those that it presents; None without TLS."""
+        config = self.config
+        cert, key = config.tls_cert_file, config.tls_private_key_file
+        if key and not cert:
+            raise StartError("cannot use the TLS certificate: --tls-private-key-file needs --tls-cert-file")
+        identity = None
+        if not cert:
+            if not config.cert_dir and (self._unix or is_local(config.host)):
+                return None, None
+            place = Path(config.cert_dir) if config.cert_dir else folder()
+            cert, key = await asyncio.to_thread(given_pair, place)
+        if not cert:
+            try:
+                names = own_names(host, config.service_cluster_ip_range)
+                now = int(self._clock.seconds())
+                identity = await asyncio.to_thread(made_identity, place, names, now)
+            except (OSError, ValueError) as e:
+                why = reason(e) if isinstance(e, OSError) else str(e)
+                raise StartError(f"cannot keep certificates in {place}: {why}; --cert-dir takes a folder") from None
+            cert, key = identity.cert, identity.key
+        try:
+            asks = bool(identity or config.client_ca_file or config.requestheader_client_ca_file)
+            return identity, await asyncio.to_thread(partial(Serving, asks=asks), config, cert, key or cert)
+        except BadCertificate as e:
+            raise StartError(f"cannot use the TLS certificate: {e}") from None
+
+    def _present(self, settings: engine.TlsConfig) -> None:
+        if self._sessions is not None:
+            self._sessions.config = settings
+
+    async def _write_kubeconfig(self, address: str, identity: Identity | None) -> None:
+        config = self.config
+        # Clients do not connect to the address that stands for all.
+        url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        text = identity.kubeconfig(url) if identity else kubeconfig(url, config.tls_cert_file)
+        places = [Path(config.kubeconfig)] if config.kubeconfig else []
+        if identity is not None:
+            places.append(identity.folder / "admin.conf")
+        for place in places:
+            try:
+                await asyncio.to_thread(write_private, place, text)
+            except OSError as e:
+                raise StartError(f"cannot write the kubeconfig {place}: {reason(e)}") from None
+        self.kubeconfig = str(places[0]) if places else ""
 
     async def stop(self) -> None:
         """Fail readiness, end watches, finish open requests, close connections.
@@ -201,6 +256,11 @@ class Server:
             self._server.close()
         elif self._listener is not None:
             self._listener.close()
+        if self._sessions is not None:
+            self._sessions.close()
+        if self._unix is not None:
+            await asyncio.to_thread(self._unix.remove)
+            self._unix = None
         if app is not None:
             app.hub.close()
             with contextlib.suppress(TimeoutError):
@@ -209,31 +269,6 @@ class Server:
         if self._web is not None:
             self._web.pre_shutdown()
             await self._web.shutdown(0.2)
-
-
-def no_password() -> str:
-    """Raise StartError: an encrypted key asks for its password."""
-    raise StartError("cannot use the TLS certificate: the private key is encrypted, and only plain ones are taken")
-
-
-def reason(error: OSError) -> str:
-    """Return the operating system's message for a failure."""
-    return os.strerror(error.errno) if error.errno else str(error)
-
-
-def write_kubeconfig(path: Path, url: str, ca_file: str) -> None:
-    """Write a kubeconfig for kubectl."""
-    ca = f"    certificate-authority: {Path(ca_file).resolve()}\n" if ca_file else ""
-    text = (
-        "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
-        f"    server: {url}\n{ca}"
-        "users:\n- name: admin\n  user:\n    token: admin\n"
-        "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
-        "current-context: hydrofoil\n"
-    )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    path.chmod(0o600)
 
 
 def report(text: str) -> None:
@@ -261,7 +296,7 @@ async def serve(config: Config) -> None:
     # All objects up to here live as long as the process: the garbage collector can skip them.
     gc.freeze()
     gc.enable()
-    report(f"kubeconfig {config.kubeconfig}\nserving on {url}\n" if config.kubeconfig else f"serving on {url}\n")
+    report(f"kubeconfig {server.kubeconfig}\nserving on {url}\n" if server.kubeconfig else f"serving on {url}\n")
     await stopping.wait()
     await server.stop()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hydrofoil.registry.allocation.cluster_ips import ClusterIPs
 from hydrofoil.registry.allocation.ranges import Ports
+from hydrofoil.registry.kinds.admissionregistration import PolicyBindingStrategy, PolicyStrategy
 from hydrofoil.registry.kinds.batch import JobStrategy
 from hydrofoil.registry.kinds.certificates import RequestStrategy
 from hydrofoil.registry.kinds.core import EventStrategy, NamespaceStrategy, OrphaningStrategy, PodStrategy
@@ -15,11 +16,22 @@ from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategy import Strategy
 from hydrofoil.watch.hub import Hub
 
+POLICIES = "admissionregistration.k8s.io"
+
 
 def strategies(
-    registry: Registry, hub: Hub, dangling: Dangling, networks: str, ports: tuple[int, int]
+    registry: Registry,
+    hub: Hub,
+    dangling: Dangling,
+    networks: str,
+    ports: tuple[int, int],
+    *,
+    granular: bool = True,
 ) -> dict[tuple[str, str], Strategy]:
-    """Return them by group and resource; `networks` are those of cluster IPs, `ports` the first and last node port."""
+    """Return them by group and resource; `networks` are those of cluster IPs, `ports` the first and last node port.
+
+    `granular`: parts of the status of device claims have rights of their own.
+    """
     chance = registry.chance
     return {
         ("", "events"): EventStrategy(registry),
@@ -27,11 +39,15 @@ def strategies(
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),
         ("", "services"): ServiceStrategy(registry, hub, ClusterIPs(networks, chance), Ports(*ports, chance)),
+        (POLICIES, "mutatingadmissionpolicies"): PolicyStrategy(registry),
+        (POLICIES, "mutatingadmissionpolicybindings"): PolicyBindingStrategy(registry, "mutatingadmissionpolicies"),
+        (POLICIES, "validatingadmissionpolicies"): PolicyStrategy(registry),
+        (POLICIES, "validatingadmissionpolicybindings"): PolicyBindingStrategy(registry, "validatingadmissionpolicies"),
         ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowControlStrategy(registry, dangling),
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): FlowControlStrategy(registry, dangling),
         ("networking.k8s.io", "ipaddresses"): AddressStrategy(registry),
-        ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry),
+        ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry, granular=granular),
         ("resource.k8s.io", "resourceclaimtemplates"): DeviceTemplateStrategy(registry),
     }

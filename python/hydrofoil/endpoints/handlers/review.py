@@ -8,21 +8,21 @@ import orjson
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
+from hydrofoil.authorization.selectors import reviewed
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
-from hydrofoil.endpoints.handlers.review_selectors import ignored
 from hydrofoil.endpoints.handlers.subject_rules import rules
 from hydrofoil.engine import Draft
 from hydrofoil.registry.strategy import now
-from hydrofoil.request import User
+from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes
 
 SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 """Metadata that a client may not set on a new object (`WipeObjectMetaSystemFields`)."""
 
 
 async def review(context: Context) -> Answer:
-    """Return a review with the status that a cluster admin gets (URI-16)."""
+    """Return a review with its status."""
     draft, _ = await body.read(context, context.resource.native, "CreateOptions")
     body.check_namespace(context, draft)
     draft.set_type()
@@ -37,7 +37,7 @@ async def review(context: Context) -> Answer:
     if causes := draft.validate():
         # The registries name neither kind nor object.
         raise errors.invalid(context.resource.group, "", "", causes)
-    status = _verdict(context, draft)
+    status = await _status(context, draft)
     if context.resource.kind.startswith("SelfSubject") and "Access" not in context.resource.kind:
         # These registries return an object of their own.
         draft.set(["metadata"], b"{}")
@@ -45,21 +45,67 @@ async def review(context: Context) -> Answer:
         if context.resource.kind == "SelfSubjectReview":
             draft.set(["metadata", "creationTimestamp"], now(context.parts.clock))
     draft.set(["status"], orjson.dumps(status))
-    return respond.json(context, draft.json() + b"\n", 201)
+    made = draft.json()
+    for member in (b"resourceRules", b"nonResourceRules"):
+        # A user without rules has lists of none.
+        made = made.replace(b'"%s":null' % member, b'"%s":[]' % member) if member.decode() in status else made
+    return respond.json(context, made + b"\n", 201)
 
 
-def _verdict(context: Context, draft: Draft) -> dict[str, Any]:
+async def _token(context: Context, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a TokenReview (`pkg/registry/authentication/tokenreview/storage.go`)."""
+    found = await context.parts.authentication.review(spec["token"], spec.get("audiences") or ())
+    if found.login is None:
+        return {"user": {}} | ({"error": found.error} if found.error else {})
+    context.warnings.extend(found.login.warnings)
+    audiences = {"audiences": list(found.login.audiences)} if found.login.audiences else {}
+    return {"authenticated": True, "user": shown(found.login.user)} | audiences
+
+
+async def _status(context: Context, draft: Draft) -> dict[str, Any]:
     spec = orjson.loads(draft.get(["spec"]) or b"{}")
     match context.resource.kind:
         case "SelfSubjectReview":
             return {"userInfo": shown(context.user)}
         case "SelfSubjectRulesReview":
-            return rules(context, context.user, spec["namespace"])
+            return await rules(context, spec["namespace"])
         case "TokenReview":
-            return {"user": {}, "error": "invalid bearer token"}
-    admin = context.resource.kind == "SelfSubjectAccessReview" or "system:masters" in spec.get("groups", ())
-    problem = ignored(context, spec.get("resourceAttributes") or {})
-    return {"allowed": admin} | ({"evaluationError": problem} if problem else {})
+            return await _token(context, spec)
+        case "SelfSubjectAccessReview":
+            return await access(context.authorizer, context.user, spec)
+    extra = {key: tuple(values or ()) for key, values in (spec.get("extra") or {}).items()}
+    user = User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
+    return await access(context.parts.others, user, spec)
+
+
+async def access(authorizer: Authorizer, user: User, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a review: the decision on a user's right (`pkg/registry/authorization`)."""
+    wanted, ignored = spec.get("resourceAttributes"), ""
+    if wanted is not None:
+        info = attributes(
+            wanted.get("verb", ""),
+            wanted.get("group", ""),
+            wanted.get("resource", ""),
+            version=wanted.get("version") or "*",
+            subresource=wanted.get("subresource", ""),
+            namespace=wanted.get("namespace", ""),
+            name=wanted.get("name", ""),
+        )
+        info.selection, ignored = reviewed(wanted)
+    else:
+        path = spec.get("nonResourceAttributes") or {}
+        info = RequestInfo(path.get("path", ""), "", path.get("verb", ""), resourceful=False)
+    made = authorizer.authorize(user, info)
+    verdict = made if isinstance(made, Verdict) else await made
+    problem = "; ".join(filter(None, (verdict.error, ignored)))
+    status: dict[str, Any] = {"allowed": verdict.allowed}
+    if verdict.denied:
+        status["denied"] = True
+    if verdict.reason:
+        status["reason"] = verdict.reason
+    if problem:
+        status["evaluationError"] = problem
+    return status
 
 
 def shown(user: User) -> dict[str, Any]:

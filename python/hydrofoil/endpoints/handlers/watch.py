@@ -11,6 +11,7 @@ import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Line, Piece, Sink, Socket
+from hydrofoil.authentication.bearer import PREFIX
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
@@ -243,8 +244,9 @@ class SocketSink:
 
 async def websocket(context: Context, options: ListOptions) -> Answer:
     """Return the same stream, one message an event; messages of the client are ignored (`WatchServer.HandleWS`)."""
-    asked = context.request.headers.get("Sec-WebSocket-Protocol", "")
-    protocols = [name.strip() for name in asked.split(",") if name.strip()]
+    asked = ",".join(context.headers.getall("Sec-WebSocket-Protocol", []))
+    # A token among them is not repeated to the client.
+    protocols = [name for part in asked.split(",") if (name := part.strip()) and not name.startswith(PREFIX)]
     token, watcher, error = await open_watcher(context, options, framed=False)
     sink = SocketSink(context.accepted)
 

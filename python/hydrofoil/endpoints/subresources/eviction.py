@@ -14,6 +14,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.delete import check_policy
+from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.endpoints.subresources.binding import SUCCESS, pods
 from hydrofoil.endpoints.subresources.scale import selector_text
 from hydrofoil.engine import Draft, Stored
@@ -30,8 +31,11 @@ async def evict(context: Context) -> Answer:
     given, options = await body.read(context, native, "CreateOptions", also="policy/v1beta1")
     body.check_namespace(context, given)
     info = context.info
+    admission = admitted(context, pods(context), dry_run=options.dry_run)
+    await admission.mutate(given)
     if given.metadata().name != info.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
+    await admission.validate(given)
     pod = context.registry.get(pods(context), info.namespace, info.name)
     asked = orjson.loads(given.json()).get("deleteOptions", {})
     check_policy(asked.get("propagationPolicy"), asked.get("orphanDependents"))

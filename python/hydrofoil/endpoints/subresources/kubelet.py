@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -11,9 +12,12 @@ from hydrofoil.answer import Answer
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import Params, integer
 from hydrofoil.errors import Cause
+from hydrofoil.request import Verdict
 
 NO_ADDRESS = "no preferred addresses found; known addresses: []"
 KINDS = ("containers", "initContainers", "ephemeralContainers")
+
+UPGRADED = frozenset(("attach", "exec", "portforward"))
 
 
 async def reach(context: Context) -> Answer:
@@ -21,6 +25,8 @@ async def reach(context: Context) -> Answer:
     resource, info = context.resource, context.info
     if context.params.get("dryRun"):
         raise errors.bad_request("dryRun is not supported")
+    if info.subresource in UPGRADED and info.verb != "create" and context.parts.upgrades_create:
+        await check_create(context)
     found = orjson.loads(context.registry.get(resource, info.namespace, info.name).json)
     if resource.plural == "services":
         text = f'no endpoints available for service "{info.name}"'
@@ -45,6 +51,20 @@ async def reach(context: Context) -> Answer:
         # As upstream, which looks up the node on behalf of the pods.
         raise errors.not_found("", "pods", node)
     raise unreachable(orjson.loads(stored.json))
+
+
+async def check_create(context: Context) -> None:
+    """Check that a WebSocket, which is a GET, has the right of the POST that it stands for. Raise ApiError 403.
+
+    The source is registry `core/pod/rest/authorize.go`.
+    """
+    info = context.info
+    made = context.authorizer.authorize(context.user, replace(info, verb="create"))
+    verdict = made if isinstance(made, Verdict) else await made
+    if not verdict.allowed and verdict.error:
+        raise errors.ApiError(500, "", verdict.error)
+    if not verdict.allowed:
+        raise errors.forbidden(info.group, info.resource, info.name, verdict.reason)
 
 
 def unreachable(node: dict[str, Any]) -> errors.ApiError:

@@ -1,0 +1,273 @@
+"""Client connections: heads and their limits, and requests that are refused before the chain.
+
+Beside `endpoints/wire.py`, this is the module that uses private names of aiohttp.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, cast
+
+from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
+from aiohttp.http_writer import HttpVersion11
+from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
+from aiohttp.web_protocol import _ErrInfo
+
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.framing import origin_form, refusal
+from hydrofoil.endpoints.origin import FORBIDDEN, foreign
+from hydrofoil.endpoints.wire import Done, Wire, cut
+from hydrofoil.errors import FAULTS, method_not_allowed
+
+LOG = logging.getLogger("hydrofoil")
+HEAD = (1 << 20) + 4096
+"""The bytes of a request line with its headers (net/http `DefaultMaxHeaderBytes`, and its margin)."""
+METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
+"""The request line of an unknown method, as the parser's error quotes it."""
+PRIVATES = (
+    "_drain_helper",
+    "_handle_request",
+    "_keepalive_handle",
+    "_lingering_time",
+    "_loop",
+    "_make_error_handler",
+    "_messages",
+    "_next_keepalive_close_time",
+    "_payload_parser",
+    "_process_keepalive",
+    "_upgraded",
+    "_waiter",
+)
+"""The private names of `web.RequestHandler` that this module uses; a test checks each."""
+REQUEST_PRIVATES = ("_message", "_version")
+"""The same of requests."""
+SLOW = 16 * 1024
+"""The size of an incomplete head from which the parser gets it in pieces of growing size, as it copies them."""
+LINGER_SECONDS = 0.25
+"""The time in which the rest of a head that is too large may arrive (net/http `rstAvoidanceDelay`)."""
+received = web.RequestHandler.data_received
+
+
+class Refused(HttpProcessingError):
+    """A request that the parser accepts and this server rejects."""
+
+
+class Connection(web.RequestHandler):
+    """Answer malformed requests with a plain 400 and unknown methods with a Status 405; then close."""
+
+    __slots__ = (
+        "_body",
+        "_due",
+        "_edge",
+        "_held",
+        "_size",
+        "_wire",
+        "answer_timeout",
+        "certificates",
+        "head_limit",
+        "header_timeout",
+        "own_host",
+    )
+    certificates: Sequence[bytes]
+    """The certificates that the client presented, in DER."""
+    header_timeout: float
+    """The time limit of a head, in seconds."""
+    head_limit: int
+    """The largest head, in bytes."""
+    own_host: str
+    """The address to which the requests of web pages are refused; empty: no address."""
+    answer_timeout: float
+    """The time limit for reading an answer, in seconds."""
+    _wire: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the timeout of the first head; each further one has the idle time since the last answer."""
+        super().connection_made(transport)
+        self._wire = cast(asyncio.Transport, transport)
+        self._body: StreamReader = EMPTY_PAYLOAD
+        self._size = 0
+        self._held = bytearray()
+        self._edge = b""
+        self._due: asyncio.TimerHandle | None = None
+        self.certificates = transport.get_extra_info("peer_certificates") or ()
+        if self._keepalive_handle is not None:
+            self._keepalive_handle.cancel()
+        due = self._next_keepalive_close_time = self._loop.time() + self.header_timeout
+        self._keepalive_handle = self._loop.call_at(due, self._process_keepalive)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """End the timeout of a head."""
+        if self._due is not None:
+            self._due.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse input; a head has limits of time and size."""
+        if self._size < 0:
+            return
+        if not data or self._upgraded or self._payload_parser is not None or not self._body.is_eof():
+            self._parse(data)
+        elif self._size or not self._parse(data):
+            self._head(data)
+
+    def _parse(self, data: bytes) -> bool:
+        """Return whether the parser has found requests."""
+        messages = self._messages
+        known = len(messages)
+        received(self, data)
+        if len(messages) == known:
+            return False
+        self._body = messages[-1][1]
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+            self._size = 0
+            self._held.clear()
+        return True
+
+    def _head(self, data: bytes) -> None:
+        """Parse more of a head that did not arrive at once, of which the first piece was parsed."""
+        before = self._size
+        self._size += len(data)
+        if self._due is None:
+            self._due = self._loop.call_later(self.header_timeout, self._late)
+            self._edge = data[-3:]
+            return
+        seen = self._edge + data
+        end = seen.find(b"\r\n\r\n")
+        if (before + end + 1 if end >= 0 else self._size) > self.head_limit:
+            self._size = -1
+            self._held.clear()
+            # A connection that is closed with unread input discards its answer: wait for input on its way.
+            self._due.cancel()
+            self._due = self._loop.call_later(LINGER_SECONDS, self._too_large)
+            return
+        self._edge = seen[-3:]
+        self._held += data
+        if end >= 0 or self._size <= SLOW or 2 * len(self._held) > self._size:
+            data = bytes(self._held)
+            self._held.clear()
+            self._parse(data)
+
+    def _late(self) -> None:
+        """End a connection whose head is not complete in time."""
+        if self._waiter is not None and not self._waiter.done():
+            self.force_close()
+        else:
+            # An earlier request is being answered.
+            self._due = self._loop.call_later(self.header_timeout, self._late)
+
+    def _too_large(self) -> None:
+        """Answer the head that is too large, after the requests before it."""
+        text = "431 Request Header Fields Too Large"
+        error = _ErrInfo(status=431, exc=Refused(code=431, message=text), message=text)
+        self._messages.append((error, EMPTY_PAYLOAD))
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    async def start(self) -> None:
+        """Answer requests until the connection ends; unread input does not keep it open."""
+        wire = self._wire
+        try:
+            await super().start()
+        except FAULTS:
+            # A client that waits for an answer learns that there will be none.
+            LOG.exception("connection failed")
+            wire.abort()
+        finally:
+            if wire.is_closing() and wire.get_write_buffer_size():
+                self._loop.call_later(self.answer_timeout, cut, wire)
+
+    def _process_keepalive(self) -> None:
+        """End an idle connection; at once if its last answer was not read."""
+        super()._process_keepalive()
+        wire = self._wire
+        if wire.is_closing() and wire.get_write_buffer_size():
+            cut(wire)
+
+    def _handle_request(
+        self, request: web.BaseRequest, start_time: float | None, request_handler: Any
+    ) -> Coroutine[Any, Any, tuple[web.StreamResponse, bool]]:
+        """Check an accepted request before it is answered."""
+        message = request._message
+        found = refusal(message)
+        if found is None and self.own_host and foreign(message.headers, self.own_host):
+            found = 403, FORBIDDEN
+        if found is not None:
+            status, text = found
+            exc = Refused(code=status, message=text)
+            request_handler = self._make_error_handler(_ErrInfo(status=status, exc=exc, message=text))
+            # The end of its body is unknown.
+            self._lingering_time = 0.0
+        elif message.path[:1] != "/":
+            request._message = message._replace(path=origin_form(message.path))
+        return super()._handle_request(request, start_time, request_handler)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Write the answers that aiohttp makes itself; all others are written."""
+        if isinstance(resp, Done) and not self._upgraded:
+            return resp, False
+        return await super().finish_response(request, resp, start_time)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the answer for a request that the parser rejected, or whose handler failed outside of the chain."""
+        if not isinstance(exc, HttpProcessingError):
+            LOG.error("connection failed", exc_info=exc)
+        # The version in a malformed request may be part of the error.
+        request._version = HttpVersion11
+        answer: web.StreamResponse
+        if isinstance(exc, BadHttpMethod) and METHOD.search(message or ""):
+            error = method_not_allowed()
+            answer = web.Response(status=error.code, body=respond.status_body(error), content_type="application/json")
+        elif isinstance(exc, Refused):
+            answer = web.Response(status=status, text=message)
+        elif message is not None and "Missing 'Host' header" in message:
+            answer = web.Response(status=status, text="400 Bad Request: missing required Host header")
+        else:
+            known = web.Response(status=status)
+            answer = web.Response(status=status, text=f"{status} {known.reason}")
+        answer.force_close()
+        return answer
+
+
+class Connections(web.Server):
+    """Make a `Connection` for every client."""
+
+    def __init__(
+        self,
+        wire: Wire,
+        *,
+        header_timeout: float,
+        answer_timeout: float,
+        head_limit: int = HEAD,
+        own_host: str = "",
+        **settings: Any,
+    ) -> None:
+        # The result has all that aiohttp reads of a response.
+        answered = cast(Callable[[web.BaseRequest], Awaitable[web.StreamResponse]], wire)
+        # The limit of the whole head is the limit of each of its lines.
+        super().__init__(answered, access_log=None, max_line_size=head_limit, max_field_size=head_limit, **settings)
+        self.header_timeout = header_timeout
+        self.answer_timeout = answer_timeout
+        self.head_limit = head_limit
+        self.own_host = own_host
+
+    def __call__(self) -> web.RequestHandler:
+        connection = Connection(self, loop=self._loop, **self._kwargs)
+        connection.header_timeout = self.header_timeout
+        connection.answer_timeout = self.answer_timeout
+        connection.head_limit = self.head_limit
+        connection.own_host = self.own_host
+        return connection

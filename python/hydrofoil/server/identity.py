@@ -1,0 +1,159 @@
+"""The certificates that a server makes for itself, in a folder: authority, server, and the admin's kubeconfig."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import socket
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import ip_network
+from pathlib import Path
+
+from hydrofoil import engine
+from hydrofoil.server import bootstrap
+
+ADMIN = ("kubernetes-admin", "system:masters")
+"""Name and group of the admin's certificate."""
+SERVICE = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The files of one server."""
+
+    folder: Path
+    authority: bytes
+    """The certificate of the authority, in PEM."""
+    admin: tuple[str, str]
+    """Certificate and key of the admin, in PEM."""
+
+    @property
+    def cert(self) -> str:
+        """Return the path of the server's certificate."""
+        return str(self.folder / "apiserver.crt")
+
+    @property
+    def key(self) -> str:
+        """Return the path of its key."""
+        return str(self.folder / "apiserver.key")
+
+    def kubeconfig(self, url: str) -> str:
+        """Return a kubeconfig of the admin that needs no other file."""
+        data = [b64encode(part).decode() for part in (self.authority, *(half.encode() for half in self.admin))]
+        return (
+            "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
+            f"    server: {url}\n    certificate-authority-data: {data[0]}\n"
+            "users:\n- name: admin\n  user:\n"
+            f"    client-certificate-data: {data[1]}\n    client-key-data: {data[2]}\n"
+            "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
+            "current-context: hydrofoil\n"
+        )
+
+
+def folder() -> Path:
+    """Return the default folder: hydrofoil's own below the user's state (XDG Base Directory)."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if state.startswith("/") else Path("~/.local/state").expanduser()
+    return base / "hydrofoil"
+
+
+def own_names(host: str, ranges: str) -> list[str]:
+    """Return the names and addresses of a server's certificate; `ranges` are those of cluster IPs."""
+    found = [*SERVICE, *LOCAL]
+    for part in ranges.split(","):
+        with contextlib.suppress(ValueError):
+            found.append(str(ip_network(part.strip(), strict=False)[1]))
+    found += [address for address in map(bootstrap.advertised, (4, 6)) if address not in bootstrap.EXAMPLES]
+    if host not in ("", "0.0.0.0", "::"):
+        found.append(host)
+    own = socket.gethostname().lower()
+    if re.fullmatch(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", own):
+        found.append(own)
+    return list(dict.fromkeys(found))
+
+
+def identity(place: Path, names: list[str], now: int) -> Identity:
+    """Return the identity in a folder; make whatever is absent, about to expire, or for other names.
+
+    Several servers may do this at once. Raise OSError or ValueError.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        place.mkdir(mode=0o700)
+    with _locked(place / ".lock"):
+        authority = _pair(place, "ca")
+        if not engine.usable_certificate(*authority, b"", [], None, now):
+            authority = engine.new_authority(now)
+            _keep(place, "ca", authority)
+        root, secret = (half.encode() for half in authority)
+        server = _pair(place, "apiserver")
+        if not engine.usable_certificate(*server, root, names, None, now):
+            _keep(place, "apiserver", engine.new_certificate(secret, names, None, now))
+        admin = _pair(place, "admin")
+        if not engine.usable_certificate(*admin, root, [], ADMIN, now):
+            admin = engine.new_certificate(secret, [], ADMIN, now)
+            _keep(place, "admin", admin)
+    return Identity(place, root, admin)
+
+
+def given_pair(place: Path) -> tuple[str, str]:
+    """Return the paths of a certificate and key that others put into the folder; empty if there are none.
+
+    As upstream, `apiserver.crt` and `apiserver.key` are served as they are (`MaybeDefaultWithSelfSignedCerts`). In a
+    folder with an authority of this server they are its own.
+    """
+    cert, key = place / "apiserver.crt", place / "apiserver.key"
+    if (place / "ca.key").exists() or not (cert.exists() and key.exists()):
+        return "", ""
+    return str(cert), str(key)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file in one step by one that only its owner may read, at any moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A file of that name is left from a process that has ended.
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.unlink(missing_ok=True)
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _pair(place: Path, name: str) -> tuple[str, str]:
+    """Return certificate and key; empty if one is absent or is no text."""
+    try:
+        key = place / f"{name}.key"
+        found = (place / f"{name}.crt").read_text(), key.read_text()
+        if key.stat().st_mode & 0o077:
+            key.chmod(0o600)
+    except (FileNotFoundError, UnicodeDecodeError):
+        return "", ""
+    return found
+
+
+def _keep(place: Path, name: str, pair: tuple[str, str]) -> None:
+    certificate, key = pair
+    write_private(place / f"{name}.key", key)
+    write_private(place / f"{name}.crt", certificate)
+    # Clients need the certificates, which are no secret.
+    (place / f"{name}.crt").chmod(0o644)

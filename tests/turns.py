@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from hydrofoil.endpoints.wire import Connection
+from hydrofoil.endpoints.connection import Connection
+from hydrofoil.endpoints.tls import Session
 
 HANDLE: Any = asyncio.Handle
 LOOP: Any = asyncio.BaseEventLoop
@@ -89,7 +90,7 @@ def served(handle: Any) -> str:
             ours = isinstance(frame.f_locals.get("self"), Connection)
         return str(code.co_qualname) if ours else ""
     if isinstance(subject, asyncio.Transport):
-        return "reading" if isinstance(subject.get_protocol(), Connection) else ""
+        return "reading" if isinstance(subject.get_protocol(), Connection | Session) else ""
     module = getattr(callback, "__module__", None) or ""
     return getattr(callback, "__qualname__", repr(callback)) if module.startswith("hydrofoil.") else ""
 

@@ -86,7 +86,7 @@ async def test_a_streamed_list_ends_once(gated: aiohttp.ClientSession) -> None:
     for i in range(40):
         async with gated.post(SECRETS, data=secret(f"big{i:02}", b"x" * 10_000)) as r:
             assert r.status == 201
-    path = f"GET {SECRETS} HTTP/1.1\r\nHost: x\r\nAccept: {CBOR}\r\n\r\n".encode()
+    path = f"GET {SECRETS} HTTP/1.1\r\nHost: localhost\r\nAccept: {CBOR}\r\n\r\n".encode()
     url = gated._base_url
     assert url is not None
     reader, writer = await asyncio.open_connection(url.host, url.port)

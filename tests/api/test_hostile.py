@@ -46,7 +46,7 @@ async def test_clients_killed_in_mid_watch(server: Server, api: aiohttp.ClientSe
     writers = []
     for _ in range(50):
         _, writer = await connect(server.url)
-        writer.write(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        writer.write(f"GET {CONFIGMAPS}?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         await writer.drain()
         writers.append(writer)
     async with asyncio.timeout(5):
@@ -66,10 +66,10 @@ async def test_clients_killed_in_mid_watch(server: Server, api: aiohttp.ClientSe
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
         b"GET\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
-        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
-        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
         b"GET / HTTP/1.1\r\nX: " + b"a" * 200_000 + b"\r\n\r\n",
-        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
     ],
     ids=["tls", "short", "version", "length", "chunk", "header", "line"],
 )
@@ -87,7 +87,7 @@ async def test_malformed_http(server: Server, api: aiohttp.ClientSession, garbag
 async def test_an_unknown_method_is_a_status(server: Server, api: aiohttp.ClientSession) -> None:
     """HTTP allows any token for a method; one that nothing answers to is 405, not a malformed request."""
     reader, writer = await connect(server.url)
-    writer.write(b"FOO /api/v1/pods HTTP/1.1\r\nHost: x\r\n\r\n")
+    writer.write(b"FOO /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n")
     head, _, body = (await asyncio.wait_for(reader.read(), 5)).partition(b"\r\n\r\n")
     assert b" 405 " in head.splitlines()[0]
     assert json.loads(body)["reason"] == "MethodNotAllowed"
@@ -147,7 +147,7 @@ async def test_readers_that_stop_reading_a_list_of_100_mb(process: Process, clie
     writers = []
     for _ in range(8):
         reader, writer = await connect(process[1])
-        writer.write(f"GET {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        writer.write(f"GET {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         assert (await reader.read(12)).endswith(b"200")
         reader._transport.pause_reading()  # type: ignore[attr-defined]
         writers.append(writer)

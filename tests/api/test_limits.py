@@ -17,7 +17,7 @@ from hydrofoil.server.run import Server
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 BODY = b'{"metadata":{"name":"slow"}}'
-POST = b"POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (
+POST = b"POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (
     CONFIGMAPS.encode(),
     len(BODY),
 )
@@ -69,7 +69,7 @@ async def stalled_list(sent: Sender, server: Server, api: aiohttp.ClientSession)
     for i in range(40):
         async with api.post(CONFIGMAPS, json={"metadata": {"name": f"big{i}"}, "data": {"k": "x" * 900_000}}) as r:
             assert r.status == 201
-    reader, writer = await sent(server, f"GET {CONFIGMAPS} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    reader, writer = await sent(server, f"GET {CONFIGMAPS} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     assert (await reader.read(12)).endswith(b"200")
     reader._transport.pause_reading()  # type: ignore[attr-defined]
     return reader, writer
@@ -136,7 +136,7 @@ def test_classes_of_requests() -> None:
 async def test_a_first_head_that_does_not_come(sent: Sender) -> None:
     """Slowloris: neither silence nor half a head keeps a connection; one that has asked in time continues."""
     async with serving(Config(port=0, header_timeout=0.2)) as (server, _):
-        whole = b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
+        whole = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n"
         reader, writer = await sent(server, whole)
         assert (await reader.readline()).endswith(b"200 OK\r\n")
         for part in (b"", b"GET /api/v1/pods HTTP/1.1\r\nHost: "):
@@ -149,7 +149,7 @@ async def test_a_first_head_that_does_not_come(sent: Sender) -> None:
 
 async def test_a_connection_that_stays_idle(sent: Sender) -> None:
     async with serving(Config(port=0, header_timeout=0.1, idle_timeout=0.2)) as (server, _):
-        reader, _ = await sent(server, b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+        reader, _ = await sent(server, b"GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert (await asyncio.wait_for(reader.read(), 5)).endswith(b"ok")
 
 

@@ -78,7 +78,7 @@ async def cut_off(server: Server) -> None:
 
 
 def get(path: str, *lines: str) -> bytes:
-    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: x", *lines, "", ""]).encode()
+    return "\r\n".join([f"GET {path} HTTP/1.1", "Host: localhost", *lines, "", ""]).encode()
 
 
 @pytest.mark.program("openssl")

@@ -130,7 +130,9 @@ async def test_a_client_that_goes_takes_the_service_along(certificate: Certifica
     async with before(certificate, switch) as (api, done):
         host, port = api._base_url.host, api._base_url.port  # type: ignore[union-attr]
         reader, writer = await asyncio.open_connection(host, port)
-        writer.write(f"GET {WARDLE}/x HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n".encode())
+        writer.write(
+            f"GET {WARDLE}/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n".encode()
+        )
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
         writer.write(b"hi")
         writer.write_eof()

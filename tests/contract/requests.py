@@ -9,13 +9,15 @@ from aiohttp.test_utils import make_mocked_request
 from hydrofoil.apis.gates import Gates
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Context, Parts
+from hydrofoil.request import ALWAYS_ALLOW
 
 GATES = Gates({})
 
 
 def parts(hub: Any = None, seconds: float = 60.0) -> Parts:
     """Return the shared parts of the requests of a server without objects."""
-    return Parts(cast(Any, None), cast(Any, None), hub, GATES, Clock(), Chance(), seconds)
+    nothing = cast(Any, None)
+    return Parts(nothing, nothing, hub, GATES, Clock(), Chance(), seconds, nothing, ALWAYS_ALLOW)
 
 
 def requested(method: str, target: str, headers: dict[str, str] | None = None) -> Context:

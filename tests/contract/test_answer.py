@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from hydrofoil.answer import Answer, Line, Outcome, Sink
+from hydrofoil.endpoints.connection import Connections
 from hydrofoil.endpoints.context import Context, Handler
-from hydrofoil.endpoints.wire import Connections, Wire
+from hydrofoil.endpoints.wire import Wire
 from tests.contract.requests import parts
 
 GET = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -6,17 +6,19 @@ from collections.abc import Awaitable
 from typing import Any
 
 from hydrofoil.answer import Answer, Outcome
+from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.endpoints.filters.in_flight import InFlight
-from hydrofoil.request import parse
+from hydrofoil.request import ADMIN, ALWAYS_ALLOW, parse
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.metrics import Metrics
 from tests.contract.requests import requested
 
 
 def stages(route: Handler, *, reading: int = 400) -> Stages:
-    return Stages(Chance(), 60.0, InFlight(reading, 0, lambda _: None), Metrics(), route)
+    places, acting = InFlight(reading, 0, lambda _: None), Impersonation(ALWAYS_ALLOW)
+    return Stages(Chance(), 60.0, places, Metrics(), lambda _: ADMIN, acting, ALWAYS_ALLOW, ALWAYS_ALLOW, route)
 
 
 async def fine(_: Context) -> Answer:

@@ -20,6 +20,8 @@ ALLOWED = {
     "endpoints/filters/deadline.py": "the deadline of a request",
     "endpoints/handlers/delete.py": "the deadline of a request",
     "endpoints/handlers/watch.py": "a socket whose reader has left",
+    "endpoints/connection.py": "sockets",
+    "endpoints/tls.py": "sockets",
     "endpoints/wire.py": "sockets",
     "outbound/proxy.py": "the deadline of a request",
     "server/run.py": "sockets that are still open at the end",

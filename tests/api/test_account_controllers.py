@@ -5,14 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from hydrofoil.options import Texts
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.api.secure import write
 
 Json = dict[str, Any]
 MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -20,6 +23,7 @@ PROBE = """
 import asyncio, sys
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.api.secure import write
 async def main():
     server = Server(Config(port=0))
     await server.start()
@@ -33,7 +37,7 @@ asyncio.run(main())
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     """A server with its controllers, and an authority of its certificate."""
     monkeypatch.setattr(App, "root_ca", b"the authority")
-    server = Server(Config(port=0))
+    server = Server(Config(port=0, enable_admission_plugins=Texts(("ServiceAccount",))))
     await server.start()
     yield server
     await server.stop()
@@ -89,14 +93,22 @@ async def test_a_pod_of_an_absent_account_is_refused(api: aiohttp.ClientSession)
     assert made["message"] == f'pods "p" is forbidden: {why}'
 
 
-@pytest.mark.parametrize(("controllers", "enabled", "given"), [("", (), False), ("-serviceaccount,*", (), False)])
-async def test_without_its_controller_the_plug_in_is_off(
-    controllers: str, enabled: tuple[str, ...], given: bool
+@pytest.mark.parametrize(
+    ("controllers", "tokens", "given"),
+    [("", True, False), ("-serviceaccount,*", True, False), ("*", False, False), ("*", True, True)],
+)
+async def test_the_plug_in_needs_its_controller_and_a_server_with_credentials(
+    controllers: str, tokens: bool, given: bool, tmp_path: Path
 ) -> None:
-    server = Server(Config(port=0, controllers=controllers, enable_admission_plugins=enabled))  # type: ignore[arg-type]
+    file = tmp_path / "tokens.csv"
+    write(file, "admin-token,admin,,system:masters\n")
+    server = Server(Config(port=0, controllers=controllers, token_auth_file=str(file) if tokens else ""))
     url = await server.start()
     try:
-        async with aiohttp.ClientSession(url, headers={"Content-Type": "application/json"}) as api:
+        headers = {"Content-Type": "application/json", "Authorization": "Bearer admin-token"}
+        async with aiohttp.ClientSession(url, headers=headers) as api:
+            if given:
+                await appears(api, "/api/v1/namespaces/default/serviceaccounts/default")
             made = await send(api, "POST", "/api/v1/namespaces/default/pods", pod("p"))
             assert made["code"] == 201
             assert ("volumes" in made["spec"]) is given

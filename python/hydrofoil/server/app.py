@@ -217,7 +217,8 @@ def secured(config: Config) -> bool:
 def switched_off(config: Config) -> frozenset[str]:
     """Return the admission plug-ins that do not run."""
     off = frozenset(config.disable_admission_plugins)
-    if config.controls("serviceaccount") or "ServiceAccount" in config.enable_admission_plugins:
+    needed = secured(config) and config.controls("serviceaccount")
+    if needed or "ServiceAccount" in config.enable_admission_plugins:
         return off
-    # Without its controller no namespace has the account that every pod needs.
+    # Without its controller no namespace has the account that pods need; without credentials no pod needs a token.
     return off | {"ServiceAccount"}

@@ -46,8 +46,7 @@ impl Reach {
         self.revision.load(Ordering::Acquire)
     }
 
-    /// Return the revision since which a shard that is created now has had no event: revisions of other shards are none
-    /// of its own.
+    /// Return the revision since which a shard that is created now has had no event: the later ones belong to others.
     pub(crate) fn begun(&self) -> u64 {
         self.begun.load(Ordering::Acquire)
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 
 import aiohttp
 import pytest
 
-from tests.access import kubeconfig, secured
+from tests.access import Secured, kubeconfig, secured
 from tests.api.calls import get, post
 from tests.clients.controllers import beside, found
 from tests.clients.test_controllers import DEPLOYMENTS, PODS, deployment, until
@@ -21,21 +22,26 @@ pytestmark = [
 ]
 
 
-async def test_a_deployment_gets_pods(tmp_path: Path) -> None:
-    """Each controller acts as a service account, with a requested token and the rights of its bootstrap role."""
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Secured]:
+    """Yield a server with the manager beside it, which is refused nothing."""
     assert MANAGER
     log = tmp_path / "manager.log"
-    with secured(tmp_path, "--controllers=") as server:
-        trusted = ssl.create_default_context(cafile=str(tmp_path / "ca.crt"))
-        config = kubeconfig(tmp_path, server.url, tmp_path / "ca.crt", "manager")
+    with secured(tmp_path, "--controllers=") as running:
+        config = kubeconfig(tmp_path, running.url, tmp_path / "ca.crt", "manager")
         flags = (f"--flex-volume-plugin-dir={tmp_path / 'plugins'}", "--use-service-account-credentials=true")
-        connector = aiohttp.TCPConnector(ssl=trusted)
-        headers = {"Authorization": "Bearer root-token"}
         with beside(MANAGER, config, log, *flags):
-            async with aiohttp.ClientSession(server.url, connector=connector, headers=headers) as api:
-                await until(api, ACCOUNTS, lambda accounts: "default" in accounts)
-                await post(api, DEPLOYMENTS, deployment(2))
-                await until(api, PODS, lambda pods: len(pods) == 2)
-                accounts = await get(api, "/api/v1/namespaces/kube-system/serviceaccounts")
+            yield running
+    assert [line for line in log.read_text().splitlines() if "forbidden" in line] == []
+
+
+async def test_a_deployment_gets_pods(server: Secured) -> None:
+    """Each controller acts as a service account, with a requested token and the rights of its bootstrap role."""
+    connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cafile=str(server.folder / "ca.crt")))
+    headers = {"Authorization": "Bearer root-token"}
+    async with aiohttp.ClientSession(server.url, connector=connector, headers=headers) as api:
+        await until(api, ACCOUNTS, lambda accounts: "default" in accounts)
+        await post(api, DEPLOYMENTS, deployment(2))
+        await until(api, PODS, lambda pods: len(pods) == 2)
+        accounts = await get(api, "/api/v1/namespaces/kube-system/serviceaccounts")
     assert "deployment-controller" in {item["metadata"]["name"] for item in accounts["items"]}
-    assert "forbidden" not in log.read_text()

@@ -148,18 +148,3 @@ fn history_that_was_ended_is_given_to_those_who_stand_in_it() {
     assert_eq!(given, 1);
     assert_eq!(events(&shard, 0), Err(StoreError::Expired { asked: 0, oldest: 1 }));
 }
-
-#[test]
-fn a_shard_of_a_local_log_has_its_whole_history_whenever_it_is_first_used() {
-    let view = view();
-    let log = Local::open(&view, 100);
-    let first = view.shard("first");
-    log.create(&first, "a", draft("a")).expect("a free name");
-    log.create(&first, "b", draft("b")).expect("a free name");
-    let second = view.shard("second");
-    assert_eq!(events(&second, 101), Ok(Vec::new()), "a revision of another shard's write");
-    assert_eq!(events(&second, 99), Err(StoreError::Expired { asked: 99, oldest: 100 }));
-    view.compact();
-    let third = view.shard("third");
-    assert_eq!(events(&third, 101), Err(StoreError::Expired { asked: 101, oldest: 102 }));
-}

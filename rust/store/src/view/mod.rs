@@ -89,13 +89,7 @@ impl View {
 
     /// End all history: states and watches can only begin at the present.
     pub fn compact(&self) {
-        let shards: Vec<_> = {
-            let shards = self.shards.lock();
-            if let Some(reach) = &*self.reach.lock() {
-                reach.compact();
-            }
-            shards.values().cloned().collect()
-        };
+        let shards: Vec<_> = self.shards.lock().values().cloned().collect();
         for shard in shards {
             shard.compact();
         }

@@ -17,43 +17,21 @@ pub(crate) struct Reach {
     /// The times of revisions. Locked after a shard's state, never before.
     ages: Mutex<Ages>,
     gives: bool,
-    /// The revision at which the history of a shard without events begins.
-    begun: AtomicU64,
 }
 
 impl Reach {
     /// Return the progress of a view that assigns revisions itself, after `start`.
     pub(crate) fn giving(start: u64, window: Duration) -> Self {
-        Self {
-            revision: AtomicU64::new(start),
-            ages: Mutex::new(Ages::new(window)),
-            gives: true,
-            begun: AtomicU64::new(start),
-        }
+        Self { revision: AtomicU64::new(start), ages: Mutex::new(Ages::new(window)), gives: true }
     }
 
     /// Return the progress of a shard with a feed.
     pub(crate) fn fed(window: Duration) -> Self {
-        Self {
-            revision: AtomicU64::new(0),
-            ages: Mutex::new(Ages::new(window)),
-            gives: false,
-            begun: AtomicU64::new(0),
-        }
+        Self { revision: AtomicU64::new(0), ages: Mutex::new(Ages::new(window)), gives: false }
     }
 
     pub(crate) fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
-    }
-
-    /// Return the revision since which a shard that is created now has had no event: the later ones belong to others.
-    pub(crate) fn begun(&self) -> u64 {
-        self.begun.load(Ordering::Acquire)
-    }
-
-    /// End the history of the shards that are yet to be created.
-    pub(crate) fn compact(&self) {
-        self.begun.fetch_max(self.revision(), Ordering::AcqRel);
     }
 
     /// Assign the next revision.

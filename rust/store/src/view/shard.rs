@@ -66,7 +66,7 @@ impl Shard {
     pub(crate) fn new(shared: Arc<Shared>, reach: Arc<Reach>, limits: Limits) -> Self {
         let state = State {
             tree: Tree::default(),
-            ring: Ring::new(reach.begun(), limits),
+            ring: Ring::new(reach.revision(), limits),
             watchers: Vec::new(),
             free: Vec::new(),
             interest: Interest::default(),

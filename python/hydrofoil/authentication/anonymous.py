@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hydrofoil.authentication.jwt.configuration import Anonymous
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hydrofoil.authentication.jwt.configuration import Anonymous
 
 
 class Conditions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from hydrofoil.options import Refused, Texts, anything, boolean, flag, once, pairs, quoted, seconds, words
 
@@ -195,3 +195,14 @@ class TokenOptions:
 @dataclass(frozen=True, kw_only=True)
 class AuthenticationOptions(CredentialOptions, AccountOptions, TokenOptions):
     """All flags of authentication."""
+
+
+def oidc_given(options: TokenOptions) -> bool:
+    """Report whether any of the `--oidc-*` flags has a value of its own."""
+    declared = [f for f in fields(TokenOptions) if f.name.startswith("oidc_")]
+    return any(getattr(options, f.name) != ({} if f.default_factory is dict else f.default) for f in declared)
+
+
+def issuers_named(options: TokenOptions) -> bool:
+    """Report whether any flag asks for issuers, or has to be refused."""
+    return bool(options.authentication_config) or oidc_given(options)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from multidict import CIMultiDict
 from prometheus_client.registry import Collector
@@ -22,20 +24,22 @@ from hydrofoil.authentication.bootstrap_tokens import BootstrapTokens
 from hydrofoil.authentication.checks import check
 from hydrofoil.authentication.client_certificates import Authorities, ClientCertificates
 from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames
-from hydrofoil.authentication.jwt.build import JwtTokens, needed
 from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
-from hydrofoil.authentication.options import AuthenticationOptions
+from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
 from hydrofoil.authentication.published import Published
 from hydrofoil.authentication.static_tokens import load
 from hydrofoil.authentication.union import Known, Tokens, grouped
-from hydrofoil.authentication.webhook import TokenWebhook
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.errors import ApiError
 from hydrofoil.files import Files
-from hydrofoil.outbound import kubeconfig
 from hydrofoil.registry.store import Registry
 from hydrofoil.request import ADMIN, ANONYMOUS, Incoming, User
 from hydrofoil.watch.hub import Hub
+
+if TYPE_CHECKING:
+    # Most servers have neither issuers nor a webhook, and start without their modules.
+    from hydrofoil.authentication.jwt.build import JwtTokens
+    from hydrofoil.authentication.webhook import TokenWebhook
 
 PROTOCOLS = "Sec-WebSocket-Protocol"
 
@@ -261,7 +265,11 @@ class Authentication:
     async def _others(self) -> list[Known]:
         """Return the authenticators of JWT issuers and of the webhook, in this order. Raise ValueError."""
         options, found = self._options, []
-        if needed(options):
+        if issuers_named(options):
+            # Its modules take longer to load than a turn of the loop.
+            await asyncio.to_thread(import_module, "hydrofoil.authentication.jwt.build")
+            from hydrofoil.authentication.jwt.build import JwtTokens
+
             jwt = self._jwt = JwtTokens(options, self.issuers, self._clock, self._files, self._tokens.forget)
             await jwt.start()
             found.append(Known(jwt))
@@ -269,6 +277,9 @@ class Authentication:
                 self._nameless = Conditions(enabled=True, said=jwt.anonymous)
                 self.anonymous = self._nameless.enabled
         if options.authentication_token_webhook_config_file:
+            from hydrofoil.authentication.webhook import TokenWebhook
+            from hydrofoil.outbound import kubeconfig
+
             target = await asyncio.to_thread(kubeconfig.read, options.authentication_token_webhook_config_file)
             version, kept = (
                 options.authentication_token_webhook_version,

@@ -60,11 +60,6 @@ def modes(options: AuthorizationOptions, secured: bool) -> Texts:
     return options.authorization_mode or Texts(("RBAC" if secured else "AlwaysAllow",))
 
 
-def always_allows(options: AuthorizationOptions, secured: bool) -> bool:
-    """Report whether everybody may do everything: such a server has no anonymous users (`ApplyAuthorization`)."""
-    return "AlwaysAllow" in modes(options, secured)
-
-
 def check(options: AuthorizationOptions) -> None:
     """Raise ValueError for flags that do not fit together (`BuiltInAuthorizationOptions.Validate`)."""
     named = options.authorization_mode

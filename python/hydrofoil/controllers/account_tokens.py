@@ -44,15 +44,8 @@ class AccountSecrets(Controller):
         """Report whether all resources it reads are served."""
         return all(catalog.find("", "v1", plural) for plural in ("secrets", "serviceaccounts"))
 
-    def resource(self, plural: str) -> Resource:
-        """Return a resource of the core group."""
-        found = self.registry.catalog.find("", "v1", plural)
-        if found is None:
-            raise errors.no_such_resource()
-        return found
-
     def resources(self) -> Iterable[Resource]:
-        return [self.resource("serviceaccounts"), self.resource("secrets")]
+        return [self.resource("", "serviceaccounts"), self.resource("", "secrets")]
 
     def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
         namespace, name = str(metadata["namespace"]), str(metadata["name"])
@@ -68,7 +61,7 @@ class AccountSecrets(Controller):
     async def work(self, key: tuple[str, ...]) -> bool:
         """Bring one secret, or all of a namespace, in step with the accounts."""
         namespace, *name = key
-        resource = self.resource("secrets")
+        resource = self.resource("", "secrets")
         if not name:
             async for stored in self.registry.walk(resource, namespace):
                 if TYPE.encode() in stored.json:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 
 import orjson
 
-from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.engine import Draft, Stored
@@ -39,15 +38,8 @@ class PerNamespace(Controller):
         """Report whether namespaces and the resource of the object are served."""
         return all(catalog.find("", "v1", plural) for plural in ("namespaces", cls.plural))
 
-    def resource(self, plural: str) -> Resource:
-        """Return a resource of the core group."""
-        found = self.registry.catalog.find("", "v1", plural)
-        if found is None:
-            raise errors.no_such_resource()
-        return found
-
     def resources(self) -> Iterable[Resource]:
-        return [self.resource("namespaces"), self.resource(self.plural)]
+        return [self.resource("", "namespaces"), self.resource("", self.plural)]
 
     def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
         if resource.plural == "namespaces":
@@ -62,7 +54,7 @@ class PerNamespace(Controller):
         within = self.registry.find("", "namespaces", "", namespace)
         if within is None or within.thaw().lifecycle().deletion_timestamp:
             return True
-        resource = self.resource(self.plural)
+        resource = self.resource("", self.plural)
         stored = self.registry.collection(resource).get(resource.native, namespace, self.name)
         try:
             if stored is not None:
@@ -134,5 +126,5 @@ class RootCa(PerNamespace):
 
     def renewed(self) -> None:
         """Publish another authority in all namespaces."""
-        for stored in self.registry.all(self.resource("namespaces")):
+        for stored in self.registry.all(self.resource("", "namespaces")):
             self.put(stored.name)

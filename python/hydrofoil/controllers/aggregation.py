@@ -30,12 +30,12 @@ class RoleAggregation(Controller):
         """Report whether ClusterRoles are served."""
         return catalog.collected(GROUP, PLURAL) is not None
 
-    def resource(self) -> Resource | None:
+    def _roles(self) -> Resource | None:
         """Return the resource of ClusterRoles, if it is served."""
         return self.registry.catalog.collected(GROUP, PLURAL)
 
     def resources(self) -> Iterable[Resource]:
-        resource = self.resource()
+        resource = self._roles()
         return [] if resource is None else [resource]
 
     def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
@@ -43,7 +43,7 @@ class RoleAggregation(Controller):
 
     async def work(self, key: tuple[str, ...]) -> bool:
         """Queue every aggregated role, or bring the rules of one in step with its parts."""
-        resource = self.resource()
+        resource = self._roles()
         if resource is None:
             return True
         if key == (EVERY,):

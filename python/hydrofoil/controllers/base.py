@@ -9,7 +9,7 @@ from functools import partial
 
 import orjson
 
-from hydrofoil import engine
+from hydrofoil import engine, errors
 from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
@@ -133,6 +133,13 @@ class Controller(ABC):
     ) -> Write:
         """Return a write of this controller."""
         return self.admission.write(resource, namespace, name, subresource=subresource, manager=manager, user=self.user)
+
+    def resource(self, group: str, plural: str) -> Resource:
+        """Return a resource of version v1."""
+        found = self.registry.catalog.find(group, "v1", plural)
+        if found is None:
+            raise errors.no_such_resource()
+        return found
 
     @abstractmethod
     def resources(self) -> Iterable[Resource]:

@@ -31,14 +31,8 @@ class NamespaceController(Controller):
 
     user = service_account("namespace-controller")
 
-    def _namespaces(self) -> Resource:
-        found = self.registry.catalog.find("", "v1", "namespaces")
-        if found is None:
-            raise errors.no_such_resource()
-        return found
-
     def resources(self) -> Iterable[Resource]:
-        return [self._namespaces()]
+        return [self.resource("", "namespaces")]
 
     def event(self, resource: Resource, kind: str, metadata: dict[str, object]) -> None:
         if kind != "DELETED" and metadata.get("deletionTimestamp"):
@@ -47,7 +41,7 @@ class NamespaceController(Controller):
     async def work(self, key: tuple[str, ...]) -> bool:
         """Delete the remaining content of a namespace, and the namespace if it is empty."""
         (name,) = key
-        resource = self._namespaces()
+        resource = self.resource("", "namespaces")
         stored = self.registry.collection(resource).get(resource.native, "", name)
         if stored is None or not stored.thaw().lifecycle().deletion_timestamp:
             return True
@@ -123,7 +117,7 @@ class NamespaceController(Controller):
 
     async def _write(self, name: str, change: Callable[[Stored], Draft], subresource: str) -> None:
         try:
-            resource = self._namespaces()
+            resource = self.resource("", "namespaces")
             write = self.write(resource, "", name, subresource=subresource)
             await self.registry.update(resource, "", name, change, write)
         except ApiError as e:

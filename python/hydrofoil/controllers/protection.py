@@ -12,7 +12,6 @@ from typing import Any
 
 import orjson
 
-from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.engine import Draft, Stored
@@ -37,13 +36,6 @@ class ProtectionController(Controller):
     def served(cls, catalog: Catalog) -> bool:
         """Report whether all resources it reads are served."""
         return all(catalog.find(group, "v1", plural) for group, plural in (cls.target, *cls.users))
-
-    def resource(self, group: str, plural: str) -> Resource:
-        """Return a resource of version v1."""
-        found = self.registry.catalog.find(group, "v1", plural)
-        if found is None:
-            raise errors.no_such_resource()
-        return found
 
     def resources(self) -> Iterable[Resource]:
         return [self.resource(*key) for key in (self.target, *self.users)]

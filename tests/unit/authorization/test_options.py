@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hydrofoil.authorization.options import AuthorizationOptions, always_allows, check, modes
+from hydrofoil.authorization.options import AuthorizationOptions, check, modes
 from hydrofoil.options import Texts
 
 
@@ -51,5 +51,5 @@ def test_the_default_mode_depends_on_credentials() -> None:
     assert modes(options(), True) == ("RBAC",)
     assert modes(options(), False) == ("AlwaysAllow",)
     assert modes(options(config="f"), True) == ()
-    assert not always_allows(options(), True)
-    assert always_allows(options("RBAC,AlwaysAllow"), True)
+    assert "AlwaysAllow" not in modes(options(), True)
+    assert "AlwaysAllow" in modes(options("RBAC,AlwaysAllow"), True)

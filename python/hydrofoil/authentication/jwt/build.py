@@ -212,9 +212,3 @@ class JwtTokens:
                 raise ValueError("not all issuers answered in time")
             # Each second, to see another change of the file.
             await self._clock.wait(fresh.stirred, min(left, 1.0))
-
-
-def needed(options: AuthenticationOptions) -> bool:
-    """Report whether any flag asks for issuers, or has to be refused."""
-    algorithms = [a for a in options.oidc_signing_algs if a not in flags.ALGORITHMS]
-    return bool(options.authentication_config or algorithms) or flags.given(options)

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 
 from hydrofoil.authentication.jwt.configuration import Authenticator, ClaimRule, Configuration, Issuer, Mapping
-from hydrofoil.authentication.options import TokenOptions
+from hydrofoil.authentication.options import TokenOptions, oidc_given
 
 ALGORITHMS = ("ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512")
 """The algorithms that are known to be safe: asymmetric ones only."""
 
 
-def given(options: TokenOptions) -> bool:
-    """Report whether any of the flags has a value of its own."""
-    declared = [f for f in fields(TokenOptions) if f.name.startswith("oidc_")]
-    return any(getattr(options, f.name) != ({} if f.default_factory is dict else f.default) for f in declared)
-
-
 def check(options: TokenOptions) -> None:
     """Refuse flags that do not fit together. Raise ValueError with one line."""
     if options.authentication_config:
-        if given(options):
+        if oidc_given(options):
             raise ValueError("authentication-config file and oidc-* flags are mutually exclusive")
-    elif given(options) and not (options.oidc_issuer_url and options.oidc_client_id):
+    elif oidc_given(options) and not (options.oidc_issuer_url and options.oidc_client_id):
         raise ValueError("oidc-issuer-url and oidc-client-id must be specified together when any oidc-* flags are set")
     for algorithm in options.oidc_signing_algs:
         if algorithm not in ALGORITHMS:

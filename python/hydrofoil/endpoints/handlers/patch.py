@@ -21,11 +21,7 @@ BAD_PATCH = "Invalid JSON Patch"
 
 async def patch(context: Context) -> Answer:
     """Apply a patch to the present version, again after a conflict (UP-10, UP-13, UP-14)."""
-    kind = context.patch
-    data = await context.body()
-    options = write_options(context.params, "PatchOptions", patch=kind)
-    if kind == "apply-cbor":
-        kind, data = "apply", from_cbor(data)
+    kind, data, options = await received(context)
     if kind == "apply":
         return await apply(context, data, options)
 
@@ -42,6 +38,14 @@ async def patch(context: Context) -> Answer:
         sent=len(data),
     )
     return await respond.shown(context, stored)
+
+
+async def received(context: Context) -> tuple[str, bytes, WriteOptions]:
+    """Return kind, body and options of a patch; a configuration in CBOR as JSON. Raise ApiError 400 and 413."""
+    kind = context.patch
+    data = await context.body()
+    options = write_options(context.params, "PatchOptions", patch=kind)
+    return ("apply", from_cbor(data), options) if kind == "apply-cbor" else (kind, data, options)
 
 
 def from_cbor(data: bytes) -> bytes:

@@ -14,9 +14,9 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.get import caught_up
-from hydrofoil.endpoints.handlers.patch import applied, from_cbor, patched
+from hydrofoil.endpoints.handlers.patch import applied, patched, received
 from hydrofoil.endpoints.handlers.update import check_name
-from hydrofoil.endpoints.params import WriteOptions, truth, write_options
+from hydrofoil.endpoints.params import WriteOptions, truth
 from hydrofoil.endpoints.subresources import scale_fields
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.preconditions import storage_error
@@ -103,11 +103,7 @@ async def update(context: Context) -> Answer:
 
 async def patch(context: Context) -> Answer:
     """Set the replicas of a workload by a patch of its Scale."""
-    kind = context.patch
-    data = await context.body()
-    options = write_options(context.params, "PatchOptions", patch=kind)
-    if kind == "apply-cbor":
-        kind, data = "apply", from_cbor(data)
+    kind, data, options = await received(context)
     if kind == "apply":
         return await apply(context, data, options)
     native = scale_type(context)

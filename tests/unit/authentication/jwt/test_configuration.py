@@ -10,10 +10,9 @@ import pytest
 
 from hydrofoil.authentication.anonymous import Conditions
 from hydrofoil.authentication.jwt import flags
-from hydrofoil.authentication.jwt.build import needed
 from hydrofoil.authentication.jwt.configuration import Anonymous, Mapping, parse
 from hydrofoil.authentication.jwt.validation import validate
-from hydrofoil.authentication.options import AuthenticationOptions
+from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
 from hydrofoil.options import Texts
 from tests.authorities import Authority
 
@@ -185,12 +184,12 @@ def test_flags_of_one_issuer(tmp_path: Path) -> None:
     ],
 )
 def test_flags_that_do_not_fit(given: Object, text: str) -> None:
-    assert needed(options(**given))
+    assert issuers_named(options(**given))
     with pytest.raises(ValueError, match=r"^.+$") as found:
         flags.check(options(**given))
     assert text in str(found.value)
 
 
 def test_without_flags_there_is_nothing_to_do() -> None:
-    assert not needed(options())
+    assert not issuers_named(options())
     flags.check(options())

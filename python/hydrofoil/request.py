@@ -175,6 +175,13 @@ class Verdict:
     """An error on the way to the decision; the decision holds in spite of it."""
 
 
+class Annotated(Protocol):
+    """The audit record of a request, for parts that add to it."""
+
+    def annotate(self, key: str, value: str) -> None:
+        """Add an annotation; the first value of a key stays."""
+
+
 class Authorizer(Protocol):
     """Decide on requests of users."""
 

@@ -9,7 +9,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.write import Operation
-from hydrofoil.request import ALWAYS_ALLOW, Authorizer, User
+from hydrofoil.request import ALWAYS_ALLOW, Annotated, Authorizer, User
 
 
 @dataclass(slots=True)
@@ -31,6 +31,8 @@ class Attributes:
     """The stored version before the write; absent for a new object."""
     authorizer: Authorizer = ALWAYS_ALLOW
     """The decision on what else the user may do."""
+    audit: Annotated | None = None
+    """The audit record of the request; None where it is not audited."""
 
     @property
     def object(self) -> Draft:
@@ -46,6 +48,11 @@ class Attributes:
     def warn(self, text: str) -> None:
         """Add a warning for the client."""
         self.warnings.append(text)
+
+    def annotate(self, key: str, value: str) -> None:
+        """Add an annotation to the audit record of the request, if it has one."""
+        if self.audit is not None:
+            self.audit.annotate(key, value)
 
     def forbidden(self, why: str, causes: Sequence[dict[str, str]] = ()) -> errors.ApiError:
         """Return a 403 for this request; a name not generated yet is shown by its prefix (`extractResourceName`)."""

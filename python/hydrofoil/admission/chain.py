@@ -9,7 +9,7 @@ from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.write import Operation, Write
-from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, User
+from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Annotated, Authorizer, User
 
 Step = Callable[[Attributes], Awaitable[None] | None]
 Steps = tuple[Sequence[Step], Sequence[Step]]
@@ -52,12 +52,14 @@ class Chain:
         user: User = ADMIN,
         warnings: list[str] | None = None,
         authorizer: Authorizer | None = None,
+        audit: Annotated | None = None,
     ) -> Write:
         """Return a write that these plug-ins admit; `authorizer` decides on its user instead of the usual one."""
         reported: list[str] = [] if warnings is None else warnings
         # No reference to the write: each would keep the other alive until the cyclic garbage collector runs.
         admit = Admission(resource, subresource, namespace, name, dry_run, user, reported)
         admit.chain = self
+        admit.audit = audit
         decides = admit.authorizer = self.authorizer if authorizer is None else authorizer
         return Write(admit, manager, subresource, dry_run, user, reported, decides, namespace, name)
 

@@ -12,6 +12,7 @@ from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Answer, Outcome
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.apis.gates import Gates
+from hydrofoil.audit.event import AuditEvent
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
@@ -84,6 +85,8 @@ class Context:
     certificates: Sequence[bytes] = ()
     """The certificates that the client presented, in DER, its own first; the handshake verifies none."""
     audit_id = ""
+    audit: AuditEvent | None = None
+    """The record of an audited request."""
     common = b""
     """Header lines of every answer to this request."""
     served: Resource | None = None
@@ -212,6 +215,7 @@ class Context:
             user=self.user,
             warnings=self.warnings,
             authorizer=self.authorizer,
+            audit=self.audit,
         )
         if subresource is not None:
             write.subresource = subresource

@@ -8,6 +8,7 @@ __all__ = [
     "Catalog",
     "CertificateError",
     "Change",
+    "Checkpoint",
     "ClientCa",
     "Clock",
     "ConflictError",
@@ -125,6 +126,21 @@ class Clock:
 
     def text(self) -> str:
         """Return the present second in RFC 3339."""
+
+    def elapsed(self) -> float:
+        """Seconds since the clock was made; they never decrease."""
+
+    @property
+    def frozen(self) -> bool: ...
+    def freeze(self, at: int | None = None) -> None:
+        """Stop at nanoseconds since 1970, or now."""
+
+    def advance(self, nanoseconds: int) -> None: ...
+    def run(self) -> None:
+        """Go on from the present moment."""
+
+    def reset(self) -> None:
+        """Return to the machine's time."""
 
 @final
 class Draft:
@@ -251,6 +267,8 @@ class View:
     def apply(self, change: Change, revision: int) -> Stored | None: ...
     def progress(self, name: str, revision: int) -> None: ...
     def replace(self, name: str, states: list[tuple[int, Change]], revision: int) -> None: ...
+    def checkpoint(self) -> Checkpoint: ...
+    def begin_with(self, state: Checkpoint) -> None: ...
     def compact(self) -> None: ...
     def fileno(self) -> int: ...
     def clear(self) -> None: ...
@@ -261,8 +279,25 @@ class View:
 class Local:
     def __new__(cls, view: View, start: int) -> Local: ...
     def commit(self, change: Change) -> Stored: ...
+    def restore(self, view: View, state: Checkpoint) -> int: ...
     @property
     def revision(self) -> int: ...
+
+@final
+class Checkpoint:
+    """The state of all objects of a server at one moment; it holds memory for what has changed since only."""
+
+    @staticmethod
+    def load(data: bytes) -> Checkpoint:
+        """Return a saved state. Raise ValueError with the reason why it is none."""
+
+    def save(self) -> bytes: ...
+    def differences(self, other: Checkpoint) -> list[tuple[str, bytes | None, bytes | None]]:
+        """Return the objects that differ: the name of the resource, and the JSON here and there."""
+
+    @property
+    def revision(self) -> int: ...
+    def __len__(self) -> int: ...
 
 @final
 class Change:
@@ -320,6 +355,9 @@ class Watcher:
 
         The present state is first, as changes without a version before.
         """
+
+    def position(self) -> tuple[int, int | None]:
+        """Return the number of drained events, and the revision reached; None during the initial state."""
 
     def bookmark(self, initial: bool) -> bytes | None: ...
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import heapq
 import os
 import random
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import count
 
 from hydrofoil import engine
 
@@ -24,12 +26,51 @@ TURN_SECONDS = 0.002
 """The time that work in pieces keeps the loop before other tasks have a turn."""
 
 
+class Timer:
+    """A scheduled call."""
+
+    __slots__ = ("_clock", "_loop", "call", "due", "handle")
+
+    def __init__(self, clock: Clock, due: float, call: Callable[[], None]) -> None:
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self.due = due
+        """The time since the start of the clock, in seconds."""
+        self.call = call
+        self.handle: asyncio.TimerHandle | None = None
+
+    def cancel(self) -> None:
+        """Forget the call."""
+        self.disarm()
+        self._clock.timers.pop(self, None)
+
+    def arm(self, now: float) -> None:
+        """Wait for the call by the time of the loop."""
+        self.disarm()
+        self.handle = self._loop.call_later(max(self.due - now, 0.0), self._fire)
+
+    def disarm(self) -> None:
+        """Stop waiting; the call stays scheduled."""
+        if self.handle is not None:
+            self.handle.cancel()
+            self.handle = None
+
+    def _fire(self) -> None:
+        self._clock.timers.pop(self, None)
+        self.call()
+
+
 class Clock:
-    """The time of one server."""
+    """The time of one server: the machine's, unless it was frozen or advanced."""
 
     def __init__(self) -> None:
         self.native = engine.Clock()
         """The same clock for native code, usable from any thread."""
+        self.timers: dict[Timer, None] = {}
+        """The calls that are scheduled, in the order of their scheduling."""
+        self._due: list[tuple[float, int, Timer]] | None = None
+        """The same by time, while the clock is being advanced."""
+        self._numbers = count()
 
     def nanoseconds(self) -> int:
         """Return nanoseconds since 1970."""
@@ -47,28 +88,99 @@ class Clock:
         """Return the present second in RFC 3339, as objects have it."""
         return self.native.text()
 
-    def later(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
-        """Schedule a call after a time."""
+    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
+        """Schedule a call after a time of this clock."""
+        native = self.native
+        now = native.elapsed()
+        timer = Timer(self, now + seconds, call)
+        self.timers[timer] = None
+        if self._due is not None:
+            heapq.heappush(self._due, (timer.due, next(self._numbers), timer))
+        elif not native.frozen:
+            timer.arm(now)
+        return timer
+
+    def again(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
+        """Schedule a call after a time of the machine: what failed is repeated even if this clock stands still."""
         return asyncio.get_running_loop().call_later(seconds, call)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for a time."""
+        """Wait for a time of the machine."""
         await asyncio.sleep(seconds)
 
     async def wait(self, event: asyncio.Event, seconds: float) -> bool:
-        """Wait for an event; return False if a time has passed before it."""
+        """Wait for an event; return False if a time of the machine has passed before it."""
         try:
             async with asyncio.timeout(seconds):
                 return await event.wait()
         except TimeoutError:
             return False
 
+    def freeze(self, at: datetime | None = None) -> None:
+        """Stop, at a moment or now; a later moment is reached as by `advance`."""
+        moment = None if at is None else (at - EPOCH) // timedelta(microseconds=1) * 1000
+        self.native.freeze()
+        for timer in self.timers:
+            timer.disarm()
+        ahead = 0 if moment is None else moment - self.nanoseconds()
+        if ahead > 0:
+            self.advance(ahead)
+        elif moment is not None:
+            self.native.freeze(moment)
+
+    def advance(self, nanoseconds: int) -> None:
+        """Move forward, running the calls that become due in their order, each at its time.
+
+        Those that are due at one time run in the order of their scheduling.
+        """
+        native = self.native
+        target, left = native.elapsed() + nanoseconds / 1e9, nanoseconds
+        self._due = [(timer.due, next(self._numbers), timer) for timer in self.timers]
+        heapq.heapify(self._due)
+        try:
+            while self._due and self._due[0][0] <= target:
+                due, _, timer = heapq.heappop(self._due)
+                if timer not in self.timers:
+                    # An earlier call cancelled it.
+                    continue
+                step = min(max(round((due - native.elapsed()) * 1e9), 0), left)
+                native.advance(step)
+                left -= step
+                timer.cancel()
+                timer.call()
+        finally:
+            self._due = None
+            native.advance(left)
+            self._rearm()
+
+    def run(self) -> None:
+        """Continue from the present moment."""
+        self.native.run()
+        self._rearm()
+
+    def reset(self) -> None:
+        """Return to the machine's time."""
+        self.native.reset()
+        self._rearm()
+
+    def _rearm(self) -> None:
+        if self.native.frozen:
+            return
+        now = self.native.elapsed()
+        for timer in self.timers:
+            timer.arm(now)
+
 
 class Chance:
     """The randomness of one server; it repeats with a seed."""
 
     def __init__(self, seed: int | None = None) -> None:
+        self._seed = seed
         self._random = random.Random(os.urandom(32) if seed is None else seed)
+
+    def restart(self) -> None:
+        """Begin anew: a seed repeats from here."""
+        self._random.seed(os.urandom(32) if self._seed is None else self._seed)
 
     def uid(self) -> str:
         """Return a random UUID (RFC 9562, version 4)."""

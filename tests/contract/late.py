@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any
 
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Change, ResourceType, Stored, View
-from hydrofoil.storage.errors import Conflict, Exists, Missing, StorageError
+from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
+from hydrofoil.storage.errors import Conflict, Exists, Missing, StorageError, Unsupported
 from hydrofoil.storage.log import Name, key
 
 TURNS = 3
@@ -226,6 +226,9 @@ class LateLog:
 
     async def ask(self, name: Name) -> int:
         return self.truth.latest(key(name))
+
+    def restore(self, state: Checkpoint) -> int:
+        raise Unsupported
 
     def compact(self) -> None:
         self._view.compact()

@@ -389,6 +389,6 @@ class Soon(Clock):
         super().__init__()
         self.asked: list[float] = []
 
-    def later(self, seconds: float, call: object) -> asyncio.TimerHandle:
+    def again(self, seconds: float, call: object) -> asyncio.TimerHandle:
         self.asked.append(seconds)
-        return super().later(0, call)  # type: ignore[arg-type]
+        return super().again(0, call)  # type: ignore[arg-type]

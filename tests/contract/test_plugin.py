@@ -24,7 +24,7 @@ from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.request import ADMIN, User
 from hydrofoil.server.run import Server
-from hydrofoil.storage.errors import Unknown
+from hydrofoil.storage.errors import Outdated, Unknown
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.view import Storage
 
@@ -45,6 +45,7 @@ class HeldLog(LocalLog):
     """A log whose commits can be held up."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.gate = asyncio.Event()
         self.gate.set()
         self.loses = False
@@ -438,3 +439,33 @@ async def test_controllers_are_admitted_as_a_named_system_user(server: Server) -
     for controller in server.controllers:
         write = controller.write(MAPS, "default", "n")
         assert write.admit is not None and write.user.name.startswith("system:")
+
+
+async def test_a_write_that_began_before_a_restore_is_not_committed_after_it(
+    registry: Registry, chain: Chain, plugin: Noting
+) -> None:
+    state = registry.storage.checkpoint()
+    await create(registry, chain, {"name": "n"})
+    write = Write(epoch=registry.storage.epoch)
+    assert registry.storage.restore(state) == 1
+    with pytest.raises(Outdated):
+        await registry.create(MAPS, "a", draft({"metadata": {"name": "m"}}), write)
+    with pytest.raises(errors.ApiError) as missing:
+        await registry.delete(MAPS, "a", "n", DeleteOptions(), Write())
+    assert missing.value.code == 404, "one without an epoch of its own sees the state after it"
+
+
+async def test_a_creation_during_a_restore_is_refused_and_may_be_repeated(registry: Registry) -> None:
+    state = registry.storage.checkpoint()
+
+    class Restoring(Plugin):
+        def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
+            return True
+
+        def validate(self, a: Attributes) -> None:
+            registry.storage.restore(state)
+
+    with pytest.raises(errors.ApiError) as refused:
+        await create(registry, Chain([Restoring()]), {"name": "n"})
+    assert (refused.value.code, refused.value.retry_after) == (503, 1)
+    assert registry.find("", "configmaps", "a", "n") is None

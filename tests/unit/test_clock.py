@@ -6,6 +6,7 @@ import ast
 import asyncio
 import uuid
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import hydrofoil
@@ -74,6 +75,58 @@ def test_a_token_fits_into_a_url_and_repeats_with_a_seed() -> None:
     made = Chance(3).token(16)
     assert made == Chance(3).token(16) and len(made) == 22
     assert made.replace("-", "").replace("_", "").isalnum()
+
+
+async def test_calls_run_when_the_clock_is_advanced_to_their_times() -> None:
+    clock, ran = Clock(), list[tuple[str, float]]()
+    clock.freeze(datetime(2026, 1, 1, tzinfo=UTC))
+
+    def note(name: str) -> None:
+        ran.append((name, (clock.now() - datetime(2026, 1, 1, tzinfo=UTC)).total_seconds()))
+
+    def repeated() -> None:
+        note("repeated")
+        clock.later(2, repeated)
+
+    clock.later(3, lambda: note("late"))
+    clock.later(2, repeated)
+    cancelled = clock.later(1, lambda: note("cancelled"))
+    cancelled.cancel()
+    clock.advance(4_500_000_000)
+    assert ran == [("repeated", 2.0), ("late", 3.0), ("repeated", 4.0)]
+    assert clock.now() == datetime(2026, 1, 1, 0, 0, 4, 500000, tzinfo=UTC)
+    assert len(clock.timers) == 1
+
+
+async def test_a_clock_that_stands_still_runs_nothing_until_it_runs() -> None:
+    clock, ran = Clock(), asyncio.Event()
+    clock.later(0.001, ran.set)
+    clock.freeze()
+    before = clock.now()
+    assert not await clock.wait(ran, 0.02), "that is a time of the machine"
+    assert clock.now() == before
+    clock.run()
+    assert await clock.wait(ran, 5)
+    assert clock.now() > before
+
+
+async def test_a_later_moment_is_an_advance_and_an_earlier_one_is_not() -> None:
+    clock, ran = Clock(), list[int]()
+    clock.later(3600, lambda: ran.append(1))
+    clock.freeze(clock.now() - timedelta(days=1))
+    assert ran == []
+    clock.freeze(clock.now() + timedelta(hours=2))
+    assert ran == [1]
+    clock.reset()
+    assert abs((clock.now() - Clock().now()).total_seconds()) < 5
+
+
+def test_chance_restarts() -> None:
+    chance = Chance(5)
+    first = chance.uid()
+    chance.uid()
+    chance.restart()
+    assert chance.uid() == first
 
 
 def by_the_loop(tree: ast.AST) -> Iterator[str]:

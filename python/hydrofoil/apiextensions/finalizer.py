@@ -18,6 +18,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.write import Write
+from hydrofoil.storage.errors import Outdated
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.queue import Key, Queue
 
@@ -91,13 +92,17 @@ class Finalizer:
             await collection.wait()
         if not collection.stats().objects:
             return True
+        write = Write(epoch=self._registry.storage.epoch)
         try:
             async for old in self._registry.walk(instances):
                 try:
-                    await self._registry.delete(instances, old.namespace, old.name, DeleteOptions(), Write())
+                    await self._registry.delete(instances, old.namespace, old.name, DeleteOptions(), write)
                 except ApiError as e:
                     if e.code not in (404, 409):
                         LOG.warning("%s: %s", instances.plural, e.message)
+        except Outdated:
+            # The definition may be another one now.
+            return False
         except engine.ConversionError as e:
             kind = f"{instances.api_version}, Kind={instances.kind}"
             why = f"could not list instances: storage is (re)initializing: failed to list {kind}: {e.args[1]}"

@@ -19,7 +19,7 @@ from hydrofoil.pool import RETRY_SECONDS
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
-from hydrofoil.storage.errors import Expired
+from hydrofoil.storage.errors import Expired, Outdated
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
 from hydrofoil.watch.queue import Queue
 from hydrofoil.watch.stream import WatchStream
@@ -82,7 +82,7 @@ class EventSource(WatchStream):
         LOG.error("%s failed on events of %s", type(self._controller).__name__, self.resource.plural, exc_info=fault)
         if not self.ended.done():
             self.end()
-            self._controller.registry.clock.later(RETRY_SECONDS, partial(self._controller.again, self))
+            self._controller.registry.clock.again(RETRY_SECONDS, partial(self._controller.again, self))
 
     def cut(self) -> None:
         """End after the last events if no version of the resource is served; metadata has one form in all versions."""
@@ -123,7 +123,9 @@ class Controller(ABC):
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
         self._hub = hub
-        self._queue = Queue(type(self).__name__, self.work, registry.clock, retry=RETRY_SECONDS)
+        self._queue = Queue(type(self).__name__, self._worked, registry.clock, retry=RETRY_SECONDS)
+        self._epoch = 0
+        """The epoch of the storage at the beginning of the present work."""
         self._sources: dict[tuple[str, str], EventSource] = {}
         self._met: set[tuple[str, str]] = set()
         self._stopped = False
@@ -132,7 +134,9 @@ class Controller(ABC):
         self, resource: Resource, namespace: str, name: str = "", *, subresource: str = "", manager: str = ""
     ) -> Write:
         """Return a write of this controller."""
-        return self.admission.write(resource, namespace, name, subresource=subresource, manager=manager, user=self.user)
+        made = self.admission.write(resource, namespace, name, subresource=subresource, manager=manager, user=self.user)
+        made.epoch = self._epoch
+        return made
 
     def resource(self, group: str, plural: str) -> Resource:
         """Return a resource of version v1."""
@@ -156,6 +160,20 @@ class Controller(ABC):
     @abstractmethod
     async def work(self, key: tuple[str, ...]) -> bool:
         """Process a key. Return False to process it again after a while."""
+
+    async def _worked(self, key: tuple[str, ...]) -> bool:
+        """Process a key; from the beginning if the state is restored meanwhile."""
+        while True:
+            self._epoch = self.registry.storage.epoch
+            try:
+                return await self.work(key)
+            except Outdated:
+                continue
+
+    @property
+    def idle(self) -> bool:
+        """Report whether no key waits or is processed; keys to be processed again later do not count."""
+        return not len(self._queue)
 
     def watched_before(self, resource: Resource) -> bool:
         """Report whether objects of a resource may be remembered; from now on they may be."""
@@ -203,7 +221,7 @@ class Controller(ABC):
             source.pump()
         except FAULTS:
             LOG.exception("%s cannot watch %s", type(self).__name__, resource.plural)
-            self.registry.clock.later(RETRY_SECONDS, self.discover)
+            self.registry.clock.again(RETRY_SECONDS, self.discover)
 
     async def stop(self) -> None:
         """Stop the watches and the queue."""

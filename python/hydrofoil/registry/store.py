@@ -22,7 +22,7 @@ from hydrofoil.registry.preconditions import check_deletion, check_uid, check_ve
 from hydrofoil.registry.strategy import Strategy, mark_deleted
 from hydrofoil.registry.turns import Turns
 from hydrofoil.registry.write import Operation, Write
-from hydrofoil.storage.errors import Conflict, Exists, Missing
+from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated
 from hydrofoil.storage.view import Storage
 
 NAME_TRIES = 8
@@ -75,6 +75,15 @@ class Registry(Objects):
             group, version, _ = resource.storage_version
             await resource.webhook.to_storage_version(draft, f"{group}/{version}")
 
+    def _begun(self, write: Write) -> int:
+        """Return the epoch that a write belongs to."""
+        return self.storage.epoch if write.epoch is None else write.epoch
+
+    def _check_epoch(self, write: Write, begun: int) -> None:
+        """Raise Conflict if the state was restored since a write began, Outdated if it may not begin anew."""
+        if begun != self.storage.epoch:
+            raise Conflict if write.epoch is None else Outdated
+
     async def _seal(self, resource: Resource, draft: Draft, *, pooled: bool) -> None:
         """Encode a draft in its stored form; a large one off the loop."""
         await self._to_storage_version(resource, draft)
@@ -97,7 +106,7 @@ class Registry(Objects):
         An object from an update may have a resource version; only a create refuses it. `sent` is the number of bytes
         the draft was made from, 0 if work on it may not leave the loop.
         """
-        pooled = sent > LARGE
+        pooled, begun = sent > LARGE, self._begun(write)
         if twice := draft.dedup_owners():
             write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
         clock = self._native
@@ -127,9 +136,11 @@ class Registry(Objects):
             tried = draft if name or not base else draft.fork()
             tried.fill_metadata(clock, made, self.chance.uid())
             finish = None if strategy is self._usual else await strategy.begin(write, tried, None)
-            work = self._create(resource, namespace, tried, write, made, int(digits or 0), updated, pooled)
+            work = self._create(resource, namespace, tried, write, made, int(digits or 0), updated, pooled, begun)
             try:
                 stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
+            except Conflict:
+                raise restored() from None
             except Exists:
                 if not base:
                     raise self._exists(resource, namespace, name) from None
@@ -157,8 +168,9 @@ class Registry(Objects):
         version: int,
         updated: bool,
         pooled: bool,
+        begun: int,
     ) -> Made:
-        """Prepare, check and commit a new object under one name. Raise Exists."""
+        """Prepare, check and commit a new object under one name. Raise Exists, Conflict."""
         if pooled:
             await run(draft.prepare, self._native, pooled=True)
         else:
@@ -181,6 +193,7 @@ class Registry(Objects):
             raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
         if pooled or resource.webhook is not None:
             await self._seal(resource, draft, pooled=pooled)
+        self._check_epoch(write, begun)
         return await self.collection(resource).create(draft), True
 
     async def _check_further(self, resource: Resource, draft: Draft, old: Stored | None, write: Write) -> None:
@@ -217,7 +230,7 @@ class Registry(Objects):
         strategy = self.strategy(resource)
         departures = itertools.repeat(True, POOLED_TRIES)
         while True:
-            old = self.get(resource, namespace, name)
+            old, begun = self.get(resource, namespace, name), self._begun(write)
             pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
             async with self.turns.of((resource.storage, namespace, name)) if pooled else AT_ONCE:
                 if pooled:
@@ -227,7 +240,7 @@ class Registry(Objects):
                     await self.to_request_version(resource, [old])
                 draft, given = await self._change(resource, old, change, write, patch=patch, pooled=pooled)
                 finish = None if strategy is self._usual else await strategy.begin(write, draft, old)
-                work = self._replace(resource, old, draft, write, validate, pooled)
+                work = self._replace(resource, old, draft, write, validate, pooled, begun)
                 try:
                     stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
                 except Conflict:
@@ -277,7 +290,14 @@ class Registry(Objects):
         return draft, given
 
     async def _replace(
-        self, resource: Resource, old: Stored, draft: Draft, write: Write, validate: bool, pooled: bool
+        self,
+        resource: Resource,
+        old: Stored,
+        draft: Draft,
+        write: Write,
+        validate: bool,
+        pooled: bool,
+        begun: int,
     ) -> Made:
         """Prepare, check and commit an update. Raise Conflict and Missing."""
         subresource = write.subresource
@@ -300,10 +320,12 @@ class Registry(Objects):
             return draft.preview(old.revision), False
         collection = self.collection(resource)
         if self.strategy(resource).gone(draft):
+            self._check_epoch(write, begun)
             # The failed update's allocations are in no object.
             return draft.preview((await collection.delete(old)).revision), False
         if pooled or resource.webhook is not None:
             await self._seal(resource, draft, pooled=pooled)
+        self._check_epoch(write, begun)
         return await collection.update(old, draft), True
 
     @judged_afresh
@@ -313,7 +335,7 @@ class Registry(Objects):
         """Delete an object or begin to; return it, and whether it is removed (DEL-01 to DEL-07)."""
         departures = itertools.repeat(True, POOLED_TRIES)
         while True:
-            old = self.get(resource, namespace, name)
+            old, begun = self.get(resource, namespace, name), self._begun(write)
             if resource.webhook is not None:
                 await self.to_request_version(resource, [old])
             pooled = old.size > LARGE and next(departures, False)
@@ -325,6 +347,7 @@ class Registry(Objects):
                     if (waits := judge(operation, None, old)) is not None:
                         await waits
             try:
+                self._check_epoch(write, begun)
                 return await self._delete(resource, old, draft, options, pooled)
             except Conflict:
                 continue
@@ -366,6 +389,11 @@ class Registry(Objects):
         await strategy.after_mark(resource, stored)
         await self.to_request_version(resource, [stored])
         return stored, False
+
+
+def restored() -> errors.ApiError:
+    """Return the 503 for a creation that began before a restore: its checks may not hold any more."""
+    return errors.ApiError(503, "ServiceUnavailable", "the state was restored meanwhile", {}, retry_after=1)
 
 
 def named_kind(resource: Resource, draft: Draft) -> str:

@@ -44,3 +44,5 @@ class Write:
     """Namespace and name in the URL."""
     verb: str = ""
     """The verb of the request; empty for writes without one."""
+    epoch: int | None = None
+    """The epoch of the storage that the write belongs to; None: the one at its beginning."""

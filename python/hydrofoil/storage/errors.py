@@ -43,6 +43,14 @@ class Behind(StorageError):
         self.asked, self.current = asked, current
 
 
+class Outdated(StorageError):
+    """The state was restored since the write began: nothing was written, and it must begin anew."""
+
+
+class Unsupported(StorageError):
+    """The log cannot do this."""
+
+
 class Unavailable(StorageError):
     """The log is unreachable: nothing was written."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Change, ResourceType, Stored, View
+from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing
 from hydrofoil.storage.log import Name
 
@@ -17,9 +17,10 @@ EPOCH = 1_767_225_600
 def first_revision(clock: Clock) -> int:
     """Return the first revision of a new log, such that versions from before a restart have expired.
 
-    No run writes more than once a microsecond on average, so that no version is assigned twice.
+    No run writes more than once a microsecond on average, so that no version is assigned twice. A clock that was set to
+    an earlier time begins after revision 1, that of the empty store.
     """
-    return clock.nanoseconds() // 1000 - EPOCH * 1_000_000
+    return max(clock.nanoseconds() // 1000 - EPOCH * 1_000_000, 1)
 
 
 class LocalLog:
@@ -33,8 +34,16 @@ class LocalLog:
     _view: View
     _advanced: Callable[[], None]
 
+    def __init__(self, begin: Checkpoint | None = None) -> None:
+        """`begin` is the state of another log to start with; its revisions are older than every new one."""
+        self._begin = begin
+
     async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
-        self._native = engine.Local(view, first_revision(clock))
+        begin, self._begin = self._begin, None
+        first = first_revision(clock)
+        self._native = engine.Local(view, first if begin is None else max(first, begin.revision))
+        if begin is not None:
+            view.begin_with(begin)
         self._view = view
         self._advanced = advanced
 
@@ -52,6 +61,11 @@ class LocalLog:
 
     def compact(self) -> None:
         self._view.compact()
+
+    def restore(self, state: Checkpoint) -> int:
+        changed = self._native.restore(self._view, state)
+        self._advanced()
+        return changed
 
     def problem(self) -> str:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Change, ResourceType, Stored, View
+from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 
 Name = tuple[str, str]
 """Group and plural of stored objects: several types may share one collection."""
@@ -64,4 +64,10 @@ class Log(Source, Protocol):
 
         Raise Exists, Missing and Conflict if it was not done and the view shows why, Unavailable if it was not done,
         Unknown if that cannot be known. It continues when the caller is cancelled.
+        """
+
+    def restore(self, state: Checkpoint) -> int:
+        """Return to a state of the view at once: an event for each difference, at revisions of their own.
+
+        Return the number of differences. Raise Unsupported.
         """

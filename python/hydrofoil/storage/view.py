@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from hydrofoil.clock import Clock
-from hydrofoil.engine import ResourceType, View
+from hydrofoil.engine import Checkpoint, ResourceType, View
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log, Name, key
 
@@ -36,6 +36,8 @@ class Storage:
         self.wake: Callable[[], None] = lambda: None
         self.direct = self._log.direct
         """Whether the view is always up to date."""
+        self.epoch = 0
+        """The number of restores: a write that began before one is not committed after it."""
 
     async def open(self) -> None:
         """Open the log. Raise its error."""
@@ -98,6 +100,19 @@ class Storage:
     def problem(self) -> str:
         """Return the problem of the log; empty if absent."""
         return self._log.problem()
+
+    def checkpoint(self) -> Checkpoint:
+        """Return the present state of all collections, which holds memory for later changes only."""
+        return self._view.checkpoint()
+
+    def restore(self, state: Checkpoint) -> int:
+        """Return to a state of this storage at once; watchers see the differences as events. Return their number.
+
+        Raise Unsupported.
+        """
+        changed = self._log.restore(state)
+        self.epoch += 1
+        return changed
 
     def compact(self) -> None:
         """End the history of the view now."""

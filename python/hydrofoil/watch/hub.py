@@ -9,7 +9,7 @@ from collections import deque
 from itertools import count
 from typing import Protocol
 
-from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.clock import Clock, Timer, stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.storage.view import Storage
 
@@ -60,7 +60,7 @@ class Hub:
         self._waiting: deque[int] = deque()
         """Tokens of woken watchers that are not served yet."""
         self._armed = False
-        self._bookmarks: asyncio.TimerHandle | None = None
+        self._bookmarks: Timer | None = None
         self.closing = False
 
     def wake(self) -> None:

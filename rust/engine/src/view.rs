@@ -5,14 +5,14 @@ use std::io;
 use std::sync::Arc;
 
 use hydrofoil_store as store;
-use hydrofoil_store::Limits;
+use hydrofoil_store::{Checkpoint, Limits, Local};
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
 
 use crate::frame::Frame;
 use crate::shard::Shard;
 use crate::signal::Signal;
-use crate::stored::{Stored, same_uid};
+use crate::stored::{Stored, same_object, same_uid};
 use crate::write::Change;
 
 /// All objects of a server.
@@ -77,6 +77,11 @@ impl<F: Frame> View<F> {
         let made = F::apart(|| change.apply(&*shard, revision));
         self.signal.give();
         made
+    }
+
+    /// Return to a state of this view by a log. Return the number of differences.
+    pub fn restore(&self, log: &Local, state: &Checkpoint) -> usize {
+        log.restore(&self.store, state, same_object)
     }
 
     fn feed<'c>(

@@ -14,8 +14,33 @@ impl Clock {
     }
 
     fn nanoseconds(&self) -> i64 {
-        let now = self.0.now();
-        now.seconds.saturating_mul(1_000_000_000).saturating_add(i64::from(now.nanos))
+        self.0.nanoseconds()
+    }
+
+    fn elapsed(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+
+    #[getter]
+    fn frozen(&self) -> bool {
+        self.0.is_still()
+    }
+
+    #[pyo3(signature = (at=None))]
+    fn freeze(&self, at: Option<i64>) {
+        self.0.freeze(at);
+    }
+
+    fn advance(&self, nanoseconds: u64) {
+        self.0.advance(nanoseconds);
+    }
+
+    fn run(&self) {
+        self.0.run();
+    }
+
+    fn reset(&self) {
+        self.0.reset();
     }
 
     fn text(&self) -> String {

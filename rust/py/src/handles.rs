@@ -88,5 +88,9 @@ pub(crate) struct View(pub(crate) EngineView<Bytes>);
 #[pyclass(frozen)]
 pub(crate) struct Local(pub(crate) store::Local);
 
+/// The state of all objects of a server at one moment.
+#[pyclass(frozen)]
+pub(crate) struct Checkpoint(pub(crate) store::Checkpoint);
+
 /// A draft, and its errors of strict field validation.
 pub(crate) type Made = (Draft, Vec<String>);

@@ -33,7 +33,9 @@ mod _native {
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},
-        handles::{Catalog, Change, Clock, Draft, Expression, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed},
+        handles::{
+            Catalog, Change, Checkpoint, Clock, Draft, Expression, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
+        },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
         tls::{new_authority, new_certificate, usable_certificate},

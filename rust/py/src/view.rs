@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hydrofoil_engine as engine;
+use hydrofoil_engine::Frame;
 use hydrofoil_store as store;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::Fallible;
-use crate::handles::{Change, Clock, Local, Shard, Stored, View};
+use crate::frame::{Bytes, apart};
+use crate::handles::{Change, Checkpoint, Clock, Local, Shard, Stored, View};
 
 /// Return the objects of a feed with their revisions.
 fn each(states: &[(u64, Py<Change>)]) -> impl Iterator<Item = (u64, &engine::write::Change)> {
@@ -43,6 +46,14 @@ impl View {
         self.0.replace(name, each(&states), revision);
     }
 
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint(self.0.store().checkpoint())
+    }
+
+    fn begin_with(&self, state: &Checkpoint) {
+        apart(usize::MAX, || self.0.store().begin_with(&state.0));
+    }
+
     fn compact(&self) {
         self.0.store().compact();
     }
@@ -75,8 +86,43 @@ impl Local {
         Ok(Stored(change.0.commit(&self.0, &change.1)?))
     }
 
+    fn restore(&self, view: &View, state: &Checkpoint) -> usize {
+        view.0.restore(&self.0, &state.0)
+    }
+
     #[getter]
     fn revision(&self) -> u64 {
         self.0.revision()
+    }
+}
+
+/// The name of a resource, and the JSON of an object in one state and in the other.
+type Difference = (String, Option<Bytes>, Option<Bytes>);
+
+#[pymethods]
+impl Checkpoint {
+    #[staticmethod]
+    fn load(data: &[u8]) -> PyResult<Self> {
+        let state = apart(data.len(), || store::Checkpoint::load(data));
+        state.map(Self).map_err(|e| PyValueError::new_err(e.to_string()))
+    }
+
+    fn save(&self) -> Bytes {
+        Bytes::make(&apart(usize::MAX, || self.0.save()))
+    }
+
+    fn differences(&self, other: &Self) -> Vec<Difference> {
+        let json = |version: Option<Arc<store::Version>>| version.map(|v| Bytes::make(v.json()));
+        let found = self.0.differences(&other.0).into_iter();
+        found.map(|(name, (here, there))| (name.to_owned(), json(here), json(there))).collect()
+    }
+
+    #[getter]
+    fn revision(&self) -> u64 {
+        self.0.revision()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.objects()
     }
 }

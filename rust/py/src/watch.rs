@@ -31,6 +31,10 @@ impl Watcher {
         (changes.into_iter().map(shown).collect(), left as u8)
     }
 
+    fn position(&self) -> (u64, Option<u64>) {
+        self.0.position()
+    }
+
     fn bookmark(&self, initial: bool) -> Fallible<Option<Bytes>> {
         Ok(self.0.bookmark(initial)?)
     }

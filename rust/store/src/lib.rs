@@ -16,7 +16,7 @@ mod view;
 pub use error::StoreError;
 pub use local::Local;
 pub use view::{
-    Block, Cache, Change, ContinueToken, Draft, Drained, Event, EventType, FieldSelector, FieldTarget, Filter, Frame,
-    LabelSelector, Leaf, Limits, Made, Page, Part, Reindexed, Selector, Shard, Shown, Snapshot, TokenError,
-    Transaction, Tree, Version, View, WatchStart, WatcherId,
+    Block, Cache, Change, Checkpoint, ContinueToken, Difference, Draft, Drained, Event, EventType, FieldSelector,
+    FieldTarget, Filter, Frame, LabelSelector, Leaf, Limits, Made, Page, Part, Reindexed, SavedError, Selector, Shard,
+    Shown, Snapshot, TokenError, Transaction, Tree, Version, View, WatchStart, WatcherId,
 };

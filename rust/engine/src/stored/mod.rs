@@ -6,4 +6,4 @@ mod version;
 
 pub use managed_fields::managed_fields;
 pub use outline::outline;
-pub use version::{Stored, key, same_uid};
+pub use version::{Stored, key, same_object, same_uid};

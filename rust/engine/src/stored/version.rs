@@ -21,6 +21,11 @@ pub fn same_uid(version: &Version, draft: &Draft) -> bool {
     uid(version.json()) == uid(&draft.json)
 }
 
+/// Report whether two versions are of one object, and not of two with the same name.
+pub fn same_object(one: &Version, other: &Version) -> bool {
+    uid(one.json()) == uid(other.json())
+}
+
 /// Return the uid in the JSON of an object, which may be too large to be parsed for that.
 fn uid(json: &[u8]) -> Option<String> {
     let metadata = member(json, br#""metadata""#)?;

@@ -42,6 +42,16 @@ pub(super) struct Batch<F> {
     /// The cursor after it, and the revision of the last event.
     pub(super) next: u64,
     pub(super) seen: u64,
+    /// The number of its events.
+    pub(super) count: u64,
+}
+
+/// The end of a drain: the cursor after it, the revision of the last event, and the number of events.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct End {
+    pub(super) next: u64,
+    pub(super) seen: u64,
+    pub(super) count: u64,
 }
 
 impl<F> Batch<F> {
@@ -73,7 +83,7 @@ impl<F: Frame> Batches<F> {
     }
 
     /// Cache a batch in place of the oldest.
-    pub(super) fn add(&mut self, asked: &Asked<'_>, bytes: Option<&F>, next: u64, seen: u64) {
+    pub(super) fn add(&mut self, asked: &Asked<'_>, bytes: Option<&F>, end: End) {
         if self.0.len() >= KEPT {
             self.0.remove(0);
         }
@@ -86,8 +96,9 @@ impl<F: Frame> Batches<F> {
             framed: asked.framed,
             max: asked.max,
             bytes: bytes.map(Frame::share),
-            next,
-            seen,
+            next: end.next,
+            seen: end.seen,
+            count: end.count,
         });
     }
 }

@@ -1,14 +1,14 @@
 //! A cursor into the events of a resource.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use hydrofoil_store as store;
 use hydrofoil_store::{Drained, Version, WatcherId};
 use hydrofoil_types::Timestamp;
 use parking_lot::Mutex;
 
-use super::batch::{Asked, Batches};
+use super::batch::{Asked, Batches, End};
 use super::chunk::Chunk;
 use super::event;
 use crate::error::Result;
@@ -32,6 +32,8 @@ pub struct Watcher<F> {
     pub(super) framed: bool,
     /// Whether the columns of a table were sent.
     headed: AtomicBool,
+    /// The number of drained events.
+    count: AtomicU64,
 }
 
 impl<F> Drop for Watcher<F> {
@@ -49,7 +51,7 @@ impl<F: Frame> Watcher<F> {
         id: WatcherId,
         framed: bool,
     ) -> Self {
-        Self { shard, batches, kind, form, id, framed, headed: AtomicBool::new(false) }
+        Self { shard, batches, kind, form, id, framed, headed: AtomicBool::new(false), count: AtomicU64::new(0) }
     }
 
     /// Return waiting events as one piece of the stream of about `max` bytes, and the rest.
@@ -58,7 +60,10 @@ impl<F: Frame> Watcher<F> {
         let first = self.form.is_table() && !self.headed.load(Ordering::Relaxed);
         let cursor = self.shard.cursor(self.id).filter(|_| !first);
         let Some((from, filter)) = cursor else {
-            return self.made(max).map(|(bytes, left, ..)| (bytes, left));
+            return self.made(max).map(|(bytes, left, end)| {
+                self.count.fetch_add(end.count, Ordering::Relaxed);
+                (bytes, left)
+            });
         };
         let asked = Asked {
             from,
@@ -71,33 +76,42 @@ impl<F: Frame> Watcher<F> {
         };
         if let Some(batch) = self.batches.lock().find(&asked) {
             self.shard.advance(self.id, batch.next, batch.seen);
+            self.count.fetch_add(batch.count, Ordering::Relaxed);
             let left = if batch.next < self.shard.end() { Drained::More } else { Drained::All };
             return Ok((batch.bytes.as_ref().map(Frame::share), left));
         }
-        let (bytes, left, next, seen) = self.made(max)?;
+        let (bytes, left, end) = self.made(max)?;
+        self.count.fetch_add(end.count, Ordering::Relaxed);
         if let Drained::All | Drained::More = left {
-            self.batches.lock().add(&asked, bytes.as_ref(), next, seen);
+            self.batches.lock().add(&asked, bytes.as_ref(), end);
         }
         Ok((bytes, left))
     }
 
-    /// Make a piece of the stream. Return it, the rest, and the cursor after it.
-    fn made(&self, max: usize) -> Result<(Option<F>, Drained, u64, u64)> {
+    /// Return the number of drained events, and the revision up to which everything is drained; `None` during the initial
+    /// state.
+    pub fn position(&self) -> (u64, Option<u64>) {
+        (self.count.load(Ordering::Relaxed), self.shard.seen(self.id))
+    }
+
+    /// Make a piece of the stream. Return it, the rest, and its end.
+    fn made(&self, max: usize) -> Result<(Option<F>, Drained, End)> {
         let mut chunk = Chunk::new(self.framed, 4096);
-        let mut failed = None;
+        let (mut failed, mut count) = (None, 0_u64);
         let now = self.shard.clock().now();
         let (left, next, seen) = self.shard.drain(self.id, |frame| {
             if let Err(e) = self.event(frame, now, chunk.out()) {
                 failed = Some(e);
                 return false;
             }
+            count = count.saturating_add(1);
             chunk.len() < max
         });
         if let Some(e) = failed {
             return Err(e);
         }
         let bytes = (!chunk.is_empty()).then(|| F::make(chunk.end()));
-        Ok((bytes, left, next, seen))
+        Ok((bytes, left, End { next, seen, count }))
     }
 
     /// Return the objects of the next `max` events that a webhook must convert first, or before their selection is

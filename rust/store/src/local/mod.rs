@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::view::{Reach, Transaction};
-use crate::{Draft, Shard, StoreError, Version, View};
+use crate::{Checkpoint, Draft, Shard, StoreError, Version, View};
 
 /// A counter of revisions for all shards of a view.
 #[derive(Debug)]
@@ -42,6 +42,12 @@ impl Local {
             let old = Arc::clone(present(shard, key, expected)?);
             Ok(shard.take_out(self.reach.take(), &old))
         })
+    }
+
+    /// Return to a state of the view: each difference becomes an event with a new revision. `same` reports whether two
+    /// versions are of one object, and not of two with the same name. Return the number of differences.
+    pub fn restore(&self, view: &View, state: &Checkpoint, same: impl Fn(&Version, &Version) -> bool) -> usize {
+        view.restore(state, &self.reach, same)
     }
 
     /// Return the latest revision.

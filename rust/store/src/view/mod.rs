@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 mod ages;
 mod cache;
+mod checkpoint;
 mod feed;
 mod fields;
 mod interest;
@@ -18,6 +19,7 @@ mod list;
 mod past;
 mod reach;
 mod ring;
+mod saved;
 mod shard;
 #[cfg(test)]
 mod testing;
@@ -28,6 +30,7 @@ mod watcher;
 mod watches;
 
 pub use cache::{Block, Cache, Made};
+pub use checkpoint::Checkpoint;
 pub use feed::Change;
 pub use fields::{FieldSelector, FieldTarget, Shown};
 pub use labels::LabelSelector;
@@ -36,10 +39,11 @@ pub use list::{Page, Part, Selector};
 pub use past::Reindexed;
 pub(crate) use reach::Reach;
 pub use ring::{Event, EventType, Limits};
+pub use saved::SavedError;
 use shard::Shared;
 pub use shard::{Shard, Snapshot, Transaction};
 pub use token::{ContinueToken, TokenError};
-pub use tree::Tree;
+pub use tree::{Difference, Tree};
 pub use version::{Draft, Version};
 pub use watcher::{Drained, Filter, Frame, WatchStart, WatcherId};
 

@@ -132,7 +132,16 @@ impl Transaction<'_> {
 
     /// Put an object in place of the present one of its key, at a revision after all others of the shard.
     pub fn put(&mut self, revision: u64, key: Arc<str>, draft: Draft) -> Arc<Version> {
-        let version = Arc::new(Version::new(key, revision, draft, Some(self.state.ring.beside())));
+        self.put_version(Arc::new(Version::new(key, revision, draft, Some(self.state.ring.beside()))))
+    }
+
+    /// Put an object of another time in place of the present one, if any, at a revision after all others of the shard.
+    pub(crate) fn put_again(&mut self, revision: u64, then: &Version) -> Arc<Version> {
+        self.put_version(Arc::new(then.again(revision, self.state.ring.beside())))
+    }
+
+    fn put_version(&mut self, version: Arc<Version>) -> Arc<Version> {
+        let revision = version.revision();
         let previous = self.keep(Arc::clone(&version));
         let kind = if previous.is_some() { EventType::Modified } else { EventType::Added };
         self.report(revision, kind, Arc::clone(&version), previous);

@@ -3,7 +3,10 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 
+use std::cmp::Ordering;
 use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
 
 use crate::{Leaf, Version};
 
@@ -30,6 +33,9 @@ enum Node {
     Leaf(Arc<Leaf>),
     Inner(Arc<Vec<Child>>),
 }
+
+/// The versions of one key here and there.
+pub type Difference = (Option<Arc<Version>>, Option<Arc<Version>>);
 
 impl Child {
     fn leaf(versions: Vec<Arc<Version>>) -> Self {
@@ -111,6 +117,53 @@ impl Tree {
             leaf.versions().iter().for_each(&mut look);
             rank += leaf.versions().len();
         }
+    }
+
+    /// Return the versions of each key in this tree and in another, where they are not the same. Leaves that both share
+    /// are found by identity, so that the work is that of the changes between two states of one tree.
+    pub(crate) fn differences(&self, other: &Self) -> Vec<Difference> {
+        let (own, others) = (self.leaves(), other.leaves());
+        let identities = |leaves: &[&Arc<Leaf>]| leaves.iter().map(|l| Arc::as_ptr(l)).collect::<FxHashSet<_>>();
+        let (of_own, of_others) = (identities(&own), identities(&others));
+        let mut left = own.into_iter().filter(|l| !of_others.contains(&Arc::as_ptr(l))).map(|l| l.versions());
+        let mut right = others.into_iter().filter(|l| !of_own.contains(&Arc::as_ptr(l))).map(|l| l.versions());
+        let (mut a, mut b): (&[Arc<Version>], &[Arc<Version>]) = (&[], &[]);
+        let mut found = Vec::new();
+        loop {
+            let same = a.iter().zip(b).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
+            (a, b) = (&a[same..], &b[same..]);
+            if a.is_empty() {
+                a = left.next().unwrap_or_default();
+            }
+            if b.is_empty() {
+                b = right.next().unwrap_or_default();
+            }
+            let order = match (a.first(), b.first()) {
+                (None, None) => return found,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some(a), Some(b)) if Arc::ptr_eq(a, b) => continue,
+                (Some(a), Some(b)) => a.key().cmp(b.key()),
+            };
+            let (one, two) = (usize::from(order.is_le()), usize::from(order.is_ge()));
+            found.push((a[..one].first().cloned(), b[..two].first().cloned()));
+            (a, b) = (&a[one..], &b[two..]);
+        }
+    }
+
+    /// Return the leaves, in key order.
+    fn leaves(&self) -> Vec<&Arc<Leaf>> {
+        fn gather<'t>(node: &'t Node, out: &mut Vec<&'t Arc<Leaf>>) {
+            match node {
+                Node::Leaf(leaf) => out.push(leaf),
+                Node::Inner(children) => children.iter().for_each(|child| gather(&child.node, out)),
+            }
+        }
+        let mut out = Vec::new();
+        if let Some(root) = &self.root {
+            gather(&root.node, &mut out);
+        }
+        out
     }
 
     /// Return the number of keys less than `key`.
@@ -264,5 +317,27 @@ mod tests {
         }
         assert!(tree.at(count).is_none());
         assert!(Tree::default().at(0).is_none());
+    }
+
+    #[test]
+    fn differences_of_two_states_are_the_changes_between_them() {
+        let mut tree = Tree::default();
+        for i in 0..10 * LEAF_MAX {
+            tree.insert(version(&format!("k{i:06}")));
+        }
+        let before = tree.clone();
+        assert!(tree.differences(&before).is_empty());
+        tree.remove("k000007");
+        tree.insert(version("k000300"));
+        tree.insert(version("k000300x"));
+        let found: Vec<_> = tree
+            .differences(&before)
+            .iter()
+            .map(|(now, then)| [now, then].map(|v| v.as_ref().map(|v| v.key().to_string())))
+            .collect();
+        let key = |key: &str| Some(key.to_owned());
+        let expected = [[None, key("k000007")], [key("k000300"), key("k000300")], [key("k000300x"), None]];
+        assert_eq!(found, expected);
+        assert_eq!(Tree::default().differences(&before).len(), before.len());
     }
 }

@@ -175,6 +175,31 @@ impl Version {
         }
     }
 
+    /// Return the same object, committed again at another revision.
+    pub(crate) fn again(&self, revision: u64, history: Arc<AtomicUsize>) -> Self {
+        let again = self.at_revision(revision, Some(history));
+        if let Some(given) = self.given() {
+            let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
+            again.keep_other(GIVEN, &splice(&given[..at], revision, &given[end..]), Box::default());
+        }
+        again
+    }
+
+    /// Return the object as it was committed, without its revision.
+    pub(crate) fn draft(&self) -> Draft {
+        let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
+        let without = |json: &[u8]| [&json[..at], &json[end..]].concat();
+        Draft {
+            json: without(&self.json),
+            given: self.given().map(|given| without(&given)),
+            rv_at: at,
+            head: self.head as usize,
+            labels: self.labels.clone(),
+            fields: self.fields.clone(),
+            fingerprint: self.fingerprint,
+        }
+    }
+
     /// Return the key: `namespace/name`, or `name` of a cluster-scoped object.
     pub fn key(&self) -> &Arc<str> {
         &self.key

@@ -18,6 +18,7 @@ WAITS = {"sleep", "timeout", "timeout_at", "wait_for", "wait"}
 ALLOWED = {
     "clock.py": "the clock itself",
     "endpoints/context.py": "the deadline of a request",
+    "endpoints/filters/audit.py": "the patience of a request with the delivery of its record",
     "endpoints/filters/deadline.py": "the deadline of a request",
     "endpoints/handlers/delete.py": "the deadline of a request",
     "endpoints/handlers/watch.py": "a socket whose reader has left",

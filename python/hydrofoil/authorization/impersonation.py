@@ -77,8 +77,11 @@ class Impersonation:
         self._modes = MODES if constrained else (LEGACY,)
         self._last: dict[str, Mode] = {}
 
-    async def become(self, caller: User, wanted: User, info: RequestInfo) -> User:
-        """Return the user that a request acts as. Raise ApiError 403 in the words of the first form that refused."""
+    async def become(self, caller: User, wanted: User, info: RequestInfo) -> tuple[User, str]:
+        """Return the user that a request acts as, and the limited right by which it does; empty: the right to all.
+
+        Raise ApiError 403 in the words of the first form that refused.
+        """
         modes = list(self._modes)
         last = self._last.get(caller.name)
         if last is not None:
@@ -97,7 +100,7 @@ class Impersonation:
                 if len(self._last) >= MOST_CALLERS:
                     self._last.clear()
                 self._last[caller.name] = mode
-            return made
+            return made, mode.verb if mode.name else ""
         raise first or errors.ApiError(500, "", "all impersonation modes failed")
 
     async def _check(self, mode: Mode, caller: User, wanted: User, info: RequestInfo) -> User:

@@ -118,6 +118,8 @@ def streamed(context: Context, stream: Stream, media: str, *, packed: bool = Fal
 
 def json(context: Context, body: bytes, status: int = 200) -> Answer:
     """Return a handler's answer from JSON text, in the negotiated media type."""
+    if context.audit is not None:
+        context.audit.responded(body)
     accepted = context.accepted
     if accepted.protobuf:
         return finished(context, context.registry.catalog.protobuf(body), status)
@@ -155,8 +157,13 @@ def object_answer(context: Context, stored: Stored, status: int = 200) -> Answer
             f"(*{package(context.resource.group)}.{context.resource.kind})"
         )
         raise ApiError(406, "NotAcceptable", text)
-    body = stored.body(form(context), context.parts.clock.native)
-    return finished(context, body, status) if context.accepted.binary else json(context, body, status)
+    shape, clock = form(context), context.parts.clock.native
+    body = stored.body(shape, clock)
+    if not context.accepted.binary:
+        return json(context, body, status)
+    if context.audit is not None and context.audit.wants_response:
+        context.audit.responded(stored.body(shape.replace(shape.partition(":")[0], "json", 1), clock))
+    return finished(context, body, status)
 
 
 async def shown(context: Context, stored: Stored, status: int = 200) -> Answer:
@@ -176,6 +183,9 @@ def status_body(error: ApiError) -> bytes:
 def refused(context: Context, error: ApiError) -> Answer:
     """Return the answer for an error, in the negotiated form; indented JSON if absent."""
     body = status_body(error)
+    if context.audit is not None and not error.message.startswith("406"):
+        # No route takes a request whose media types none produces: upstream's router answers without a Status.
+        context.audit.refused(error)
     head = context.common
     if context.warnings:
         # Warnings added before the failure.
@@ -211,6 +221,8 @@ def error_lines(error: ApiError) -> bytes:
 def broken(context: Context, fault: BaseException) -> Answer:
     """Return the 500 for a fault, and log it. Rely on nothing that could fail as well."""
     LOG.error("request failed", exc_info=fault, extra={"fields": context.fields()})
+    if context.audit is not None:
+        context.audit.panicked(fault)
     body = status_body(internal(fault)) + b"\n"
     return Answer(500, context.common + b"Content-Type: application/json\r\n", body)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.order import plugins
@@ -16,6 +16,8 @@ from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
+from hydrofoil.audit.metrics import Counts as AuditCounts
+from hydrofoil.audit.options import check as check_audit
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
@@ -40,6 +42,10 @@ from hydrofoil.server.strategies import strategies
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
+
+if TYPE_CHECKING:
+    # Most servers do not audit, and start without its modules.
+    from hydrofoil.audit.service import Audit
 
 
 class App:
@@ -87,6 +93,8 @@ class App:
         self.inflight = InFlight(
             config.max_requests_inflight, config.max_mutating_requests_inflight, self.metrics.dropped
         )
+        self._audit_counts = AuditCounts()
+        self.audit = self._auditing()
         self._measure()
         backends = Backends(self._services)
         report = self.api_services.report
@@ -129,16 +137,27 @@ class App:
             authorizer,
             others,
             route,
+            self.audit,
         )
         outer = [log] if config.verbosity >= LEVEL else []
         self.wire = Wire(chain(stages, outer=outer), parts)
+
+    def _auditing(self) -> Audit | None:
+        """Return the auditing that the flags ask for. Raise ValueError with one line."""
+        config = self.config
+        check_audit(config)
+        if not config.audit_policy_file and not config.audit_log_path:
+            return None
+        from hydrofoil.audit.service import auditing
+
+        return auditing(config, self.clock, self.chance, self._audit_counts)
 
     def _measure(self) -> None:
         """Fill the metrics of this server."""
         self.metrics.watch_store(self.registry)
         self.metrics.watch_requests(self.inflight)
         self.metrics.show_gates(self.gates)
-        self.metrics.show(self.authorization.collectors)
+        self.metrics.show([*self.authorization.collectors, self._audit_counts])
         if self.config.show_hidden_metrics_for_version:
             self.metrics.show_hidden(self.registry, self.inflight)
 

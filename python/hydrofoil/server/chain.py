@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
@@ -19,6 +20,10 @@ from hydrofoil.endpoints.filters.recover import recover
 from hydrofoil.endpoints.filters.request_info import request_info
 from hydrofoil.request import Authorizer
 from hydrofoil.server.metrics import Metrics
+
+if TYPE_CHECKING:
+    # Most servers do not audit, and start without its modules.
+    from hydrofoil.audit.service import Audit
 
 
 @dataclass(slots=True)
@@ -36,6 +41,7 @@ class Stages:
     others: Authorizer
     """The decision on users that callers act as."""
     route: Handler
+    audit: Audit | None = None
 
 
 def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filter] = ()) -> Handler:
@@ -48,7 +54,7 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         *outer,
         request_info(stages.chance),
         deadline(stages.request_timeout),
-        authentication(stages.login),
+        *identified(stages),
         impersonation(stages.impersonation),
         stages.inflight.filter,
         authorization(stages.authorizer, stages.others),
@@ -56,6 +62,15 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         metrics(stages.metrics.answered, stages.metrics.watching),
     )
     return reduce(around, reversed(filters), stages.route)
+
+
+def identified(stages: Stages) -> Sequence[Filter]:
+    """Return the filters that find the user of a request, and record it where that is configured."""
+    if stages.audit is None:
+        return (authentication(stages.login),)
+    from hydrofoil.endpoints.filters.audit import audit, unauthenticated
+
+    return authentication(stages.login, unauthenticated(stages.audit)), audit(stages.audit)
 
 
 def around(inner: Handler, outer: Filter) -> Handler:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hydrofoil.admission.options import AdmissionOptions
 from hydrofoil.apis.options import ApiOptions
+from hydrofoil.audit.options import AuditOptions
 from hydrofoil.authentication.options import AuthenticationOptions
 from hydrofoil.authorization.options import AuthorizationOptions
 from hydrofoil.controllers.options import ControllerOptions
@@ -21,6 +22,7 @@ class Config(
     AuthenticationOptions,
     AuthorizationOptions,
     AdmissionOptions,
+    AuditOptions,
     ControllerOptions,
     ApiOptions,
     RegistryOptions,

@@ -160,6 +160,8 @@ class NonResource:
         if accept and not plain:
             raise not_acceptable(ACCEPTED)
         accepted = negotiate(plain, untransformed=True, routed=self._routed(path))
+        if context.audit is not None:
+            context.audit.responded(body)
         if accepted.protobuf:
             return respond.answer(context, 200, self._catalog.protobuf(body), accepted.media)
         pretty = parse(context.info.query).get("pretty") in ("1", "true")
@@ -183,6 +185,8 @@ class NonResource:
         lines = f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n"
         if etag in context.request.headers.get("If-None-Match", ""):
             return completed(context, Answer(304, lines.encode()))
+        if context.audit is not None:
+            context.audit.responded(body)
         media = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
         return completed(context, Answer(200, f"{lines}Content-Type: {media}\r\n".encode(), body))
 

@@ -269,6 +269,9 @@ class Server:
         if self._web is not None:
             self._web.pre_shutdown()
             await self._web.shutdown(0.2)
+        if app is not None and app.audit is not None:
+            # The last requests are recorded, too.
+            await app.audit.close()
 
 
 def report(text: str) -> None:

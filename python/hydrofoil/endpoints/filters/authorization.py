@@ -8,7 +8,7 @@ from hydrofoil.answer import Answer, plain
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.errors import quoted
-from hydrofoil.request import ALWAYS_ALLOW, Authorizer, Verdict, refusal
+from hydrofoil.request import ALLOWED, ALWAYS_ALLOW, Authorizer, Verdict, refusal
 
 UNSAFE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
@@ -20,14 +20,20 @@ def authorization(authorizer: Authorizer, others: Authorizer) -> Filter:
         verdict = authorizer.authorize(context.user, context.info)
         if not isinstance(verdict, Verdict):
             return _waiting(context, inner, verdict)
+        if context.audit is not None:
+            context.audit.decided(verdict)
         return inner(context) if verdict.allowed else _refused(context, verdict)
 
     def decide_on_others(context: Context, inner: Handler) -> Awaitable[Answer]:
         if context.user is context.caller:
+            if context.audit is not None:
+                context.audit.decided(ALLOWED)
             return inner(context)
         verdict = others.authorize(context.user, context.info)
         if not isinstance(verdict, Verdict):
             return _waiting(context, inner, verdict)
+        if context.audit is not None:
+            context.audit.decided(verdict)
         return inner(context) if verdict.allowed else _refused(context, verdict)
 
     return decide_on_others if authorizer is ALWAYS_ALLOW else decide
@@ -35,6 +41,8 @@ def authorization(authorizer: Authorizer, others: Authorizer) -> Filter:
 
 async def _waiting(context: Context, inner: Handler, waits: Awaitable[Verdict]) -> Answer:
     verdict = await waits
+    if context.audit is not None:
+        context.audit.decided(verdict)
     return await inner(context) if verdict.allowed else await _refused(context, verdict)
 
 

@@ -35,7 +35,9 @@ async def _become(context: Context, inner: Handler, rights: Impersonation) -> An
     try:
         wanted = wanted_user(context)
         if wanted is not None:
-            context.user = await rights.become(context.caller, wanted, context.info)
+            context.user, constraint = await rights.become(context.caller, wanted, context.info)
+            if context.audit is not None:
+                context.audit.acts_as(context.user, constraint)
     except errors.ApiError as e:
         return respond.refused(context, e)
     return await inner(context)

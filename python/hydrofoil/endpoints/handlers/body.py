@@ -6,6 +6,7 @@ import orjson
 
 from hydrofoil import engine, errors
 from hydrofoil.apis import scheme
+from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
@@ -140,8 +141,21 @@ async def read(context: Context, native: ResourceType, kind: str, *, also: str =
     # An update checks its options before its body.
     media = media or body_media(content_type, custom=custom, cbor=context.parts.cbor)
     if len(data) <= LARGE:
-        return decode(context, native, data, options.field_validation, media=media, also=also), options
-    made = await run(
-        lambda: decode(context, native, data, options.field_validation, media=media, also=also), pooled=True
-    )
+        made = decode(context, native, data, options.field_validation, media=media, also=also)
+    else:
+        made = await run(
+            lambda: decode(context, native, data, options.field_validation, media=media, also=also), pooled=True
+        )
+    if context.audit is not None:
+        record(context, context.audit, made)
     return made, options
+
+
+def record(context: Context, event: AuditEvent, draft: Draft) -> None:
+    """Add a body to the audit record, with its defaults (`LogRequestObject`)."""
+    meta = draft.metadata()
+    event.sent(meta.name, meta.namespace, meta.uid, meta.resource_version)
+    if event.wants_request:
+        copy = draft.fork()
+        copy.default(context.parts.clock.native)
+        event.requested(copy.json())

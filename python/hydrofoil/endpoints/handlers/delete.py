@@ -91,6 +91,9 @@ def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[st
     if kind and kind != "DeleteOptions":
         raise errors.bad_request(scheme.no_kind(kind, version or "meta.k8s.io/v1"))
     raw = orjson.loads(draft.json())
+    if context.audit is not None and context.audit.wants_request:
+        # The internal version is what upstream's encoder shows.
+        context.audit.requested(orjson.dumps(raw | {"apiVersion": "meta.k8s.io/__internal", "kind": "DeleteOptions"}))
     context.unsafe &= raw.get(feature_gates.UNSAFE, False)
     preconditions = raw.get("preconditions", {})
     options.grace = raw.get("gracePeriodSeconds")

@@ -10,12 +10,13 @@ import orjson
 from hydrofoil import engine, errors
 from hydrofoil.answer import Answer, Piece, Sink
 from hydrofoil.apis.scheme import package
+from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.engine import ListCursor
-from hydrofoil.pool import run
+from hydrofoil.pool import LARGE, run
 from hydrofoil.storage.errors import Expired, Future
 from hydrofoil.watch import expired
 
@@ -97,6 +98,8 @@ async def list_(context: Context) -> Answer:
     options = read_options(context, watch=False)
     cursor, limit = await open_list(context, options, respond.form(context))
     check_transform(context)
+    if context.audit is not None and context.audit.wants_response:
+        await record(context, options, context.audit)
     if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
         return await rewritten(context, cursor, limit)
     if respond.wants_gzip(context) and await run(cursor.exceeds, respond.GZIP_ABOVE, pooled=not cursor.cheap()):
@@ -114,6 +117,19 @@ async def list_(context: Context) -> Answer:
         parts += more
         size += sum(map(len, more))
     return stream(context, cursor, parts, end)
+
+
+async def record(context: Context, options: ListOptions, event: AuditEvent) -> None:
+    """Add the whole list to the audit record, as JSON."""
+    shape = respond.form(context)
+    cursor, limit = await open_list(context, options, shape.replace(shape.partition(":")[0], "json", 1))
+    begin = head(cursor, limit)
+    parts = [begin]
+    while (more := await chunk(cursor)) is not None:
+        parts += more
+    empty = len(parts) == 1 and nothing_is_null(context)
+    body = b"%snull}" % begin[:-1] if empty else b"".join([*parts, b"]}"])
+    await run(event.responded, body, pooled=len(body) > LARGE)
 
 
 async def chunk(cursor: ListCursor) -> list[bytes] | None:

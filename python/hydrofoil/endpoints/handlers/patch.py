@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
+import orjson
+
 from hydrofoil import engine, errors
 from hydrofoil.answer import Answer
 from hydrofoil.apis import scheme
@@ -45,7 +49,24 @@ async def received(context: Context) -> tuple[str, bytes, WriteOptions]:
     kind = context.patch
     data = await context.body()
     options = write_options(context.params, "PatchOptions", patch=kind)
-    return ("apply", from_cbor(data), options) if kind == "apply-cbor" else (kind, data, options)
+    if kind == "apply-cbor":
+        kind, data = "apply", from_cbor(data)
+    if context.audit is not None and context.audit.wants_request:
+        context.audit.requested(shown(kind, data))
+    return kind, data, options
+
+
+def shown(kind: str, data: bytes) -> bytes:
+    """Return a patch as audit records have it: as JSON. Raise ApiError 400 for malformed text."""
+    try:
+        if kind == "apply":
+            return data if data.lstrip().startswith(b"{") else engine.yaml_to_json(data)
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return json.dumps(data.decode(errors="replace")).encode()
+    except engine.DecodeError as e:
+        raise errors.bad_request(f"error decoding YAML: {e.args[-1]}") from None
+    return data
 
 
 def from_cbor(data: bytes) -> bytes:

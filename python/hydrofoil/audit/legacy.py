@@ -1,0 +1,36 @@
+"""Records as text, the form `legacy` of the audit log (apiserver `pkg/audit/format.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hydrofoil.audit.event import AuditEvent
+from hydrofoil.errors import quoted
+from hydrofoil.request import User
+
+
+def names(user: User | None, absent: str) -> str:
+    """Return the groups of a user, each quoted."""
+    return absent if user is None or not user.groups else ",".join(quoted(group) for group in user.groups)
+
+
+def line(event: AuditEvent, stage: str, code: int, received: bytes, addresses: Sequence[str]) -> bytes:
+    """Return an event in one line, without its end."""
+    user, acts = event.user, event.impersonated
+    named = user is not None and bool(user.name)
+    members = (
+        ("id", event.id),
+        ("stage", stage),
+        ("ip", addresses[0] if addresses else "<unknown>"),
+        ("method", event.info.verb),
+        ("user", user.name if user is not None and named else "<none>"),
+        ("groups", names(user if named else None, "<none>")),
+        ("as", acts.name if acts is not None else "<self>"),
+        ("asgroups", names(acts, "<lookup>")),
+        ("user-agent", event.agent),
+        ("namespace", event.info.scope or "<none>"),
+        ("uri", event.uri),
+    )
+    shown = " ".join(f"{name}={quoted(value)}" for name, value in members)
+    answer = str(code) if code else "<deferred>"
+    return f'{received.decode()} AUDIT: {shown} response="{answer}"'.encode(errors="replace")

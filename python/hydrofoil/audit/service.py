@@ -1,0 +1,206 @@
+"""Auditing of one server: its policy, and the log and webhook that get the records."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from hydrofoil.audit import legacy
+from hydrofoil.audit.addresses import source_addresses
+from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, user_json
+from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
+from hydrofoil.audit.log import LogBackend
+from hydrofoil.audit.metrics import Counts
+from hydrofoil.audit.options import AuditOptions, Delivery
+from hydrofoil.audit.policy import Policy
+from hydrofoil.audit.policy_file import load
+from hydrofoil.audit.rotation import LogFile
+from hydrofoil.audit.webhook import WebhookBackend
+from hydrofoil.clock import EPOCH, Chance, Clock
+from hydrofoil.outbound import kubeconfig
+from hydrofoil.outbound.target import Target
+from hydrofoil.request import Incoming, User
+
+MOST_USERS = 1024
+"""The number of users whose JSON is kept."""
+TOKEN = re.compile(r"(?<=[?&]access_token=)[^&]*")
+SECOND = 1_000_000_000
+Delivered = tuple[bool, asyncio.Future[bool]]
+"""Whether a request is refused without it, and the result of a delivery."""
+
+
+@dataclass(slots=True)
+class Plugin:
+    """A backend with its settings."""
+
+    delivery: Delivery
+    backend: LogBackend | WebhookBackend
+    legacy: bool = False
+
+    @property
+    def strict(self) -> bool:
+        """Report whether a request that cannot be recorded is refused."""
+        return self.delivery.mode == "blocking-strict"
+
+
+class Audit:
+    """Decide which requests are recorded, and hand their records over."""
+
+    def __init__(self, policy: Policy, clock: Clock, counts: Counts) -> None:
+        self.policy = policy
+        self.counts = counts
+        self.plugins: list[Plugin] = []
+        self._clock = clock
+        self._users: dict[int, tuple[User, bytes]] = {}
+        self._second = -1
+        self._second_text = b""
+
+    @property
+    def strict(self) -> bool:
+        """Report whether requests wait until their arrival is recorded."""
+        return any(plugin.strict for plugin in self.plugins)
+
+    def begin(self, request: Incoming, user: User | None) -> AuditEvent | None:
+        """Return the record of a request; None where the policy wants none. `user` is None if it has none."""
+        chosen = self.policy.choose(user, request.info)
+        self.counts.levels[chosen.level] += 1
+        if chosen.level == NONE:
+            return None
+        headers, uri = request.headers, request.target
+        if "access_token=" in uri:
+            uri = TOKEN.sub("", uri)
+        agent = headers.get("User-Agent", "")
+        if len(agent) > LONGEST_AGENT:
+            agent = agent[:LONGEST_AGENT] + "...TRUNCATED"
+        return AuditEvent(
+            request.audit_id,
+            chosen,
+            request.info,
+            user,
+            b"{}" if user is None else self._user(user),
+            uri,
+            source_addresses(headers, request.remote),
+            agent,
+            self._clock.nanoseconds(),
+        )
+
+    def _user(self, user: User) -> bytes:
+        """Return a user as JSON; the same object is seen by many requests."""
+        kept = self._users.get(id(user))
+        if kept is not None and kept[0] is user:
+            return kept[1]
+        if len(self._users) >= MOST_USERS:
+            self._users.clear()
+        made = user_json(user)
+        self._users[id(user)] = (user, made)
+        return made
+
+    def _time(self, nanoseconds: int) -> bytes:
+        """Return a moment in RFC 3339 with microseconds."""
+        second, rest = divmod(nanoseconds, SECOND)
+        if second != self._second:
+            self._second = second
+            self._second_text = (EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%S").encode()
+        return b"%s.%06dZ" % (self._second_text, rest // 1000)
+
+    def took(self, event: AuditEvent) -> int:
+        """Return the nanoseconds since a request arrived."""
+        return self._clock.nanoseconds() - event.received
+
+    def emit(self, event: AuditEvent, stage: str, code: int = 0, *, waits: bool = False) -> list[Delivered]:
+        """Hand over the event of a stage, unless the policy omits it; `code` is the status of the answer.
+
+        With `waits`, return the deliveries that answers wait for.
+        """
+        if stage in event.chosen.omitted:
+            return []
+        self.counts.events += 1
+        received = event.arrived
+        if not received:
+            received = event.arrived = self._time(event.received)
+        at = received if stage is RECEIVED else self._time(self._clock.nanoseconds())
+        line: bytes | None = None
+        results: list[Delivered] = []
+        for plugin in self.plugins:
+            if plugin.legacy:
+                made = legacy.line(event, stage, code, received, event.addresses)
+            else:
+                if line is None:
+                    line = event.encoded(stage, code, received, at)
+                made = line
+            if plugin.delivery.truncates and len(made) > plugin.delivery.event_bytes:
+                if event.level >= REQUEST:
+                    made = event.encoded(stage, code, received, at, truncated=True)
+                if len(made) > plugin.delivery.event_bytes:
+                    self.counts.lose("truncate", 1)
+                    continue
+            result = plugin.backend.take(made, waits=waits and (plugin.strict or plugin.backend.blocks))
+            if result is not None:
+                results.append((plugin.strict, result))
+        return results
+
+    @property
+    def blocks(self) -> bool:
+        """Report whether answers wait for their records."""
+        return any(plugin.backend.blocks for plugin in self.plugins)
+
+    async def close(self) -> None:
+        """Deliver what waits."""
+        for plugin in self.plugins:
+            await plugin.backend.close()
+
+
+def auditing(options: AuditOptions, clock: Clock, chance: Chance, counts: Counts) -> Audit | None:
+    """Return the auditing that the flags ask for; None without a policy, or without log and webhook.
+
+    Raise ValueError with one line. It blocks: call it at the start.
+    """
+    policy = load(options.audit_policy_file) if options.audit_policy_file else None
+    plugins = []
+    if options.audit_log_path:
+        file = opened(options, clock)
+        if policy is None:
+            file.close()
+        else:
+            delivery = Delivery.of(options, "log")
+            backend = LogBackend(delivery, file, clock, counts)
+            plugins.append(Plugin(delivery, backend, legacy=options.audit_log_format == "legacy"))
+    if options.audit_webhook_config_file and policy is not None:
+        delivery = Delivery.of(options, "webhook")
+        backoff = options.audit_webhook_initial_backoff
+        target = server(options.audit_webhook_config_file)
+        plugins.append(Plugin(delivery, WebhookBackend(delivery, target, backoff, clock, chance, counts)))
+    if policy is None or not plugins:
+        return None
+    made = Audit(policy, clock, counts)
+    made.plugins = plugins
+    return made
+
+
+def server(path: str) -> Target:
+    """Return the server of a kubeconfig. Raise ValueError."""
+    try:
+        if not Path(path).exists():
+            raise ValueError(f"stat {path}: no such file or directory")
+        return kubeconfig.read(path)
+    except ValueError as e:
+        raise ValueError(f"initializing audit webhook: {e}") from None
+
+
+def opened(options: AuditOptions, clock: Clock) -> LogFile:
+    """Return the file of the log. Raise ValueError."""
+    path = options.audit_log_path
+    try:
+        return LogFile(
+            path,
+            clock.now,
+            megabytes=options.audit_log_maxsize,
+            days=options.audit_log_maxage,
+            kept=options.audit_log_maxbackup,
+            compresses=options.audit_log_compress,
+        )
+    except OSError as e:
+        raise ValueError(f"ensureLogFile: open {path}: {(e.strerror or 'cannot be opened').lower()}") from None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 
 from hydrofoil.audit.options import Delivery
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, Timer
 
 MOST_BYTES = 64 << 20
 """The greatest size of all waiting records together; upstream counts them only."""
@@ -23,7 +22,7 @@ class Batches:
         self._ready = ready
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._due = False
         self._tokens = float(delivery.burst)
         self._filled = clock.seconds()

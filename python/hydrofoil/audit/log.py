@@ -11,7 +11,7 @@ from hydrofoil.audit.batches import MOST_BYTES, Batches
 from hydrofoil.audit.metrics import Counts
 from hydrofoil.audit.options import Delivery
 from hydrofoil.audit.rotation import LogFile
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, Timer
 
 LOG = logging.getLogger("hydrofoil")
 GATHER_SECONDS = 0.01
@@ -37,7 +37,7 @@ class LogBackend:
         self._pending: list[bytes] = []
         self._bytes = 0
         self._waiting: dict[int, asyncio.Future[bool]] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: Timer | None = None
         self._busy = False
         self._idle = asyncio.Event()
         self._idle.set()

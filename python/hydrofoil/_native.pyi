@@ -14,11 +14,13 @@ __all__ = [
     "ConflictError",
     "ConversionError",
     "DecodeError",
+    "Document",
     "Draft",
     "EvaluationError",
     "ExistsError",
     "ExpiredError",
     "Expression",
+    "Expressions",
     "FutureError",
     "Lifecycle",
     "ListCursor",
@@ -41,6 +43,7 @@ __all__ = [
     "decode_continue",
     "duration",
     "encode_continue",
+    "json_patch",
     "json_to_cbor",
     "json_to_yaml",
     "limit_fill",
@@ -91,6 +94,47 @@ class Expression:
 
     def evaluate(self, on: bytes) -> bytes:
         """Return the result, as JSON, on a value of the variable. Raise EvaluationError."""
+
+@final
+class Document:
+    """A value that expressions read."""
+
+    def __new__(cls, data: bytes) -> Document:
+        """Parse JSON. Raise DecodeError."""
+
+@final
+class Expressions:
+    """Compiled expressions about an admission request, run one after the other."""
+
+    def __new__(
+        cls,
+        texts: list[str],
+        variables: list[tuple[str, str]] | None = None,
+        *,
+        params: bool = False,
+        authorizer: bool = False,
+        patches: bool = False,
+    ) -> Expressions:
+        """Compile them; one that does not compile is an error when it is run."""
+
+    @property
+    def errors(self) -> list[str]:
+        """Return the errors of those that do not compile."""
+
+    def evaluate(
+        self,
+        request: Document,
+        object: Document | None,
+        old: Document | None,
+        namespace: Document | None,
+        params: Document | None,
+        decisions: list[tuple[list[str], tuple[bool, str, str | None]]],
+        budget: int,
+    ) -> tuple[list[tuple[bytes | None, str | None]], int, list[str] | None]:
+        """Return results as JSON or errors, what is left of the budget, and a question to be answered first.
+
+        The rest is -1 if they cost more. A question is answered by its decision in a further call.
+        """
 
 @final
 class Catalog:
@@ -164,6 +208,7 @@ class Draft:
     def fork(self) -> Draft: ...
     def to_convert(self) -> bytes | None: ...
     def set_converted(self, json: bytes) -> None: ...
+    def replace(self, json: bytes) -> None: ...
     def json(self) -> bytes: ...
     def protobuf(self) -> bytes: ...
     def preview(self, revision: int) -> Stored: ...
@@ -225,6 +270,7 @@ class Stored:
     def body(self, form: str, clock: Clock) -> bytes: ...
     def to_convert(self) -> bytes | None: ...
     def set_converted(self, json: bytes) -> None: ...
+    def seen_as(self, resource: ResourceType) -> Stored: ...
     def thaw(self) -> Draft: ...
     def patch(
         self, resource: ResourceType, kind: str, patch: bytes, lenient: bool = False
@@ -364,6 +410,7 @@ class Watcher:
 def decode_continue(token: str) -> tuple[int, str]: ...
 def encode_continue(revision: int, start: str) -> str: ...
 def duration(text: str) -> float | None: ...
+def json_patch(document: bytes, patch: bytes) -> bytes: ...
 def json_to_yaml(data: bytes) -> bytes: ...
 def json_to_cbor(data: bytes) -> bytes: ...
 def cbor_to_json(data: bytes) -> bytes: ...

@@ -20,6 +20,7 @@ TIMEOUT = 400
 
 LINES = [line.split() for line in EXPECTED.read_text().splitlines() if line and not line.startswith("#")]
 CASES = [line for line in LINES if "/" not in line[0]]
+HOOKED = [line for line in LINES if line[0].startswith(("admission/", "hooked/"))]
 
 
 @pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
@@ -36,15 +37,31 @@ def test_scenario(name: str, least: str, total: str, tmp_path: Path) -> None:
     assert passed >= int(least)
 
 
-def replay(scenario: Path, golden: Path, *flags: str) -> tuple[int, int]:
-    """How many steps of a scenario pass and fail against a fresh server with these flags."""
+@pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
+@pytest.mark.program("openssl")
+@pytest.mark.parametrize(("name", "least", "total"), HOOKED, ids=[c[0] for c in HOOKED])
+@pytest.mark.timeout(TIMEOUT)
+def test_with_webhooks(name: str, least: str, total: str, tmp_path: Path) -> None:
+    """Run a scenario with the webhooks of the kit."""
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text("admin,admin,admin,system:masters\n")
+    flags = [f"--cert-dir={tmp_path}", f"--token-auth-file={tokens}", "--disable-admission-plugins=ServiceAccount"]
+    folder, _, file = name.partition("/")
+    scenario, golden = KIT / folder / f"{file}.yaml", KIT / folder / "golden"
+    passed, failed = replay(scenario, golden, "--controllers", "", *flags, hooks=True)
+    assert passed + failed == int(total)
+    assert passed >= int(least)
+
+
+def replay(scenario: Path, golden: Path, *flags: str, hooks: bool = False) -> tuple[int, int]:
+    """How many steps of a scenario pass and fail against a fresh server with these flags; `hooks`: with webhooks."""
     with subprocess.Popen(command("serve", "--port", "0", *flags), stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = (
             next(line for line in running.stdout if line.startswith("serving on ")).removeprefix("serving on ").strip()
         )
         args = [sys.executable, str(KIT / "replay.py"), "--server", url, "--token", "admin"]
-        args += ["--against", str(golden), str(scenario)]
+        args += [*(["--hooks"] if hooks else []), "--against", str(golden), str(scenario)]
         try:
             done = subprocess.run(args, capture_output=True, text=True, check=False, timeout=TIMEOUT - 20)
         finally:

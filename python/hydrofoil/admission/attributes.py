@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
@@ -33,6 +34,14 @@ class Attributes:
     """The decision on what else the user may do."""
     audit: Annotated | None = None
     """The audit record of the request; None where it is not audited."""
+    asked: Callable[[Operation], dict[str, Any] | None] | None = None
+    """The options of the request, by the operation that it came to."""
+    again: bool = False
+    """Whether the mutating plug-ins run for the second time (apiserver `pkg/admission/reinvocation.go`)."""
+    mutated: bool = False
+    """Whether a webhook or policy has changed the object, so that they run again."""
+    memory: dict[str, Any] | None = None
+    """What plug-ins remember from the first time."""
 
     @property
     def object(self) -> Draft:
@@ -44,6 +53,10 @@ class Attributes:
     def key(self) -> tuple[str, str]:
         """Return group and plural of the resource; both groups of events count as one."""
         return (self.resource.storage_group, self.resource.plural)
+
+    def options(self) -> dict[str, Any] | None:
+        """Return the options of the request as its reviews have them."""
+        return None if self.asked is None else self.asked(self.operation)
 
     def warn(self, text: str) -> None:
         """Add a warning for the client."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
@@ -27,6 +28,11 @@ class Chain:
     def changed(self) -> None:
         """Recompute which plug-ins handle which requests: resources or plug-ins were added or removed."""
         self._steps.clear()
+
+    async def close(self) -> None:
+        """End what plug-ins do beside requests."""
+        for plugin in self.plugins:
+            await plugin.close()
 
     def steps(self, resource: Resource, subresource: str, operation: Operation) -> Steps:
         """Return the steps for such requests."""
@@ -53,13 +59,18 @@ class Chain:
         warnings: list[str] | None = None,
         authorizer: Authorizer | None = None,
         audit: Annotated | None = None,
+        asked: Callable[[Operation], dict[str, Any] | None] | None = None,
     ) -> Write:
-        """Return a write that these plug-ins admit; `authorizer` decides on its user instead of the usual one."""
+        """Return a write that these plug-ins admit; `authorizer` decides on its user instead of the usual one.
+
+        `asked` returns the options of the request.
+        """
         reported: list[str] = [] if warnings is None else warnings
         # No reference to the write: each would keep the other alive until the cyclic garbage collector runs.
         admit = Admission(resource, subresource, namespace, name, dry_run, user, reported)
         admit.chain = self
         admit.audit = audit
+        admit.asked = asked
         decides = admit.authorizer = self.authorizer if authorizer is None else authorizer
         return Write(admit, manager, subresource, dry_run, user, reported, decides, namespace, name)
 
@@ -73,7 +84,21 @@ class Admission(Attributes):
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Run the mutating steps on the draft."""
         steps = self.chain.steps(self.resource, self.subresource, operation)[0]
-        return self._ask(steps, operation, draft, old) if steps else None
+        if not steps:
+            return None
+        self.again = self.mutated = False
+        self.memory = None
+        waits = self._ask(steps, operation, draft, old)
+        return None if waits is None else self._twice(waits, steps)
+
+    async def _twice(self, waits: Awaitable[None], steps: Sequence[Step]) -> None:
+        """Run the steps once more if a webhook or policy has changed the object: only those wait."""
+        await waits
+        if self.mutated:
+            self.again = True
+            for step in steps:
+                if (again := step(self)) is not None:
+                    await again
 
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Run the validating steps on the object to be stored."""

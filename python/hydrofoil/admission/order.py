@@ -27,11 +27,13 @@ from hydrofoil.admission.plugins.runtime_class import RuntimeClass
 from hydrofoil.admission.plugins.service_account import ServiceAccount
 from hydrofoil.admission.plugins.storage_protection import StorageObjectInUseProtection
 from hydrofoil.admission.plugins.taint_nodes import TaintNodesByCondition
-from hydrofoil.registry.store import Registry
+from hydrofoil.admission.plugins.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook
+from hydrofoil.admission.surroundings import Surroundings
 
 
-def factories(registry: Registry) -> dict[str, Callable[[], Plugin]]:
+def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
     """Return the plug-ins that exist, by name."""
+    registry = around.registry
     return {
         "NamespaceLifecycle": lambda: NamespaceLifecycle(registry),
         "LimitRanger": lambda: LimitRanger(registry),
@@ -51,6 +53,8 @@ def factories(registry: Registry) -> dict[str, Callable[[], Plugin]]:
         "ClusterTrustBundleAttest": ClusterTrustBundleAttest,
         "CertificateSubjectRestriction": CertificateSubjectRestriction,
         "DefaultIngressClass": lambda: DefaultIngressClass(registry),
+        "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(around),
+        "ValidatingAdmissionWebhook": lambda: ValidatingAdmissionWebhook(around),
         "ResourceQuota": lambda: ResourceQuota(registry),
     }
 
@@ -59,8 +63,8 @@ DEFAULT_OFF = frozenset(("NodeRestriction", "OwnerReferencesPermissionEnforcemen
 """Those that run only where they are named."""
 
 
-def plugins(registry: Registry, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
+def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
     """Return the plug-ins that are on, in upstream's order; what is both enabled and disabled is off."""
-    made = factories(registry)
+    made = factories(around)
     on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled}
     return [made[name]() for name in ORDER if name in on and name in made]

@@ -23,3 +23,7 @@ class Plugin(Protocol):
     def validate(self, a: Attributes) -> Awaitable[None] | None:
         """Check the request without changing the draft; return an awaitable only to wait. Raise ApiError to refuse."""
         return None
+
+    async def close(self) -> None:
+        """End what goes on beside requests."""
+        return

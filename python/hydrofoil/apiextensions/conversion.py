@@ -6,7 +6,7 @@ import asyncio
 import base64
 from collections.abc import Coroutine
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
@@ -17,6 +17,7 @@ from hydrofoil.clock import Chance
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.outbound import bounds
 from hydrofoil.outbound.connections import Connections
+from hydrofoil.outbound.endpoint import Endpoint
 from hydrofoil.outbound.services import Services
 from hydrofoil.outbound.trust import Trust, Unreachable, reason
 
@@ -25,36 +26,6 @@ SECONDS = 30
 Object = dict[str, Any]
 Key = tuple[int, str]
 """A version of an object, and the API version requested."""
-
-
-class Endpoint:
-    """The address of a webhook."""
-
-    def __init__(self, client: Object) -> None:
-        """`client`: the clientConfig."""
-        self.service: tuple[str, str, int] | None = None
-        """Namespace, name and port of its service; None to connect to the URL."""
-        self.host: str | None = None
-        """The name that its certificate must have, if that is not the host of the URL."""
-        if client.get("url"):
-            self._parts = urlsplit(client["url"])._replace(query=f"timeout={SECONDS}s")
-        else:
-            service = client["service"]
-            self.service = service["namespace"], service["name"], service.get("port", 443)
-            self.host = f"{self.service[1]}.{self.service[0]}.svc"
-            path = "/" + service.get("path", "").lstrip("/")
-            self._parts = urlsplit(f"https://{self.host}:{self.service[2]}{path}?timeout={SECONDS}s")
-
-    @property
-    def url(self) -> str:
-        """Return the URL as errors show it."""
-        return urlunsplit(self._parts)
-
-    def connect(self, services: Services) -> str:
-        """Return the URL to connect to. Raise Unreachable."""
-        if self.service is None:
-            return self.url
-        return urlunsplit(self._parts._replace(netloc=services.locate(*self.service)))
 
 
 class Call:
@@ -84,7 +55,7 @@ class Webhook:
         webhook = conversion["webhook"]
         self.conversion = conversion
         client: Object = webhook["clientConfig"]
-        self._endpoint = Endpoint(client)
+        self._endpoint = Endpoint(client, SECONDS)
         self._services = services
         self._review = review.supported(webhook["conversionReviewVersions"])
         ca = base64.b64decode(client.get("caBundle", "")).strip()
@@ -127,6 +98,10 @@ class Webhook:
         if source is not None:
             (converted,) = await self._convert([source], api_version)
             draft.set_converted(converted)
+
+    async def convert(self, objects: list[bytes], api_version: str) -> list[bytes]:
+        """Convert objects to any version. Raise ConversionFailed."""
+        return await self._convert(objects, api_version)
 
     def retire(self) -> None:
         """Close the connections once the calls in flight have ended: requests that began with them finish on them."""

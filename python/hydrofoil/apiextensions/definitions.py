@@ -65,6 +65,8 @@ class Extensions:
 class DefinitionStrategy(Strategy):
     """Make the write of a definition wait until its resources are served, or no longer are."""
 
+    deletes_by_uid = True
+
     def __init__(self, registry: Registry, extensions: Extensions, beside: Beside) -> None:
         super().__init__(registry)
         self._extensions = extensions

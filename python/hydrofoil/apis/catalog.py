@@ -34,6 +34,9 @@ class Converter(Protocol):
     async def to_storage_version(self, draft: engine.Draft, api_version: str) -> None:
         """Convert a draft to the storage version."""
 
+    async def convert(self, objects: list[bytes], api_version: str) -> list[bytes]:
+        """Convert objects in JSON to any version."""
+
 
 @dataclass(slots=True, eq=False)
 class Resource:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from functools import partial
 
 from aiohttp import web
 
@@ -16,8 +17,10 @@ from hydrofoil.audit.event import AuditEvent
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
+from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
+from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, Headers, RequestInfo, User
@@ -202,8 +205,12 @@ class Context:
         manager: str = "",
         resource: Resource | None = None,
         subresource: str | None = None,
+        options: DeleteOptions | None = None,
     ) -> Write:
-        """Return the write of this request, by default on its own resource and subresource."""
+        """Return the write of this request, by default on its own resource and subresource.
+
+        `options` are those of a deletion; the others are in the query.
+        """
         info = self.info
         write = self.parts.admission.write(
             resource or self.resource,
@@ -216,6 +223,7 @@ class Context:
             warnings=self.warnings,
             authorizer=self.authorizer,
             audit=self.audit,
+            asked=partial(shown_options, self.params if options is None else options),
         )
         if subresource is not None:
             write.subresource = subresource

@@ -15,3 +15,7 @@ class DeleteOptions:
     policy: str | None = None
     orphan: bool | None = None
     dry_run: bool = False
+    period: int | None = None
+    """The grace period in seconds that the kind sets, which admission sees; None for kinds without one."""
+    own_uid: str | None = None
+    """The UID that the kind itself requires, which admission sees."""

@@ -282,6 +282,7 @@ class Registry(Objects):
                 draft.track(self._native, write.manager, old, write.subresource)
         if write.admit is not None and (waits := write.admit.mutate("UPDATE", draft, old)) is not None:
             await waits
+            given = draft.metadata().resource_version
         strategy = self.strategy(resource)
         if strategy is not self._usual:
             await strategy.authorize(write, draft, old, resource.plural)
@@ -342,6 +343,9 @@ class Registry(Objects):
             draft = await run(old.thaw, pooled=pooled)
             check_deletion(resource, name, old, draft, options)
             if write.admit is not None:
+                strategy = self.strategy(resource)
+                options.period = strategy.grace_period(draft, options)
+                options.own_uid = old.uid if strategy.deletes_by_uid else None
                 operation: Operation = "DELETE"
                 for judge in (write.admit.mutate, write.admit.validate):
                     if (waits := judge(operation, None, old)) is not None:

@@ -37,6 +37,8 @@ class Strategy:
     orphans = False
     """Whether a deletion without a policy orphans dependents (`DefaultGarbageCollectionPolicy`)."""
 
+    deletes_by_uid = False
+    """Whether a deletion is of the object that was found, and not of another one of its name."""
     prefix_is_name = False
     """Whether a generated name is its prefix alone."""
 

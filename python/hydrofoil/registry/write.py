@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, User
 
-Operation = Literal["CREATE", "UPDATE", "DELETE"]
+Operation = Literal["CREATE", "UPDATE", "DELETE", "CONNECT"]
 
 
 class Admit(Protocol):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.order import plugins
+from hydrofoil.admission.surroundings import Surroundings
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
 from hydrofoil.aggregation.availability import Availability
 from hydrofoil.aggregation.backends import Backends
@@ -74,8 +75,11 @@ class App:
         needs = self.secured = secured(config)
         self.authentication = Authentication(config, self.registry, self.hub, clock, chance, self.files, secured=needs)
         self.authorization = Authorization(config, self.registry, self.hub, clock, self.files, secured=needs)
+        self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
+        around = Surroundings(self.registry, self.hub, self._services)
+        self._admission_metrics = around.metrics
         self.admission = Chain(
-            plugins(self.registry, config.enable_admission_plugins, switched_off(config)), self.authorization.authorizer
+            plugins(around, config.enable_admission_plugins, switched_off(config)), self.authorization.authorizer
         )
         self.listeners: list[Callable[[], None]] = []
         """Functions called when custom resources were added, changed or removed."""
@@ -83,7 +87,6 @@ class App:
         self.api_services = ApiServices(self.registry, self.registrations, self.hub, clock)
         self._followed: list[Followed[Any]] = [*self.api_services.followed, *self.authorization.followed]
         """The states that routing depends on."""
-        self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
         self._extensions: Extensions | None = None
         self._extend()
         self.storage.wake = self.hub.wake
@@ -157,7 +160,8 @@ class App:
         self.metrics.watch_store(self.registry)
         self.metrics.watch_requests(self.inflight)
         self.metrics.show_gates(self.gates)
-        self.metrics.show([*self.authorization.collectors, self._audit_counts])
+        own = [self._audit_counts, self._admission_metrics]
+        self.metrics.show([*self.authorization.collectors, *own])
         if self.config.show_hidden_metrics_for_version:
             self.metrics.show_hidden(self.registry, self.inflight)
 
@@ -193,6 +197,7 @@ class App:
         await self.files.close()
         await self.authentication.close()
         await self.authorization.close()
+        await self.admission.close()
         await self._availability.close()
         await self._dangling.close()
         if self._extensions is not None:

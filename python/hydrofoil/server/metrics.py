@@ -182,8 +182,9 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return the exposition."""
-        # Integers are written without a fraction, as in Go.
-        return re.sub(rb"(?m)\.0$", b"", generate_latest(self.registry))
+        text = generate_latest(self.registry)
+        # Integers are written without a fraction, as in Go; some of upstream's counters have a suffix of their own.
+        return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
 
 
 class _Features(Collector):

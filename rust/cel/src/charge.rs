@@ -41,6 +41,8 @@ pub(crate) enum Charge {
     Network(bool),
     /// A string is checked for a named format.
     Named,
+    /// The second argument is traversed.
+    Second,
 }
 
 impl Charge {
@@ -67,6 +69,7 @@ impl Charge {
             "containsIP" => Self::Network(false),
             "containsCIDR" => Self::Network(true),
             "validate" => Self::Named,
+            "fieldSelector" | "labelSelector" => Self::Second,
             _ => Self::One,
         }
     }
@@ -113,6 +116,7 @@ impl Charge {
                 let own = scaled(2 * size(0), TEXT) + if cidr { scaled(size(0), TEXT) + 1 } else { 0 };
                 own + if matches!(args.get(1), Some(Val::Str(_))) { scaled(size(1), TEXT) } else { 0 }
             }
+            Self::Second => scaled(size(1), TEXT),
             Self::Named => match args.first() {
                 Some(Val::Format(format)) => scaled(size(1) + 1, TEXT) * scaled(format.length, PATTERN),
                 _ => 1,

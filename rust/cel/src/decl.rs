@@ -129,6 +129,11 @@ pub(crate) struct Field {
 /// The declaration of any JSON.
 static ANY: LazyLock<Arc<Decl>> = LazyLock::new(|| Decl::plain(Shape::Any));
 
+/// Return the declaration of any JSON.
+pub(crate) fn any() -> &'static Decl {
+    &ANY
+}
+
 impl Decl {
     /// Return a declaration without limits; every JSON may be null.
     pub(crate) fn plain(shape: Shape) -> Arc<Self> {

@@ -1,4 +1,4 @@
-//! The environments of the expressions of admission and of device selectors. They are checked, not run.
+//! The environments of the expressions of admission and of device selectors; the latter are checked, not run.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,12 +11,22 @@ use crate::checker;
 use crate::cost;
 use crate::decl::{Decl, Field, Shape};
 use crate::parser;
-use crate::plan;
+use crate::plan::{self, Node, VARIABLES};
 use crate::program::{Refusal, constants};
 use crate::source;
 use crate::types::{ATTRIBUTE, Fields, Record, Type};
 
-const VARIABLES: &str = "variables";
+/// The names of the variables of admission, in the order of a scope's values.
+pub(crate) const NAMES: [&str; 8] = [
+    "object",
+    "oldObject",
+    "namespaceObject",
+    "request",
+    "params",
+    "authorizer",
+    "authorizer.requestResource",
+    VARIABLES,
+];
 
 /// The variables of an expression.
 #[derive(Clone, Debug)]
@@ -105,6 +115,16 @@ impl Environment {
     pub fn with_variables(mut self, named: &Named) -> Self {
         self.variables.push((VARIABLES, Type::Record(Rc::clone(&named.0))));
         self
+    }
+
+    /// Compile an expression, to be run in a [`Scope`](crate::scope::Scope) of the same names.
+    pub(crate) fn compile(&self, text: &str) -> Result<(Node, Output), Refusal> {
+        let reported = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
+        let (mut expr, nodes) = parser::parse(text, false).map_err(reported)?;
+        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
+        let node = plan::plan_of(&expr, &NAMES);
+        constants(&node)?;
+        Ok((node, Output { of: checked.of(&expr).clone(), cost: 0 }))
     }
 
     /// Parse and check an expression; the error is the reason of its rejection.

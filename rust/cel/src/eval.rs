@@ -9,11 +9,13 @@
 use std::rc::Rc;
 
 use smallvec::SmallVec;
+use smol_str::SmolStr;
 
 use crate::ast::{Literal, Step};
 use crate::plan::{Loop, Node};
-use crate::size::{LIST, MAP, TEXT, scaled};
-use crate::value::{Fail, List, Out, Table, Text, Val};
+use crate::scope::Scope;
+use crate::size::{CHECK, LIST, MAP, MESSAGE, TEXT, scaled};
+use crate::value::{Fail, List, Message, Out, Table, Text, Val};
 
 /// A run: the variables, and the cost so far.
 pub(crate) struct Run<'a> {
@@ -22,6 +24,8 @@ pub(crate) struct Run<'a> {
     pub locals: Vec<Val<'a>>,
     pub spent: u64,
     pub limit: u64,
+    /// The variables of an admission request, if the expression is about one.
+    pub scope: Option<&'a Scope<'a>>,
 }
 
 impl<'a> Run<'a> {
@@ -46,6 +50,23 @@ impl<'a> Run<'a> {
                 self.spend(1)?;
                 self.locals.get(*slot).cloned().ok_or_else(Fail::overload)
             }
+            Node::Outer(place) => {
+                self.spend(1)?;
+                self.scope.and_then(|scope| scope.value(*place)).unwrap_or_else(|| Err(Fail::overload()))
+            }
+            Node::Lazy(name) => {
+                self.spend(2)?;
+                self.scope.map_or_else(|| Err(Fail::overload()), |scope| scope.lazy(name))
+            }
+            Node::Check(parts) => {
+                let (subject, verb) = (self.eval(&parts[0])?, self.eval(&parts[1])?);
+                self.spend(CHECK)?;
+                match (subject, verb, self.scope) {
+                    (Val::Right(right), Val::Str(verb), Some(scope)) => scope.decision(&right.asked(&verb)?),
+                    _ => Err(Fail::overload()),
+                }
+            }
+            Node::Message(name, fields) => self.message(name, fields),
             Node::Select(operand, field) => {
                 let holder = self.eval(operand)?;
                 self.spend(1)?;
@@ -129,7 +150,7 @@ impl<'a> Run<'a> {
             match self.eval(term) {
                 Ok(Val::Bool(b)) if b == decides => return Ok(Val::Bool(decides)),
                 Ok(Val::Bool(_)) => {}
-                Err(Fail::Budget) => return Err(Fail::Budget),
+                Err(why @ (Fail::Budget | Fail::Asked)) => return Err(why),
                 Err(why) => failed = failed.or(Some(why)),
                 Ok(_) => failed = failed.or_else(|| Some(Fail::overload())),
             }
@@ -148,6 +169,19 @@ impl<'a> Run<'a> {
         }
         self.spend(LIST)?;
         Ok(Val::list(out))
+    }
+
+    fn message(&mut self, name: &SmolStr, fields: &'a [(SmolStr, Node, bool)]) -> Out<'a> {
+        let mut out = Vec::with_capacity(fields.len());
+        for (field, value, optional) in fields {
+            match (self.eval(value)?, optional) {
+                (value, false) => out.push((field.clone(), value)),
+                (Val::Optional(value), true) => out.extend(value.map(|v| (field.clone(), (*v).clone()))),
+                _ => return Err(Fail::overload()),
+            }
+        }
+        self.spend(MESSAGE)?;
+        Ok(Val::Message(Rc::new(Message { name: name.clone(), fields: out })))
     }
 
     fn map(&mut self, entries: &'a [(Node, Node, bool)]) -> Out<'a> {
@@ -256,7 +290,7 @@ impl<'a> Run<'a> {
             Step::List => LIST + 2,
         })?;
         match (fold.step, value) {
-            (_, Err(Fail::Budget)) => return Err(Fail::Budget),
+            (_, Err(why @ (Fail::Budget | Fail::Asked))) => return Err(why),
             (Step::All | Step::Exists, Ok(Val::Bool(b))) => {
                 let decides = fold.step == Step::Exists;
                 if b == decides {
@@ -338,6 +372,9 @@ fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a
 
 fn select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
     match holder {
+        Val::Message(message) => {
+            message.field(field).cloned().ok_or_else(|| Fail::new(format!("no such key: {field}")))
+        }
         Val::Map(map) => map.field(field).unwrap_or_else(|| Err(Fail::new(format!("no such key: {field}")))),
         Val::Optional(_) => opt_select(holder, field),
         _ => Err(Fail::overload()),
@@ -376,6 +413,9 @@ fn go_type(value: &Val<'_>) -> &'static str {
         Val::Quantity(_) => "cel.Quantity",
         Val::Semver(_) => "cel.Semver",
         Val::Format(_) => "*cel.Format",
+        Val::Right(_) => "library.authorizerVal",
+        Val::Verdict(_) => "library.decisionVal",
+        Val::Message(_) => "*dynamic.ObjectVal",
         Val::List(_) | Val::Map(_) => "traits.Iterable",
     }
 }

@@ -6,6 +6,7 @@
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+mod admission;
 mod ast;
 mod charge;
 mod checker;
@@ -20,14 +21,18 @@ mod literal;
 mod parser;
 mod plan;
 mod program;
+mod scope;
 mod size;
 mod source;
 mod token;
 mod types;
 mod value;
 
+pub use admission::{Inputs, Outcome, Scripts, Stop};
 pub use decl::Decl;
 pub use environment::{Environment, Named, Output};
 pub use escape::escape;
 pub use expression::{Expression, Subject};
 pub use program::{Failure, Kind, Program, Refusal, Variables};
+pub use scope::Question;
+pub use value::Verdict;

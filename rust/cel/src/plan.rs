@@ -16,6 +16,10 @@ pub(crate) enum Node {
     This,
     Old,
     Local(usize),
+    /// A variable of an admission request, by its place in the declared names.
+    Outer(usize),
+    /// A variable of a policy, evaluated when it is first used.
+    Lazy(SmolStr),
     Select(Box<Node>, SmolStr),
     Has(Box<Node>, SmolStr),
     OptSelect(Box<Node>, SmolStr),
@@ -34,6 +38,10 @@ pub(crate) enum Node {
     Opt(Box<[Node; 2]>, bool),
     /// An operation that upstream evaluates in advance, at no cost to a run.
     Free(Box<Node>),
+    /// `check` of an authorizer: what is asked about, and the verb.
+    Check(Box<[Node; 2]>),
+    /// A new object of a patch: its type, and its fields with whether they are optional.
+    Message(SmolStr, Box<[(SmolStr, Node, bool)]>),
     /// An operation that always fails, with the error.
     Fail(String),
 }
@@ -56,7 +64,14 @@ impl Node {
     /// Visit the children until one returns an error.
     pub fn each_child<E>(&self, visit: &mut dyn FnMut(&Self) -> Result<(), E>) -> Result<(), E> {
         match self {
-            Self::Literal(_) | Self::Type(_) | Self::This | Self::Old | Self::Local(_) | Self::Fail(_) => Ok(()),
+            Self::Literal(_)
+            | Self::Type(_)
+            | Self::This
+            | Self::Old
+            | Self::Local(_)
+            | Self::Outer(_)
+            | Self::Lazy(_)
+            | Self::Fail(_) => Ok(()),
             Self::Select(of, _)
             | Self::Has(of, _)
             | Self::OptSelect(of, _)
@@ -64,7 +79,8 @@ impl Node {
             | Self::Free(of) => visit(of),
             Self::And(nodes) | Self::Or(nodes) | Self::Call(_, _, nodes) => nodes.iter().try_for_each(visit),
             Self::If(nodes) => nodes.iter().try_for_each(visit),
-            Self::OrElse(nodes, _) | Self::Opt(nodes, _) => nodes.iter().try_for_each(visit),
+            Self::OrElse(nodes, _) | Self::Opt(nodes, _) | Self::Check(nodes) => nodes.iter().try_for_each(visit),
+            Self::Message(_, fields) => fields.iter().try_for_each(|(_, value, _)| visit(value)),
             Self::List(items) => items.iter().try_for_each(|(e, _)| visit(e)),
             Self::Map(entries) => entries.iter().flat_map(|(k, v, _)| [k, v]).try_for_each(visit),
             Self::Fold(fold) => [&fold.range].into_iter().chain(&fold.filter).chain(&fold.body).try_for_each(visit),
@@ -78,11 +94,20 @@ impl Node {
 
 /// Plan an expression of one variable, and of `oldSelf`.
 pub(crate) fn plan(expr: &Expr, this: &str) -> Node {
-    Planner { this, locals: Vec::new() }.node(expr)
+    Planner { this, outer: &[], locals: Vec::new() }.node(expr)
 }
+
+/// Plan an expression of the variables of admission, by their names.
+pub(crate) fn plan_of(expr: &Expr, outer: &[&str]) -> Node {
+    Planner { this: "", outer, locals: Vec::new() }.node(expr)
+}
+
+/// The name under which policies have their variables.
+pub(crate) const VARIABLES: &str = "variables";
 
 struct Planner<'n> {
     this: &'n str,
+    outer: &'n [&'n str],
     locals: Vec<SmolStr>,
 }
 
@@ -102,8 +127,18 @@ impl Planner<'_> {
                 Some(slot) => Node::Local(slot),
                 None if name == self.this => Node::This,
                 None if name == "oldSelf" => Node::Old,
-                None => Node::Type(name.clone()),
+                None => match self.outer.iter().position(|o| o == name) {
+                    Some(place) => Node::Outer(place),
+                    None => Node::Type(name.clone()),
+                },
             },
+            Kind::Select { operand, field, test } if self.is_variables(operand) => {
+                if *test {
+                    Node::Literal(Literal::Bool(true))
+                } else {
+                    Node::Lazy(field.clone())
+                }
+            }
             Kind::Select { operand, field, test: false } => Node::Select(self.boxed(operand), field.clone()),
             Kind::Select { operand, field, test: true } => Node::Has(self.boxed(operand), field.clone()),
             Kind::Call(call) => self.call(call),
@@ -124,9 +159,19 @@ impl Planner<'_> {
                 Node::Opt(Box::new([operand, body]), *flat)
             }
             Kind::Bind { .. } => Node::Fail("cel.bind is only checked".to_owned()),
-            Kind::Message(name, _) => Node::Fail(format!("unknown type '{name}'")),
+            Kind::Message(name, members) => {
+                let fields = members.iter().map(|m| (m.name.clone(), self.node(&m.value), m.optional)).collect();
+                Node::Message(name.clone(), fields)
+            }
             Kind::Bad => Node::Fail("not an expression".to_owned()),
         }
+    }
+
+    /// Report whether an expression is the record of a policy's variables.
+    fn is_variables(&self, expr: &Expr) -> bool {
+        matches!(&expr.kind, Kind::Ident(name) if name == VARIABLES)
+            && self.outer.contains(&VARIABLES)
+            && !self.locals.iter().any(|local| local == VARIABLES)
     }
 
     fn fold(&mut self, fold: &Fold) -> Node {
@@ -150,6 +195,7 @@ impl Planner<'_> {
                 Kind::Literal(Literal::Str(field)) => Node::OptSelect(self.boxed(operand), field.clone()),
                 _ => Node::Fail("unsupported optional field selection".to_owned()),
             },
+            ("check", [subject, verb]) => Node::Check(Box::new([self.node(subject), self.node(verb)])),
             (name @ ("or" | "orValue"), [a, b]) => {
                 Node::OrElse(Box::new([self.node(a), self.node(b)]), name == "orValue")
             }

@@ -131,7 +131,7 @@ impl Program {
     ) -> (Result<T, Failure>, u64) {
         let reported = |why: Fail| match why {
             Fail::Error(why) => Failure::Error(why),
-            Fail::Budget => Failure::Limit,
+            Fail::Budget | Fail::Asked => Failure::Limit,
         };
         let ready = Val::of(on.this, on.decl).and_then(|this| {
             let old = match on.old.filter(|_| self.uses_old) {
@@ -139,7 +139,7 @@ impl Program {
                 Some(old) if self.optional_old => Some(Val::some(Val::of(old, on.decl)?)),
                 Some(old) => Some(Val::of(old, on.decl)?),
             };
-            Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT })
+            Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT, scope: None })
         });
         match ready {
             Err(why) => (Err(reported(why)), 0),
@@ -154,7 +154,7 @@ impl Program {
 /// Evaluate the operations that need no variables.
 pub(crate) fn constants(node: &Node) -> Result<(), Refusal> {
     if let Node::Free(inner) = node {
-        let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT };
+        let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, scope: None };
         return match run.eval(inner) {
             // A key that is a variable is known only at runtime.
             Err(Fail::Error(why)) if !matches!(**inner, Node::Local(_)) => Err(Refusal::Instance(why)),

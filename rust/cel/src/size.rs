@@ -15,6 +15,10 @@ pub(crate) const PATTERN: f64 = 0.25;
 pub(crate) const LIST: u64 = 10;
 /// The cost of creating a map.
 pub(crate) const MAP: u64 = 30;
+/// The cost of creating an object of a patch.
+pub(crate) const MESSAGE: u64 = 40;
+/// The cost of asking an authorizer: two questions fit into an expression.
+pub(crate) const CHECK: u64 = 350_000;
 
 impl Range {
     pub const UNKNOWN: Self = Self { min: 0, max: u64::MAX };

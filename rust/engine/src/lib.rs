@@ -7,6 +7,7 @@
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod admission;
 mod error;
 mod expression;
 mod frame;

@@ -129,6 +129,10 @@ impl Draft {
         Ok(self.0.lock().set_converted(json)?)
     }
 
+    fn replace(&self, json: &[u8]) -> Fallible<()> {
+        Ok(apart(self.1 + json.len(), || self.0.lock().replace(json))?)
+    }
+
     fn json(&self) -> Vec<u8> {
         self.step(None, |draft, _| draft.json())
     }

@@ -36,6 +36,11 @@ pub(crate) fn quota_charge(
     Ok(charged.map_or_else(|why| (Vec::new(), Some(why)), |changed| (changed, None)))
 }
 
+#[pyfunction]
+pub(crate) fn json_patch(document: &[u8], patch: &[u8]) -> Fallible<Vec<u8>> {
+    Ok(apart(document.len() + patch.len(), || write::json_patch(document, patch))?)
+}
+
 /// Wrap functions of the engine that convert a document to another format.
 macro_rules! transcoders {
     ($($name:ident($data:ident))*) => {

@@ -60,6 +60,14 @@ pub(crate) struct Change(pub(crate) write::Change, pub(crate) Arc<EngineShard<By
 #[pyclass(frozen)]
 pub(crate) struct Expression(pub(crate) hydrofoil_engine::Expression);
 
+/// Compiled expressions about an admission request.
+#[pyclass(frozen)]
+pub(crate) struct Expressions(pub(crate) hydrofoil_engine::admission::Expressions);
+
+/// A value that expressions read, and the size of its JSON, which determines the cost of work on it.
+#[pyclass(frozen)]
+pub(crate) struct Document(pub(crate) hydrofoil_engine::admission::Document, pub(crate) usize);
+
 /// The selection of a list or watch.
 #[pyclass(frozen)]
 pub(crate) struct Selector(pub(crate) Arc<store::Filter>);

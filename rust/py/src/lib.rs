@@ -2,6 +2,7 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
+mod admission;
 mod catalog;
 mod change;
 mod clock;
@@ -31,10 +32,11 @@ mod _native {
         error::{ApplyConflictError, ConflictError, ConversionError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
-        functions::{limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
+        functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},
         handles::{
-            Catalog, Change, Checkpoint, Clock, Draft, Expression, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
+            Catalog, Change, Checkpoint, Clock, Document, Draft, Expression, Expressions, Lifecycle, ListCursor, Local,
+            ObjectMeta, Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},

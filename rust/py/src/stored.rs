@@ -76,6 +76,10 @@ impl Stored {
         Ok(self.0.kind().set_converted(self.0.version(), json)?)
     }
 
+    fn seen_as(&self, resource: &ResourceType) -> Self {
+        Self(self.0.seen_as(&resource.0))
+    }
+
     fn thaw(&self) -> Fallible<Draft> {
         let value = apart(self.size(), || self.0.thaw())?;
         Ok(Draft::new(self.0.kind(), value, self.size()))

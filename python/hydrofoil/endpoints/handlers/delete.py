@@ -111,7 +111,7 @@ async def delete(context: Context) -> Answer:
     resource, info = context.resource, context.info
     context.warnings += context.registry.strategy(resource).delete_warnings(options)
     stored, gone = await context.registry.delete(
-        resource, info.namespace, info.name, options, context.write(dry_run=options.dry_run)
+        resource, info.namespace, info.name, options, context.write(dry_run=options.dry_run, options=options)
     )
     if gone and "returns_deleted_object" not in context.registry.traits(resource):
         details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": stored.uid}
@@ -140,7 +140,7 @@ async def delete_collection(context: Context) -> Answer:
     head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
     head_length = 0 if context.resource.custom else head_length
     pace, clock = Pace(), context.parts.clock.native
-    write = context.write(dry_run=options.dry_run)
+    write = context.write(dry_run=options.dry_run, options=options)
     try:
         async with asyncio.timeout(context.parts.request_timeout):
             while batch := cursor.versions(BATCH):

@@ -13,6 +13,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.subject_rules import rules
+from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft
 from hydrofoil.registry.strategy import now
 from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes
@@ -23,13 +24,16 @@ SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "d
 
 async def review(context: Context) -> Answer:
     """Return a review with its status."""
-    draft, _ = await body.read(context, context.resource.native, "CreateOptions")
+    draft, options = await body.read(context, context.resource.native, "CreateOptions")
     body.check_namespace(context, draft)
     draft.set_type()
     draft.set(["metadata", "namespace"], orjson.dumps(context.info.namespace) if context.resource.namespaced else None)
     for filled in SYSTEM_FIELDS:
         draft.set(["metadata", filled], None)
     draft.set_managed_fields(context.parts.clock.native, context.manager())
+    admission = admitted(context, context.resource, dry_run=options.dry_run)
+    await admission.mutate(draft)
+    await admission.validate(draft)
     if context.resource.kind == "TokenReview" and draft.get(["spec", "token"]) in (None, b'""'):
         raise errors.bad_request("token is required for TokenReview in authentication")
     if context.resource.kind == "SelfSubjectRulesReview" and draft.get(["spec", "namespace"]) in (None, b'""'):

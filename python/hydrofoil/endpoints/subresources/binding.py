@@ -12,8 +12,10 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
+from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.preconditions import storage_error
+from hydrofoil.registry.write import Write
 
 BINDING = "io.k8s.api.core.v1.Binding"
 SUCCESS = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}\n'
@@ -26,16 +28,8 @@ def pods(context: Context) -> Resource:
     return found
 
 
-async def bind(context: Context) -> Answer:
-    """Assign a pod to a node (URI-18)."""
-    native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
-    given, options = await body.read(context, native, "CreateOptions")
-    body.check_namespace(context, given)
-    name = context.info.name or given.metadata().name
-    if given.metadata().name != name:
-        raise errors.bad_request("name in URL does not match name in Binding object")
-    raw = orjson.loads(given.json())
-    target = raw.get("target", {})
+def check_target(target: dict[str, Any]) -> None:
+    """Check the target of a binding. Raise ApiError 500."""
     causes = []
     if target.get("kind", "") not in ("", "Node"):
         text = f'Unsupported value: "{target["kind"]}": supported values: "Node", "<empty>"'
@@ -46,6 +40,22 @@ async def bind(context: Context) -> Answer:
         # Upstream loses the type of this error on its way.
         raise errors.ApiError(500, "", errors.aggregate([f"{field}: {message}" for _, message, field in causes]))
 
+
+async def bind(context: Context) -> Answer:
+    """Assign a pod to a node (URI-18)."""
+    native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
+    given, options = await body.read(context, native, "CreateOptions")
+    body.check_namespace(context, given)
+    admission = admitted(context, context.resource, dry_run=options.dry_run)
+    given.set(["metadata", "namespace"], orjson.dumps(context.info.namespace))
+    await admission.mutate(given)
+    name = context.info.name or given.metadata().name
+    if given.metadata().name != name:
+        raise errors.bad_request("name in URL does not match name in Binding object")
+    raw = orjson.loads(given.json())
+    target = raw.get("target", {})
+    check_target(target)
+    await admission.validate(given)
     meta = given.metadata()
     uid, version = meta.uid, meta.resource_version
     if not context.info.subresource:
@@ -87,7 +97,7 @@ async def bind(context: Context) -> Answer:
         context.info.namespace,
         name,
         change,
-        context.write(dry_run=options.dry_run, resource=pods(context), subresource="binding"),
+        Write(subresource="binding", dry_run=options.dry_run, warnings=context.warnings),
         # Upstream assigns the node in the storage, without the rules of an update.
         validate=False,
     )

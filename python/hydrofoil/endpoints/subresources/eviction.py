@@ -32,9 +32,12 @@ async def evict(context: Context) -> Answer:
     body.check_namespace(context, given)
     info = context.info
     admission = admitted(context, pods(context), dry_run=options.dry_run)
+    given.set(["metadata", "namespace"], orjson.dumps(info.namespace))
     await admission.mutate(given)
     if given.metadata().name != info.name:
         raise errors.bad_request("name in URL does not match name in Eviction object")
+    if options.dry_run:
+        given.set(["deleteOptions", "dryRun"], b'["All"]')
     await admission.validate(given)
     pod = context.registry.get(pods(context), info.namespace, info.name)
     asked = orjson.loads(given.json()).get("deleteOptions", {})

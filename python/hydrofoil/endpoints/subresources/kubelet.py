@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs
 
 import orjson
 
@@ -11,8 +12,9 @@ from hydrofoil import errors
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.params import Params, integer
+from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.errors import Cause
-from hydrofoil.request import Verdict
+from hydrofoil.request import RequestInfo, Verdict
 
 NO_ADDRESS = "no preferred addresses found; known addresses: []"
 KINDS = ("containers", "initContainers", "ephemeralContainers")
@@ -27,6 +29,8 @@ async def reach(context: Context) -> Answer:
         raise errors.bad_request("dryRun is not supported")
     if info.subresource in UPGRADED and info.verb != "create" and context.parts.upgrades_create:
         await check_create(context)
+    if info.subresource != "log":
+        await connect(context)
     found = orjson.loads(context.registry.get(resource, info.namespace, info.name).json)
     if resource.plural == "services":
         text = f'no endpoints available for service "{info.name}"'
@@ -51,6 +55,39 @@ async def reach(context: Context) -> Answer:
         # As upstream, which looks up the node on behalf of the pods.
         raise errors.not_found("", "pods", node)
     raise unreachable(orjson.loads(stored.json))
+
+
+async def connect(context: Context) -> None:
+    """Admit a connection with the object of its options (apiserver `handlers/rest.go ConnectResource`)."""
+    info, resource = context.info, context.resource
+    sub = resource.subresources[info.subresource]
+    kind = context.registry.catalog.kind("", "v1", sub.kind, sub.type_name)
+    options, _ = kind.decode(orjson.dumps(connection(info, sub.kind)), "json")
+    admission = admitted(context, resource, dry_run=False, operation="CONNECT")
+    await admission.mutate(options)
+    await admission.validate(options)
+
+
+def connection(info: RequestInfo, kind: str) -> dict[str, Any]:
+    """Return the options of a connection as an object (`getRequestOptions`); those that cannot be read are left out."""
+    given = parse_qs(info.query, keep_blank_values=True)
+    found: dict[str, Any] = {"kind": kind, "apiVersion": "v1"}
+    if kind.endswith("ProxyOptions"):
+        end = "/" if info.rest and info.path.endswith("/") else ""
+        found["path"] = "/" + "/".join(info.rest) + end if info.rest else ""
+        return found
+    if kind == "PodPortForwardOptions":
+        ports = [text for each in given.get("ports", ()) for text in each.split(",")]
+        found["ports"] = [int(text) for text in ports if text.isascii() and text.isdigit()]
+        return found
+    for name in ("stdin", "stdout", "stderr", "tty"):
+        if name in given:
+            found[name] = given[name][0].lower() not in ("false", "0", "f")
+    if given.get("container"):
+        found["container"] = given["container"][0]
+    if "command" in given and kind == "PodExecOptions":
+        found["command"] = given["command"]
+    return found
 
 
 async def check_create(context: Context) -> None:

@@ -18,8 +18,10 @@ from hydrofoil.endpoints.handlers.patch import applied, patched, received
 from hydrofoil.endpoints.handlers.update import check_name
 from hydrofoil.endpoints.params import WriteOptions, truth
 from hydrofoil.endpoints.subresources import scale_fields
+from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.preconditions import storage_error
+from hydrofoil.registry.write import Write
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
@@ -159,7 +161,9 @@ async def _write(
     """Set the replicas of an object to those `make` returns for its Scale; `patch`: by an apply, with its owners."""
     native, known = scale_type(context), scale_fields.paths(context.registry.catalog, context.resource)
 
-    def change(old: Stored) -> Draft:
+    admission = admitted(context, context.resource, dry_run=options.dry_run, operation="UPDATE")
+
+    async def change(old: Stored) -> Draft:
         entries = orjson.loads(old.json)["metadata"].get("managedFields", [])
         scale = before(context, old)
         scale["metadata"]["managedFields"] = scale_fields.of_scale(entries, known)
@@ -168,11 +172,16 @@ async def _write(
         if not patch:
             given.default(context.parts.clock.native)
             given.track(context.parts.clock.native, context.manager(), present, "scale")
+        await admission.mutate(given, present)
+        if not patch:
             given.keep_metadata(present)
         owners = orjson.loads(given.get(["metadata", "managedFields"]) or b"[]")
         draft = scaled(context, old, given)
         new = scale_fields.of_object(entries, owners, known, context.resource.api_version)
         draft.set(["metadata", "managedFields"], orjson.dumps(new))
+        # The Scale of the changed object is judged.
+        outcome, _ = native.decode(orjson.dumps(before(context, draft.preview(old.revision))), "json")
+        await admission.validate(outcome, present)
         return draft
 
     stored = await context.registry.update(
@@ -180,7 +189,7 @@ async def _write(
         context.info.namespace,
         context.info.name,
         change,
-        context.write(dry_run=options.dry_run, subresource=""),
+        Write(dry_run=options.dry_run, user=context.user, warnings=context.warnings),
         patch=patch,
     )
     return answer(context, stored)

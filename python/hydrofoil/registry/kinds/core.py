@@ -24,6 +24,8 @@ class EventStrategy(Strategy):
 class NamespaceStrategy(Strategy):
     """Delete namespaces in phases: the content first."""
 
+    deletes_by_uid = True
+
     def gone(self, draft: Draft) -> bool:
         lifecycle = draft.lifecycle()
         return (

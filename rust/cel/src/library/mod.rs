@@ -1,5 +1,6 @@
 //! Functions by name. Each checks its arguments itself, so that values of type `dyn` find their overload.
 
+mod authorization;
 mod convert;
 pub(crate) mod declarations;
 mod format;
@@ -28,6 +29,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| quantity::find(name))
         .or_else(|| semver::find(name))
         .or_else(|| format::find(name))
+        .or_else(|| authorization::find(name))
 }
 
 /// Return the error that no overload of a function accepts the arguments.

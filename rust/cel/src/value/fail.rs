@@ -6,6 +6,8 @@ pub(crate) enum Fail {
     Error(String),
     /// The cost limit of the expression is exceeded.
     Budget,
+    /// The decision of an authorizer is not known yet.
+    Asked,
 }
 
 impl Fail {

@@ -4,7 +4,10 @@
 mod cidr;
 mod fail;
 pub(crate) mod format;
+mod json;
 mod list;
+mod message;
+mod right;
 mod semver;
 mod table;
 pub(crate) mod time;
@@ -24,6 +27,9 @@ pub(crate) use cidr::Cidr;
 pub(crate) use fail::{Fail, LARGEST, bounded};
 use format::Format;
 pub(crate) use list::List;
+pub(crate) use message::Message;
+pub use right::Verdict;
+pub(crate) use right::{Right, Stage};
 pub(crate) use semver::Semver;
 pub(crate) use table::Table;
 use url::Url;
@@ -72,6 +78,12 @@ pub(crate) enum Val<'a> {
     Quantity(Quantity),
     Semver(Rc<Semver>),
     Format(&'static Format),
+    /// An authorizer, or what it is asked about.
+    Right(Rc<Right>),
+    /// The decision of an authorizer.
+    Verdict(&'a Verdict),
+    /// An object of a patch.
+    Message(Rc<Message<'a>>),
 }
 
 impl<'a> Val<'a> {
@@ -150,6 +162,9 @@ impl<'a> Val<'a> {
             Self::Quantity(_) => "kubernetes.Quantity",
             Self::Semver(_) => "kubernetes.Semver",
             Self::Format(_) => "kubernetes.NamedFormat",
+            Self::Right(right) => right.kind(),
+            Self::Verdict(_) => "kubernetes.authorization.Decision",
+            Self::Message(_) => "Object",
         }
     }
 

@@ -49,6 +49,12 @@ impl Stored {
         Self { kind: Arc::clone(kind), version, decoded: OnceLock::new() }
     }
 
+    /// Return a handle to the same version, as read in the version of another kind.
+    #[must_use]
+    pub fn seen_as(&self, kind: &Arc<dyn ObjectKind>) -> Self {
+        Self::new(kind, Arc::clone(&self.version))
+    }
+
     /// Return the kind of the handle.
     pub fn kind(&self) -> &Arc<dyn ObjectKind> {
         &self.kind

@@ -8,7 +8,7 @@ use hydrofoil_store::Version;
 use hydrofoil_types::{MetaView, Value};
 
 use crate::error::Result;
-use crate::kind::ObjectKind;
+use crate::kind::{Media, ObjectKind};
 use crate::stored::{Stored, key};
 
 /// A mutable object of a known kind, in loose form.
@@ -96,6 +96,12 @@ impl Draft {
     /// Set the result of a webhook as the object to store.
     pub fn set_converted(&mut self, json: &[u8]) -> Result<()> {
         self.converted = self.kind.converted_to_store(json)?;
+        Ok(())
+    }
+
+    /// Replace the object by one decoded from JSON, without its unknown members.
+    pub fn replace(&mut self, json: &[u8]) -> Result<()> {
+        (self.value, _) = self.kind.decode(json, Media::Json)?;
         Ok(())
     }
 

@@ -13,4 +13,4 @@ pub use admit::{Used, limit_fill, limit_refusal, quota_charge, storage_grows};
 pub use apply::Apply;
 pub use change::Change;
 pub use draft::Draft;
-pub use patch::{Patch, PatchType};
+pub use patch::{Patch, PatchType, json_patch};

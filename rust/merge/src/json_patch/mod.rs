@@ -153,31 +153,34 @@ fn apply(doc: &mut impl Document, operation: &Map, copied: &mut usize) -> Result
     };
     let path = member("path")?;
     let value = operation.get("value");
+    let at = |why: String| worded(name, "path", path, &why);
     match name {
-        "add" => doc.put(path, value.cloned().unwrap_or_default()),
-        "remove" => doc.take(path).map(drop),
+        "add" => doc.put(path, value.cloned().unwrap_or_default()).map_err(at),
+        "remove" => doc.take(path).map(drop).map_err(at),
         "replace" if path.is_empty() => {
             let whole = value.filter(|v| matches!(v, Value::Object(_) | Value::Array(_)));
             doc.become_whole(whole.cloned().ok_or("replace operation value must be object or array")?);
             Ok(())
         }
-        "replace" => doc.exchange(path, value.cloned().unwrap_or_default()),
+        "replace" => doc.exchange(path, value.cloned().unwrap_or_default()).map_err(at),
         "move" => {
-            let moved = doc.take(member("from")?)?;
-            doc.give(path, moved)
+            let from = member("from")?;
+            let moved = doc.take(from).map_err(|why| worded(name, "from path", from, &why))?;
+            doc.give(path, moved).map_err(|why| worded(name, "destination path", path, &why))
         }
         "copy" => {
-            let (copy, bytes) = doc.copied(member("from")?)?;
+            let from = member("from")?;
+            let (copy, bytes) = doc.copied(from).map_err(|why| worded(name, "from path", from, &why))?;
             *copied += bytes;
             if *copied > MAX_COPIED {
                 return Err(format!(
                     "Unable to complete the copy, the accumulated size increase of copy is {copied}, exceeding the limit {MAX_COPIED}"
                 ));
             }
-            doc.put(path, copy)
+            doc.put(path, copy).map_err(|why| worded(name, "destination path", path, &why))
         }
         // An absent member equals null and the absence of a value: all are a nil node upstream.
-        _ if doc.is(path, value.unwrap_or(&Value::Null))? => Ok(()),
+        _ if doc.is(path, value.unwrap_or(&Value::Null)).map_err(at)? => Ok(()),
         _ => Err(format!("testing value {path} failed: test failed")),
     }
 }
@@ -186,8 +189,30 @@ fn absent_member(name: &str) -> String {
     format!("Unable to remove nonexistent key: {name}: missing value")
 }
 
-fn missing(path: &str) -> String {
-    format!("operation does not apply: doc is missing path: \"{path}\": missing value")
+/// The mark of an error that the containers on a path do not exist.
+const MISSING: &str = "missing path";
+
+fn missing() -> String {
+    MISSING.to_owned()
+}
+
+/// Return an error in the words of an operation (json-patch v4 `patch.go`).
+fn worded(operation: &str, part: &str, path: &str, why: &str) -> String {
+    if why != MISSING {
+        return match operation {
+            // Upstream says so.
+            "replace" => format!("error in remove for path: '{path}': {why}"),
+            "copy" if part == "from path" => format!("error in copy for from: '{path}': {why}"),
+            _ => format!("error in {operation} for path: '{path}': {why}"),
+        };
+    }
+    match operation {
+        "add" | "remove" => {
+            format!("{operation} operation does not apply: doc is missing path: \"{path}\": missing value")
+        }
+        "test" => format!("test operation does not apply: is missing path: {path}: missing value"),
+        _ => format!("{operation} operation does not apply: doc is missing {part}: {path}: missing value"),
+    }
 }
 
 /// Unescape a part of a pointer.
@@ -198,7 +223,7 @@ fn pointed(part: &str) -> String {
 /// Return the parts of a pointer and the last one; the text before the first slash is ignored.
 fn split(path: &str) -> Result<(Vec<String>, String), String> {
     let mut parts: Vec<String> = path.split('/').skip(1).map(pointed).collect();
-    let last = parts.pop().ok_or_else(|| missing(path))?;
+    let last = parts.pop().ok_or_else(missing)?;
     Ok((parts, last))
 }
 
@@ -215,7 +240,7 @@ fn holder<'a>(doc: &'a mut Value, path: &str) -> Result<(&'a mut Value, String),
             },
             _ => None,
         }
-        .ok_or_else(|| missing(path))?;
+        .ok_or_else(missing)?;
     }
     Ok((here, last))
 }
@@ -230,12 +255,12 @@ fn read<'a>(doc: &'a Value, path: &str) -> Result<Option<&'a Value>, String> {
             Value::Array(list) => index(&part, list.len()).ok().and_then(|at| list.get(at)),
             _ => None,
         }
-        .ok_or_else(|| missing(path))?;
+        .ok_or_else(missing)?;
     }
     match here {
         Value::Object(map) => Ok(map.get(&last)),
         Value::Array(list) => Ok(list.get(index(&last, list.len())?)),
-        _ => Err(missing(path)),
+        _ => Err(missing()),
     }
 }
 
@@ -260,7 +285,7 @@ impl Document for Value {
             Value::Array(list) if last == "-" => list.push(value),
             // The index after the last item is valid, also for negative indices.
             Value::Array(list) => list.insert(index(&last, list.len() + 1)?, value),
-            _ => return Err(missing(path)),
+            _ => return Err(missing()),
         }
         Ok(())
     }
@@ -274,7 +299,7 @@ impl Document for Value {
         match here {
             Value::Object(map) => map.remove(&last).ok_or_else(|| absent_member(&last)),
             Value::Array(list) => Ok(list.remove(index(&last, list.len())?)),
-            _ => Err(missing(path)),
+            _ => Err(missing()),
         }
     }
 
@@ -286,7 +311,7 @@ impl Document for Value {
                 let at = index(&last, list.len())?;
                 list[at] = value;
             }
-            _ => return Err(missing(path)),
+            _ => return Err(missing()),
         }
         Ok(())
     }

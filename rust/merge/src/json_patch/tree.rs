@@ -124,7 +124,7 @@ impl Node {
                 },
                 Self::Closed(_) => None,
             }
-            .ok_or_else(|| missing(path))?;
+            .ok_or_else(missing)?;
         }
         here.open();
         Ok((here, last))
@@ -136,7 +136,7 @@ impl Node {
         match here {
             Self::Object(members) => Ok(members.get(&last)),
             Self::Array(items) => Ok(items.get(index(&last, items.len())?)),
-            Self::Closed(_) => Err(missing(path)),
+            Self::Closed(_) => Err(missing()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Node {
                 let at = index(&last, items.len() + 1)?;
                 items.insert(at, node);
             }
-            Self::Closed(_) => return Err(missing(path)),
+            Self::Closed(_) => return Err(missing()),
         }
         Ok(())
     }
@@ -160,9 +160,9 @@ impl Node {
             Self::Object(members) => members.remove(&last).ok_or_else(|| absent_member(&last)),
             Self::Array(items) => {
                 let at = index(&last, items.len())?;
-                items.remove(at).ok_or_else(|| missing(path))
+                items.remove(at).ok_or_else(missing)
             }
-            Self::Closed(_) => Err(missing(path)),
+            Self::Closed(_) => Err(missing()),
         }
     }
 }
@@ -192,7 +192,7 @@ impl super::Document for Node {
                     *slot = Self::Closed(value);
                 }
             }
-            Self::Closed(_) => return Err(missing(path)),
+            Self::Closed(_) => return Err(missing()),
         }
         Ok(())
     }

@@ -42,6 +42,13 @@ impl PatchType {
     }
 }
 
+/// Apply a JSON patch to a JSON document.
+pub fn json_patch(document: &[u8], patch: &[u8]) -> Result<Vec<u8>> {
+    let mut value = json::parse(document)?.value;
+    merge::json_patch(&mut value, &json::parse(patch)?.value)?;
+    Ok(json::encode_any(&value))
+}
+
 /// A patch of an object.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch<'a> {

@@ -1,4 +1,4 @@
-"""Where a conversion webhook listens."""
+"""Where a webhook listens."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import cast
 
 import pytest
 
-from hydrofoil.apiextensions.conversion import Endpoint
+from hydrofoil.outbound.endpoint import Endpoint
 from hydrofoil.outbound.services import Services
 from hydrofoil.outbound.trust import Unreachable
 
@@ -25,20 +25,20 @@ SERVICES = cast(Services, Fixed())
 
 
 def test_a_url_is_connected_to_as_it_is() -> None:
-    found = Endpoint({"url": "https://e.com:99/convert?a=1"})
+    found = Endpoint({"url": "https://e.com:99/convert?a=1"}, 30)
     assert found.url == found.connect(SERVICES) == "https://e.com:99/convert?timeout=30s"
     assert found.host is None
 
 
 def test_a_service_is_connected_to_at_its_address_and_shown_by_its_name() -> None:
-    found = Endpoint({"service": {"namespace": "a", "name": "hook", "path": "convert", "port": 8443}})
+    found = Endpoint({"service": {"namespace": "a", "name": "hook", "path": "convert", "port": 8443}}, 30)
     assert found.url == "https://hook.a.svc:8443/convert?timeout=30s"
     assert found.connect(SERVICES) == "https://10.0.0.1:8444/convert?timeout=30s"
     assert found.host == "hook.a.svc"
 
 
 def test_the_port_of_a_service_is_443_unless_it_is_given() -> None:
-    found = Endpoint({"service": {"namespace": "a", "name": "gone"}})
+    found = Endpoint({"service": {"namespace": "a", "name": "gone"}}, 30)
     assert found.url == "https://gone.a.svc:443/?timeout=30s"
     with pytest.raises(Unreachable, match='service "gone" not found'):
         found.connect(SERVICES)

@@ -1,0 +1,101 @@
+"""The MutatingAdmissionWebhook and ValidatingAdmissionWebhook admission plug-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.matching.rules import GROUP, exempt
+from hydrofoil.admission.plugin import Plugin
+from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.registry.write import Operation
+from hydrofoil.watch.follow import Followed
+
+if TYPE_CHECKING:
+    from hydrofoil.admission.webhooks.dispatch import Parts
+    from hydrofoil.admission.webhooks.hook import Hook
+    from hydrofoil.admission.webhooks.source import Source
+
+
+class Webhooks(Plugin):
+    """The webhooks of one kind of configurations; without any, a write costs one look at their state."""
+
+    plural: str
+    """The resource of the configurations."""
+
+    def __init__(self, around: Surroundings) -> None:
+        from hydrofoil.admission.webhooks.source import Source
+
+        self._around = around
+        registry = around.registry
+        self._made: Parts | None = None
+        self._kept: tuple[Hook, ...] = ()
+        self._followed: Followed[Source] | None = None
+        resource = registry.catalog.find(GROUP, "v1", self.plural)
+        if resource is not None:
+            self._followed = Followed(registry.collection(resource), resource.native, Source(), around.hub)
+
+    def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
+        return self._followed is not None and not exempt(resource)
+
+    def _hooks(self) -> tuple[Hook, ...]:
+        assert self._followed is not None, "it handles nothing without"
+        found = self._followed.state.hooks
+        if found is not self._kept:
+            self._kept = found
+            if self._made is not None:
+                self._made.calls.keep(found)
+        return found
+
+    def _parts(self) -> Parts:
+        """Return what calls need, made when there is a webhook."""
+        if self._made is None:
+            from hydrofoil.admission.matching.target import Equivalents
+            from hydrofoil.admission.webhooks.calls import Calls
+            from hydrofoil.admission.webhooks.credentials import Credentials
+            from hydrofoil.admission.webhooks.dispatch import Parts
+
+            around = self._around
+            registry = around.registry
+            calls = Calls(around.services, Credentials())
+            self._made = Parts(
+                registry, calls, registry.chance, around.metrics.webhooks(), Equivalents(registry.catalog)
+            )
+        return self._made
+
+    async def close(self) -> None:
+        """Close the connections to webhooks."""
+        if self._made is not None:
+            await self._made.calls.close()
+
+
+class MutatingAdmissionWebhook(Webhooks):
+    """Mutating webhooks."""
+
+    plural = "mutatingwebhookconfigurations"
+
+    def mutate(self, a: Attributes) -> Awaitable[None] | None:
+        """Ask the webhooks, and apply their patches. Raise ApiError."""
+        hooks = self._hooks()
+        if not hooks:
+            return None
+        from hydrofoil.admission.webhooks.mutating import Mutating
+
+        return Mutating(self._parts(), a).run(hooks)
+
+
+class ValidatingAdmissionWebhook(Webhooks):
+    """Validating webhooks."""
+
+    plural = "validatingwebhookconfigurations"
+
+    def validate(self, a: Attributes) -> Awaitable[None] | None:
+        """Ask the webhooks. Raise ApiError."""
+        hooks = self._hooks()
+        if not hooks:
+            return None
+        from hydrofoil.admission.webhooks.validating import Validating
+
+        return Validating(self._parts(), a).run(hooks)

@@ -1,0 +1,49 @@
+"""Credentials for webhooks: the users of the kubeconfig that a plug-in's configuration names, by server (apiserver
+`pkg/util/webhook/authentication.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a server gets; empty for nothing."""
+
+    authorization: str = field(default="", repr=False)
+    """The value of the header."""
+    certificate: bytes = b""
+    key: bytes = field(default=b"", repr=False)
+
+
+NOBODY = Known()
+
+
+class Credentials:
+    """Users by the names of servers: `host:port`, `name.namespace.svc`, patterns as `*.example.com`, or `*`."""
+
+    def __init__(self, users: Mapping[str, Known] | None = None) -> None:
+        self._users = dict(users or {})
+
+    def of(self, client: dict[str, Any]) -> Known:
+        """Return what the server of a clientConfig gets."""
+        if not self._users:
+            return NOBODY
+        service = client.get("service")
+        if service:
+            host, port = f"{service['name']}.{service['namespace']}.svc", str(service.get("port", 443))
+        else:
+            parts = urlsplit(client.get("url", ""))
+            host, port = parts.hostname or "", str(parts.port or 443)
+        return self._named(host, port)
+
+    def _named(self, host: str, port: str) -> Known:
+        names = [f"{host}:{port}"] + ([host] if port == "443" else [])
+        labels = host.split(".")
+        wild = [".".join(["*", *labels[at:]]) for at in range(1, len(labels))]
+        names += [name for each in wild for name in ([f"{each}:{port}"] + ([each] if port == "443" else []))]
+        found = next((self._users[name] for name in names if name in self._users), None)
+        return found or self._users.get("*", NOBODY)

@@ -1,0 +1,105 @@
+//! The expressions of policies and webhooks, from JSON to JSON.
+
+use std::collections::HashMap;
+
+use hydrofoil_cel::{Environment, Inputs, Scripts, Stop};
+pub use hydrofoil_cel::{Question, Verdict};
+use hydrofoil_codec::json;
+use hydrofoil_types::Value;
+
+use crate::error::Result;
+
+/// A value that expressions read.
+#[derive(Debug)]
+pub struct Document(Value);
+
+impl Document {
+    /// Parse JSON.
+    pub fn parse(data: &[u8]) -> Result<Self> {
+        Ok(Self(json::parse(data)?.value))
+    }
+}
+
+/// The variables of an evaluation; each is null if the request has none.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// `object`.
+    pub object: Option<&'a Document>,
+    /// `oldObject`.
+    pub old: Option<&'a Document>,
+    /// `namespaceObject`.
+    pub namespace: Option<&'a Document>,
+    /// `request`.
+    pub request: &'a Document,
+    /// `params`.
+    pub params: Option<&'a Document>,
+}
+
+/// The result of an expression as JSON and its error; neither for an empty text.
+pub type Outcome = (Option<Vec<u8>>, Option<String>);
+
+/// What an evaluation leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// The results, and what is left of the budget.
+    Done(Vec<Outcome>, u64),
+    /// The expressions cost more than the budget.
+    Spent,
+    /// The authorizer has to be asked first.
+    Asks(Question),
+}
+
+/// Compiled expressions that are run one after the other.
+#[derive(Debug)]
+pub struct Expressions(Scripts);
+
+impl Expressions {
+    /// Compile expressions about an admission request; `variables` are those of a policy, by name.
+    pub fn compile(
+        texts: &[String],
+        variables: Option<&[(String, String)]>,
+        params: bool,
+        authorizer: bool,
+        patches: bool,
+    ) -> Self {
+        let mut environment = Environment::admission(params, authorizer);
+        if patches {
+            environment = environment.with_patches();
+        }
+        Self(Scripts::compile(&environment, variables.unwrap_or(&[]), variables.is_some(), texts))
+    }
+
+    /// Return the errors of those that do not compile.
+    pub fn errors(&self) -> Vec<String> {
+        self.0.errors().map(str::to_owned).collect()
+    }
+
+    /// Evaluate all.
+    pub fn run(&self, on: Subject<'_>, decisions: &HashMap<Question, Verdict>, budget: u64) -> Evaluated {
+        let inputs = Inputs {
+            object: value(on.object),
+            old: value(on.old),
+            namespace: value(on.namespace),
+            request: &on.request.0,
+            params: value(on.params),
+            decisions,
+        };
+        match self.0.run(&inputs, budget) {
+            Ok((found, left)) => Evaluated::Done(found.into_iter().map(outcome).collect(), left),
+            Err(Stop::Spent) => Evaluated::Spent,
+            Err(Stop::Asks(question)) => Evaluated::Asks(question),
+        }
+    }
+}
+
+fn value(document: Option<&Document>) -> &Value {
+    document.map_or(&Value::Null, |document| &document.0)
+}
+
+fn outcome(found: hydrofoil_cel::Outcome) -> Outcome {
+    match found {
+        None => (None, None),
+        Some(Ok(value)) => (Some(json::encode_any(&value)), None),
+        Some(Err(why)) => (None, Some(why)),
+    }
+}

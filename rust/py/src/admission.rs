@@ -1,0 +1,79 @@
+//! The expressions of policies and webhooks.
+
+use std::collections::HashMap;
+
+use hydrofoil_engine::admission::{self, Evaluated, Outcome, Question, Subject, Verdict};
+use pyo3::prelude::*;
+
+use crate::error::Fallible;
+use crate::frame::apart;
+use crate::handles::{Document, Expressions};
+
+/// A decision: whether a right is granted, the reason, and an error.
+type Decision = (bool, String, Option<String>);
+
+/// The results, what is left of the budget (-1 if they cost more), and the question to be answered first.
+type Answer = (Vec<Outcome>, i64, Option<Vec<String>>);
+
+#[pymethods]
+impl Document {
+    #[new]
+    fn new(data: &[u8]) -> Fallible<Self> {
+        Ok(Self(apart(data.len(), || admission::Document::parse(data))?, data.len()))
+    }
+}
+
+#[pymethods]
+impl Expressions {
+    #[new]
+    #[pyo3(signature = (texts, variables=None, *, params=false, authorizer=false, patches=false))]
+    fn new(
+        texts: Vec<String>,
+        variables: Option<Vec<(String, String)>>,
+        params: bool,
+        authorizer: bool,
+        patches: bool,
+    ) -> Self {
+        Self(admission::Expressions::compile(&texts, variables.as_deref(), params, authorizer, patches))
+    }
+
+    #[getter]
+    fn errors(&self) -> Vec<String> {
+        self.0.errors()
+    }
+
+    #[pyo3(signature = (request, object, old, namespace, params, decisions, budget))]
+    #[allow(clippy::too_many_arguments, reason = "they are the variables of an expression")]
+    fn evaluate(
+        &self,
+        request: &Document,
+        object: Option<&Document>,
+        old: Option<&Document>,
+        namespace: Option<&Document>,
+        params: Option<&Document>,
+        decisions: Vec<(Vec<String>, Decision)>,
+        budget: u64,
+    ) -> Answer {
+        let known: HashMap<Question, Verdict> = decisions
+            .into_iter()
+            .map(|(question, (allowed, reason, error))| {
+                (question.into_iter().map(Into::into).collect(), Verdict { allowed, reason, error })
+            })
+            .collect();
+        let size = [object, old, params].into_iter().flatten().map(|document| document.1).sum();
+        let on = Subject {
+            object: object.map(|d| &d.0),
+            old: old.map(|d| &d.0),
+            namespace: namespace.map(|d| &d.0),
+            request: &request.0,
+            params: params.map(|d| &d.0),
+        };
+        match apart(size, || self.0.run(on, &known, budget)) {
+            Evaluated::Done(found, left) => (found, left.cast_signed(), None),
+            Evaluated::Spent => (Vec::new(), -1, None),
+            Evaluated::Asks(question) => {
+                (Vec::new(), budget.cast_signed(), Some(question.iter().map(ToString::to_string).collect()))
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-"""An admission webhook that answers as a test says, and the configurations that name it."""
+"""An admission webhook that answers as a test requires, and the configurations that name it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Hook:
         self.port = 0
         self.seen: list[Object] = []
         self.headers: list[dict[str, str]] = []
-        self.answer: Callable[[Object], Object] = lambda request: {}
+        self.answer: Callable[[Object], Object] = lambda _: {}
         self.whole: Callable[[web.Request], Awaitable[web.StreamResponse]] | None = None
-        """What answers instead, if anything."""
-        self.unless: Callable[[Object], bool] = lambda request: False
+        """The handler that answers instead."""
+        self.unless: Callable[[Object], bool] = lambda _: False
         """Which requests are allowed without more."""
         self.clients: set[object] = set()
         self.called = asyncio.Event()
@@ -53,7 +53,7 @@ class Hook:
     def patches(self, *operations: Object) -> None:
         """Answer with a patch from now on."""
         patch = base64.b64encode(json.dumps(operations).encode()).decode()
-        self.answer = lambda request: {"patch": patch, "patchType": "JSONPatch"}
+        self.answer = lambda _: {"patch": patch, "patchType": "JSONPatch"}
 
     def configuration(self, name: str = "w", **members: Any) -> Object:
         """Return a configuration with this webhook."""

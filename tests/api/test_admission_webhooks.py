@@ -1,4 +1,4 @@
-"""Mutating and validating webhooks: who is called, with what, and what becomes of the answer."""
+"""Mutating and validating webhooks: their calls and the effect of their answers."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def test_a_dry_run_needs_a_webhook_without_side_effects(api: aiohttp.Clien
 
 
 async def test_configurations_themselves_are_never_sent(api: aiohttp.ClientSession, hook: Hook) -> None:
-    hook.answer = lambda request: {"allowed": False}
+    hook.answer = lambda _: {"allowed": False}
     everything = [{"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*/*"], "operations": ["*"]}]
     await post(api, VALIDATING, hook.configuration(rules=everything))
     await post(api, VALIDATING, hook.configuration("other"))
@@ -111,7 +111,7 @@ async def test_reinvocation_is_for_webhooks_that_ask_for_it(api: aiohttp.ClientS
 
 
 async def test_calls_are_counted(api: aiohttp.ClientSession, hook: Hook) -> None:
-    hook.answer = lambda request: {"allowed": False, "status": {"code": 409}}
+    hook.answer = lambda _: {"allowed": False, "status": {"code": 409}}
     await post(api, VALIDATING, hook.configuration())
     await post(api, MAPS, made("a"), 409)
     async with api.get("/metrics") as answer:

@@ -45,7 +45,7 @@ async def median(api: aiohttp.ClientSession) -> float:
 
 
 async def refused(api: aiohttp.ClientSession, hook: Hook, quiet: float) -> str:
-    """Create an object that the webhook is asked about, while another user goes on; return the error."""
+    """Create an object that the webhook is asked about, while another user continues; return the error."""
     creating = asyncio.create_task(post(api, MAPS, made("a"), 500))
     await hook.called.wait()
     assert await median(api) < 20 * quiet + 0.002

@@ -41,7 +41,7 @@ class Attributes:
     mutated: bool = False
     """Whether a webhook or policy has changed the object, so that they run again."""
     memory: dict[str, Any] | None = None
-    """What plug-ins remember from the first time."""
+    """The memory of plug-ins from the first time."""
 
     @property
     def object(self) -> Draft:

@@ -30,7 +30,7 @@ class Chain:
         self._steps.clear()
 
     async def close(self) -> None:
-        """End what plug-ins do beside requests."""
+        """End the work of plug-ins beside requests."""
         for plugin in self.plugins:
             await plugin.close()
 

@@ -17,7 +17,7 @@ IMMUTABLE = "field is immutable"
 
 
 class NotApplied(Exception):
-    """A changed object that is none of its kind."""
+    """A changed object that cannot be decoded as its kind."""
 
 
 class Mutation:

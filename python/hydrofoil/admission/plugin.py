@@ -25,5 +25,5 @@ class Plugin(Protocol):
         return None
 
     async def close(self) -> None:
-        """End what goes on beside requests."""
+        """End all work beside requests."""
         return

@@ -1,4 +1,4 @@
-"""What plug-ins may use of their server."""
+"""The parts of a server that plug-ins may use."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ use hydrofoil_types::Value;
 use smol_str::SmolStr;
 
 use crate::environment::{Environment, Named};
-use crate::eval::Run;
+use crate::eval::{EXCEEDED, Run};
 use crate::plan::Node;
 use crate::program::Refusal;
-use crate::scope::{EXCEEDED, Question, Scope};
+use crate::scope::{Question, Scope};
 use crate::value::{Fail, Right, Stage, Val, Verdict};
 
 /// Expressions that are run one after the other and share variables.
@@ -95,7 +95,7 @@ impl Scripts {
         self.list.iter().flatten().filter_map(|script| script.node.as_ref().err().map(String::as_str))
     }
 
-    /// Evaluate all expressions; return their results and what is left of the budget.
+    /// Evaluate all expressions; return their results and the rest of the budget.
     pub fn run(&self, inputs: &Inputs<'_>, budget: u64) -> Result<(Vec<Outcome>, u64), Stop> {
         let scope = self.scope(inputs).map_err(|_| Stop::Spent)?;
         let mut left = budget;
@@ -151,7 +151,7 @@ impl Scripts {
     }
 }
 
-/// Return the right that a request itself is about.
+/// Return the right of a request itself.
 fn requested(request: &Value) -> Right {
     Right {
         stage: Stage::Resource,

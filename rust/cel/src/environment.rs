@@ -13,20 +13,9 @@ use crate::decl::{Decl, Field, Shape};
 use crate::parser;
 use crate::plan::{self, Node, VARIABLES};
 use crate::program::{Refusal, constants};
+use crate::scope::NAMES;
 use crate::source;
 use crate::types::{ATTRIBUTE, Fields, Record, Type};
-
-/// The names of the variables of admission, in the order of a scope's values.
-pub(crate) const NAMES: [&str; 8] = [
-    "object",
-    "oldObject",
-    "namespaceObject",
-    "request",
-    "params",
-    "authorizer",
-    "authorizer.requestResource",
-    VARIABLES,
-];
 
 /// The variables of an expression.
 #[derive(Clone, Debug)]

@@ -24,11 +24,22 @@ pub(crate) struct Run<'a> {
     pub locals: Vec<Val<'a>>,
     pub spent: u64,
     pub limit: u64,
-    /// The variables of an admission request, if the expression is about one.
+    /// The variables of an admission request, if the expression has them.
     pub scope: Option<&'a Scope<'a>>,
 }
 
+/// The maximum cost of a run (`PerCallLimit`).
+pub(crate) const LIMIT: u64 = 1_000_000;
+
+/// The error of an expression that costs more than one may.
+pub(crate) const EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
+
 impl<'a> Run<'a> {
+    /// Return a run of an expression in a scope.
+    pub fn of(scope: &'a Scope<'a>) -> Self {
+        Self { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, scope: Some(scope) }
+    }
+
     fn spend(&mut self, cost: u64) -> Result<(), Fail> {
         self.spent = self.spent.saturating_add(cost);
         if self.spent > self.limit { Err(Fail::Budget) } else { Ok(()) }
@@ -56,7 +67,7 @@ impl<'a> Run<'a> {
             }
             Node::Lazy(name) => {
                 self.spend(2)?;
-                self.scope.map_or_else(|| Err(Fail::overload()), |scope| scope.lazy(name))
+                self.scope.map_or_else(|| Err(Fail::overload()), |scope| lazy(scope, name))
             }
             Node::Check(parts) => {
                 let (subject, verb) = (self.eval(&parts[0])?, self.eval(&parts[1])?);
@@ -333,6 +344,31 @@ impl<'a> Run<'a> {
             (Step::Map | Step::Entries, _) => Val::Map(Table::Own(Rc::new(state.entries))),
         })
     }
+}
+
+/// Return a variable of a policy, evaluated on first use.
+fn lazy<'a>(scope: &'a Scope<'a>, name: &SmolStr) -> Out<'a> {
+    if let Some(found) = scope.found.borrow().get(name) {
+        return found.clone().unwrap_or_else(|| Err(Fail::new(format!("variable \"{name}\" depends on itself"))));
+    }
+    let node = match scope.variables.get(name) {
+        None => return Err(Fail::new(format!("no such key: {name}"))),
+        Some(Err(why)) => {
+            return Err(Fail::new(format!("composited variable \"{name}\" fails to compile: {why}")));
+        }
+        Some(Ok(node)) => node,
+    };
+    scope.found.borrow_mut().insert(name.clone(), None);
+    let mut run = Run::of(scope);
+    let made = run.eval(node);
+    scope.spent.set(scope.spent.get().saturating_add(run.spent));
+    let made = made.map_err(|why| match why {
+        Fail::Error(why) => Fail::new(format!("composited variable \"{name}\" fails to evaluate: {why}")),
+        Fail::Budget => Fail::new(format!("composited variable \"{name}\" fails to evaluate: {EXCEEDED}")),
+        Fail::Asked => Fail::Asked,
+    });
+    scope.found.borrow_mut().insert(name.clone(), Some(made.clone()));
+    made
 }
 
 /// The accumulator of a comprehension.

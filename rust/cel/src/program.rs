@@ -8,15 +8,12 @@ use crate::ast::Expr;
 use crate::checker::{self, Checked};
 use crate::cost;
 use crate::decl::Decl;
-use crate::eval::Run;
+use crate::eval::{LIMIT, Run};
 use crate::parser;
 use crate::plan::{self, Node};
 use crate::source;
 use crate::types::Type;
 use crate::value::{Fail, Val};
-
-/// The maximum cost of a run (`PerCallLimit`).
-pub(crate) const LIMIT: u64 = 1_000_000;
 
 /// A compiled expression of `self` and `oldSelf`.
 #[derive(Debug)]

@@ -6,11 +6,20 @@ use std::collections::HashMap;
 
 use smol_str::SmolStr;
 
-use crate::environment::NAMES;
-use crate::eval::Run;
-use crate::plan::Node;
-use crate::program::LIMIT;
+use crate::plan::{Node, VARIABLES};
 use crate::value::{Fail, Out, Val, Verdict};
+
+/// The names of the variables of admission, in the order of a scope's values.
+pub(crate) const NAMES: [&str; 8] = [
+    "object",
+    "oldObject",
+    "namespaceObject",
+    "request",
+    "params",
+    "authorizer",
+    "authorizer.requestResource",
+    VARIABLES,
+];
 
 /// The question whether a right is granted, in parts.
 pub type Question = Vec<SmolStr>;
@@ -38,31 +47,6 @@ impl<'a> Scope<'a> {
         self.values.get(place)?.clone().map(Ok)
     }
 
-    /// Return a variable of the policy.
-    pub fn lazy(&'a self, name: &SmolStr) -> Out<'a> {
-        if let Some(found) = self.found.borrow().get(name) {
-            return found.clone().unwrap_or_else(|| Err(Fail::new(format!("variable \"{name}\" depends on itself"))));
-        }
-        let node = match self.variables.get(name) {
-            None => return Err(Fail::new(format!("no such key: {name}"))),
-            Some(Err(why)) => {
-                return Err(Fail::new(format!("composited variable \"{name}\" fails to compile: {why}")));
-            }
-            Some(Ok(node)) => node,
-        };
-        self.found.borrow_mut().insert(name.clone(), None);
-        let mut run = Run::of(self);
-        let made = run.eval(node);
-        self.spent.set(self.spent.get().saturating_add(run.spent));
-        let made = made.map_err(|why| match why {
-            Fail::Error(why) => Fail::new(format!("composited variable \"{name}\" fails to evaluate: {why}")),
-            Fail::Budget => Fail::new(format!("composited variable \"{name}\" fails to evaluate: {EXCEEDED}")),
-            Fail::Asked => Fail::Asked,
-        });
-        self.found.borrow_mut().insert(name.clone(), Some(made.clone()));
-        made
-    }
-
     /// Return the decision on a question.
     pub fn decision(&self, question: &Question) -> Out<'a> {
         if let Some(verdict) = self.decisions.get(question) {
@@ -70,15 +54,5 @@ impl<'a> Scope<'a> {
         }
         self.question.borrow_mut().get_or_insert_with(|| question.clone());
         Err(Fail::Asked)
-    }
-}
-
-/// The error of an expression that costs more than one may.
-pub(crate) const EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
-
-impl<'a> Run<'a> {
-    /// Return a run of an expression in a scope.
-    pub(crate) fn of(scope: &'a Scope<'a>) -> Self {
-        Self { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, scope: Some(scope) }
     }
 }

@@ -38,10 +38,10 @@ pub struct Subject<'a> {
 /// The result of an expression as JSON and its error; neither for an empty text.
 pub type Outcome = (Option<Vec<u8>>, Option<String>);
 
-/// What an evaluation leads to.
+/// The end of an evaluation.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Evaluated {
-    /// The results, and what is left of the budget.
+    /// The results, and the rest of the budget.
     Done(Vec<Outcome>, u64),
     /// The expressions cost more than the budget.
     Spent,

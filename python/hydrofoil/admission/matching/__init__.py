@@ -1,1 +1,1 @@
-"""Which requests a webhook or policy is about: rules, selectors, equivalent resources, conditions."""
+"""The requests that concern a webhook or policy: rules, selectors, equivalent resources, conditions."""

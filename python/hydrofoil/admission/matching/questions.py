@@ -15,7 +15,7 @@ ACCOUNTS = "system:serviceaccounts"
 
 
 class Questions:
-    """What the expressions of a request have asked its authorizer (`NewCachingAuthorizer`)."""
+    """The questions of the expressions of a request to its authorizer (`NewCachingAuthorizer`)."""
 
     def __init__(self, a: Attributes) -> None:
         self._a = a
@@ -33,7 +33,7 @@ class Questions:
     ) -> tuple[Found, int]:
         """Evaluate expressions; each question is answered, and then they are evaluated again.
 
-        Return the results, and what is left of the budget: -1 if they cost more. A question costs more than a third of
+        Return the results, and the rest of the budget: -1 if they cost more. A question costs more than a third of
         what an expression may, so that there are few.
         """
         while True:

@@ -43,7 +43,7 @@ class Rule:
     """The names that it is restricted to, if it has any."""
 
     def matches(self, operation: str, resource: Resource, subresource: str, name: str, *, scoped: bool) -> bool:
-        """Report whether a request matches; `scoped`: it is about something in a namespace."""
+        """Report whether a request matches; `scoped`: it concerns an object in a namespace."""
         if self.scope != "*" and (self.scope == "Namespaced") is not scoped:
             return False
         if operation not in self.operations and "*" not in self.operations:

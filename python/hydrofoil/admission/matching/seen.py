@@ -40,7 +40,7 @@ class Seen:
 
     @property
     def scoped(self) -> bool:
-        """Report whether it is about something in a namespace; a namespace itself is not."""
+        """Report whether it concerns an object in a namespace; a namespace itself is not."""
         return bool(self.namespace) and not self.of_namespace
 
     def changed(self) -> None:

@@ -23,7 +23,7 @@ class NamespaceLifecycle(Plugin):
         if operation == "DELETE":
             return resource.storage == ("", "namespaces") and not subresource
         if resource.storage == ("authorization.k8s.io", "localsubjectaccessreviews"):
-            # An answer about the namespace would tell whether it exists.
+            # An answer about the namespace would reveal whether it exists.
             return False
         return operation == "CREATE" and resource.namespaced and self._namespaces is not None
 

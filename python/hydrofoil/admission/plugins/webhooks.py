@@ -50,7 +50,7 @@ class Webhooks(Plugin):
         return found
 
     def _parts(self) -> Parts:
-        """Return what calls need, made when there is a webhook."""
+        """Return the parts that calls use, made when there is a webhook."""
         if self._made is None:
             from hydrofoil.admission.matching.target import Equivalents
             from hydrofoil.admission.webhooks.calls import Calls

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What a server gets; empty for nothing."""
+    """The credentials for a server; empty for none."""
 
     authorization: str = field(default="", repr=False)
     """The value of the header."""
@@ -29,7 +29,7 @@ class Credentials:
         self._users = dict(users or {})
 
     def of(self, client: dict[str, Any]) -> Known:
-        """Return what the server of a clientConfig gets."""
+        """Return the credentials for the server of a clientConfig."""
         if not self._users:
             return NOBODY
         service = client.get("service")

@@ -1,4 +1,4 @@
-"""What mutating and validating webhooks have in common: who is called, and how."""
+"""The common part of mutating and validating webhooks: their choice and their calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DRY_RUN_SAFE = ("None", "NoneOnDryRun")
 
 @dataclass(slots=True)
 class Parts:
-    """What calls need."""
+    """The parts of a server that calls use."""
 
     objects: Objects
     calls: Calls

@@ -23,7 +23,7 @@ MEMORY = "MutatingAdmissionWebhook"
 
 @dataclass(slots=True)
 class Memory:
-    """What the first round tells the second (`webhookReinvokeContext`)."""
+    """The result of the first round, for the second (`webhookReinvokeContext`)."""
 
     output: bytes | None = None
     """The object after the webhooks of a round."""
@@ -33,7 +33,7 @@ class Memory:
     """Those of them that have to be called again."""
 
     def require(self) -> None:
-        """Have all those called again that were called so far: the object has changed."""
+        """Call all those again that were called so far: the object has changed."""
         self.due |= self.invoked
         self.invoked.clear()
 

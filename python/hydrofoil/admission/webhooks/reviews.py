@@ -1,4 +1,4 @@
-"""AdmissionReviews: what is sent, and checks of what comes back (apiserver `pkg/admission/plugin/webhook/request`)."""
+"""AdmissionReviews: requests, and checks of their responses (apiserver `pkg/admission/plugin/webhook/request`)."""
 
 from __future__ import annotations
 

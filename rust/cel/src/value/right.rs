@@ -4,7 +4,7 @@ use smol_str::SmolStr;
 
 use super::Fail;
 
-/// An authorizer, narrowed down to what it is asked about.
+/// An authorizer, narrowed down to one question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Right {
     pub stage: Stage,

@@ -200,7 +200,7 @@ fn missing() -> String {
 fn worded(operation: &str, part: &str, path: &str, why: &str) -> String {
     if why != MISSING {
         return match operation {
-            // Upstream says so.
+            // As in upstream.
             "replace" => format!("error in remove for path: '{path}': {why}"),
             "copy" if part == "from path" => format!("error in copy for from: '{path}': {why}"),
             _ => format!("error in {operation} for path: '{path}': {why}"),

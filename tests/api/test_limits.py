@@ -1,4 +1,4 @@
-"""Requests in flight and the times that connections have (apiserver `maxinflight.go`, `secure_serving.go`)."""
+"""Plain limits on requests in flight, and the times that connections have (apiserver `maxinflight.go`, `secure_serving.go`)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ async def stalled_list(sent: Sender, server: Server, api: aiohttp.ClientSession)
 
 async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> None:
     """429 as plain text with Retry-After; reads have places of their own, and a place that is left is free."""
-    async with serving(Config(port=0, max_mutating_requests_inflight=1)) as (server, api):
+    async with serving(Config(port=0, max_mutating_requests_inflight=1, enable_priority_and_fairness=False)) as (
+        server,
+        api,
+    ):
         reader, writer = await sent(server, POST + BODY[:5])
         await becomes(lambda: server.app.inflight.writing.taken == 1)
         async with api.post(CONFIGMAPS, json={"metadata": {"name": "refused"}}) as r:
@@ -102,7 +105,7 @@ async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> Non
 
 
 async def test_reads_over_the_limit_leave_watches_and_probes_alone(sent: Sender) -> None:
-    async with serving(Config(port=0, max_requests_inflight=1)) as (server, api):
+    async with serving(Config(port=0, max_requests_inflight=1, enable_priority_and_fairness=False)) as (server, api):
         _, writer = await stalled_list(sent, server, api)
         await becomes(lambda: server.app.inflight.reading.taken == 1)
         async with api.get(f"{CONFIGMAPS}/big0") as r:
@@ -157,7 +160,7 @@ async def test_a_request_that_takes_too_long(sent: Sender) -> None:
     """504 where nothing was answered yet, a cut where something was; a watch lasts as long as its client wants."""
     late = {"watch": "1", "fieldSelector": "metadata.name=late"}
     async with (
-        serving(Config(port=0, request_timeout=1.0)) as (server, api),
+        serving(Config(port=0, request_timeout=1.0, enable_priority_and_fairness=False)) as (server, api),
         api.get(CONFIGMAPS, params=late) as watch,
     ):
         reader, _ = await sent(server, POST + BODY[:5])

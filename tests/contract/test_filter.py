@@ -16,9 +16,13 @@ from hydrofoil.server.metrics import Metrics
 from tests.contract.requests import requested
 
 
-def stages(route: Handler, *, reading: int = 400) -> Stages:
-    places, acting = InFlight(reading, 0, lambda _: None), Impersonation(ALWAYS_ALLOW)
-    return Stages(Chance(), 60.0, places, Metrics(), lambda _: ADMIN, acting, ALWAYS_ALLOW, ALWAYS_ALLOW, route)
+def limits(reading: int = 400) -> InFlight:
+    return InFlight(reading, 0, lambda _: None)
+
+
+def stages(route: Handler, places: InFlight | None = None) -> Stages:
+    limit, acting = (places or limits()).filter, Impersonation(ALWAYS_ALLOW)
+    return Stages(Chance(), 60.0, limit, Metrics(), lambda _: ADMIN, acting, ALWAYS_ALLOW, ALWAYS_ALLOW, route)
 
 
 async def fine(_: Context) -> Answer:
@@ -51,10 +55,10 @@ async def test_a_refusal_is_an_answer_too() -> None:
         seen.append(answer.status)
         return answer
 
-    full = stages(fine, reading=1)
-    full.inflight.reading.taken = 1
+    full = limits(1)
+    full.reading.taken = 1
     context = requested("GET", "/api/v1/pods")
-    answer = await chain(full, outer=[journal])(context)
+    answer = await chain(stages(fine, full), outer=[journal])(context)
     assert seen == [answer.status] == [429]
 
 
@@ -79,13 +83,13 @@ async def test_refusals_come_before_the_route_is_asked() -> None:
 
 async def test_a_place_is_given_back_when_the_request_has_ended() -> None:
     """Not when the answer was made: a stream holds its place until its last byte."""
-    some = stages(fine)
+    some = limits()
     context = requested("GET", "/api/v1/pods")
-    await chain(some)(context)
-    assert some.inflight.reading.taken == 1
+    await chain(stages(fine, some))(context)
+    assert some.reading.taken == 1
     context.ended(200, True)
     context.ended(500, False)
-    assert some.inflight.reading.taken == 0
+    assert some.reading.taken == 0
 
 
 async def test_the_end_is_told_once_and_to_all() -> None:

@@ -72,8 +72,6 @@ class Parts:
         """Whether a deletion may remove an unreadable object."""
         self.upgrades_create = gates.enabled("AuthorizePodWebsocketUpgradeCreatePermission")
         """Whether a WebSocket to a pod needs the right to create, too."""
-        self.constant = b""
-        """Header lines common to all answers."""
 
 
 class Context:

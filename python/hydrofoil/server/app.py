@@ -23,11 +23,14 @@ from hydrofoil.authentication.service import Authentication
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.endpoints.context import Parts
+from hydrofoil.endpoints.context import Filter, Parts
+from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.log import LEVEL, log
 from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
+from hydrofoil.fairness.metrics import FlowMetrics
+from hydrofoil.fairness.service import Fairness
 from hydrofoil.files import Files
 from hydrofoil.outbound.services import Services
 from hydrofoil.registry.kinds.flowcontrol import Dangling
@@ -96,6 +99,7 @@ class App:
         self.inflight = InFlight(
             config.max_requests_inflight, config.max_mutating_requests_inflight, self.metrics.dropped
         )
+        self.fairness = self._fairness()
         self._audit_counts = AuditCounts()
         self.audit = self._auditing()
         self._measure()
@@ -133,7 +137,7 @@ class App:
         stages = Stages(
             self.chance,
             timeout,
-            self.inflight,
+            self._limit(),
             self.metrics,
             self.authentication.login,
             Impersonation(authorizer, constrained=self.gates.enabled("ConstrainedImpersonation")),
@@ -144,6 +148,24 @@ class App:
         )
         outer = [log] if config.verbosity >= LEVEL else []
         self.wire = Wire(chain(stages, outer=outer), parts)
+
+    def _limit(self) -> Filter:
+        """Return the filter that limits requests in flight."""
+        if self.fairness is None:
+            return self.inflight.filter
+        return fairness(self.fairness, self.metrics.dropped)
+
+    def _fairness(self) -> Fairness | None:
+        """Return priority and fairness, if it is on. Raise ValueError with one line."""
+        config = self.config
+        if not config.enable_priority_and_fairness:
+            return None
+        reading, writing = config.max_requests_inflight, config.max_mutating_requests_inflight
+        if not reading + writing:
+            why = "they must add up to something positive"
+            text = f"MaxRequestsInFlight={reading} and MaxMutatingRequestsInFlight={writing}"
+            raise ValueError(f"invalid configuration: {text}; {why}")
+        return Fairness(self.registry, self.hub, self.clock, reading + writing)
 
     def _auditing(self) -> Audit | None:
         """Return the auditing that the flags ask for. Raise ValueError with one line."""
@@ -158,7 +180,12 @@ class App:
     def _measure(self) -> None:
         """Fill the metrics of this server."""
         self.metrics.watch_store(self.registry)
-        self.metrics.watch_requests(self.inflight)
+        if self.fairness is None:
+            self.metrics.watch_requests(lambda: self.inflight.reading.taken, lambda: self.inflight.writing.taken)
+        else:
+            found = FlowMetrics(self.fairness)
+            self.metrics.watch_requests(*found.executing)
+            self.metrics.show([found])
         self.metrics.show_gates(self.gates)
         own = [self._audit_counts, self._admission_metrics]
         self.metrics.show([*self.authorization.collectors, *own])
@@ -200,6 +227,8 @@ class App:
         await self.admission.close()
         await self._availability.close()
         await self._dangling.close()
+        if self.fairness is not None:
+            await self.fairness.close()
         if self._extensions is not None:
             await self._extensions.close()
         await self.api_services.close()
@@ -212,16 +241,10 @@ class App:
         for listener in self.listeners:
             listener()
 
-    def flow_control(self) -> None:
-        """Set the header of flow schema and priority level, the same for every request, once the objects exist."""
-        lines = []
-        for header, plural in (("FlowSchema", "flowschemas"), ("PriorityLevel", "prioritylevelconfigurations")):
-            resource = self.catalog.find("flowcontrol.apiserver.k8s.io", "v1", plural)
-            if resource is not None:
-                stored = self.registry.collection(resource).get(resource.native, "", "exempt")
-                if stored is not None:
-                    lines.append(f"X-Kubernetes-PF-{header}-UID: {stored.uid}\r\n")
-        self._parts.constant = "".join(lines).encode()
+    async def flow_control(self) -> None:
+        """Divide the requests in flight by the objects that exist."""
+        if self.fairness is not None:
+            await self.fairness.start()
 
 
 def secured(config: Config) -> bool:

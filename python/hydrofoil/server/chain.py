@@ -14,7 +14,6 @@ from hydrofoil.endpoints.filters.authentication import Login, authentication
 from hydrofoil.endpoints.filters.authorization import authorization
 from hydrofoil.endpoints.filters.deadline import deadline
 from hydrofoil.endpoints.filters.impersonation import impersonation
-from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.metrics import metrics
 from hydrofoil.endpoints.filters.recover import recover
 from hydrofoil.endpoints.filters.request_info import request_info
@@ -33,7 +32,8 @@ class Stages:
     chance: Chance
     request_timeout: float
     """The time limit of an answer, in seconds."""
-    inflight: InFlight
+    limit: Filter
+    """The limit on requests in flight."""
     metrics: Metrics
     login: Login
     impersonation: Impersonation
@@ -56,7 +56,7 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         deadline(stages.request_timeout),
         *identified(stages),
         impersonation(stages.impersonation),
-        stages.inflight.filter,
+        stages.limit,
         authorization(stages.authorizer, stages.others),
         *inner,
         metrics(stages.metrics.answered, stages.metrics.watching),

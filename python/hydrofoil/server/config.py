@@ -11,6 +11,7 @@ from hydrofoil.authentication.options import AuthenticationOptions
 from hydrofoil.authorization.options import AuthorizationOptions
 from hydrofoil.controllers.options import ControllerOptions
 from hydrofoil.endpoints.options import EndpointOptions
+from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
 from hydrofoil.server.options import LifeOptions, ListenOptions
 from hydrofoil.storage.options import StorageOptions
@@ -27,6 +28,7 @@ class Config(
     ApiOptions,
     RegistryOptions,
     EndpointOptions,
+    FairnessOptions,
     StorageOptions,
     LifeOptions,
 ):

@@ -122,8 +122,8 @@ class Metrics:
         """Expose the numbers of used service account tokens."""
         self.registry.register(_TokenUses(counts))
 
-    def watch_requests(self, inflight: InFlight) -> None:
-        """Expose the number of requests in flight."""
+    def watch_requests(self, reading: Callable[[], int], writing: Callable[[], int]) -> None:
+        """Expose the number of requests in flight, by functions that return it."""
         kinds = Gauge(
             "apiserver_current_inflight_requests",
             "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
@@ -131,8 +131,8 @@ class Metrics:
             ("request_kind",),
             registry=self.registry,
         )
-        kinds.labels("readOnly").set_function(lambda: inflight.reading.taken)
-        kinds.labels("mutating").set_function(lambda: inflight.writing.taken)
+        kinds.labels("readOnly").set_function(reading)
+        kinds.labels("mutating").set_function(writing)
 
     def show(self, collectors: Iterable[Collector]) -> None:
         """Expose the metrics of other rooms."""

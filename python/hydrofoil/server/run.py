@@ -126,7 +126,7 @@ class Server:
         await self.app.api_services.load()
         roles = self.app.authorization.reconciles
         await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates, roles=roles)
-        self.app.flow_control()
+        await self.app.flow_control()
         self._web = Connections(
             self.app.wire,
             keepalive_timeout=config.idle_timeout,

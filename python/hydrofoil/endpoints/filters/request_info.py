@@ -24,7 +24,7 @@ def request_info(chance: Chance) -> Filter:
         if audit is None or not audit.isprintable() or len(audit) > 64:
             audit = f"{prefix}{next(numbers) & 0xFFFFFFFFFFFF:012x}"
         context.audit_id = audit
-        context.common = b"Audit-Id: %s\r\n%s%s" % (audit.encode(), CACHE_CONTROL, context.parts.constant)
+        context.common = b"Audit-Id: %s\r\n%s" % (audit.encode(), CACHE_CONTROL)
         context.info = parse(request.method, request.raw_path)
         return inner(context)
 

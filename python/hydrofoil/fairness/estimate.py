@@ -1,0 +1,60 @@
+"""The estimated work of requests (apiserver `pkg/util/flowcontrol/request`)."""
+
+from __future__ import annotations
+
+import math
+from urllib.parse import parse_qsl
+
+from hydrofoil.fairness.flow import ONE, Work
+from hydrofoil.options import TRUE
+from hydrofoil.registry.objects import Objects
+from hydrofoil.request import RequestInfo
+
+OBJECTS = 100
+"""The objects of a list that take one seat."""
+WATCHERS = 10
+"""The watchers of a change that take one seat."""
+EVENT_SECONDS = 0.005
+"""How long they take it."""
+MOST = 10
+"""The seats of one request, at most."""
+CHANGES = frozenset(("create", "update", "patch", "delete"))
+
+
+def estimate(objects: Objects, info: RequestInfo, most: int) -> Work:
+    """Return the work of a request in a level whose requests take at most this many seats; 0 means no such limit."""
+    limit = min(most, MOST) if most else MOST
+    if info.verb in ("list", "watch"):
+        return Work(max(1, min(limit, listed(objects, info))))
+    if info.verb in CHANGES:
+        return changed(objects, info, limit)
+    return ONE
+
+
+def listed(objects: Objects, info: RequestInfo) -> int:
+    """Return the seats of a list or of the initial events of a watch, before their limit."""
+    if info.subject:
+        return 1
+    given = dict(parse_qsl(info.query, keep_blank_values=True)) if info.query else {}
+    version = given.get("resourceVersion", "")
+    if info.verb == "watch" and given.get("sendInitialEvents") not in TRUE and version not in ("", "0"):
+        return 1
+    resource = objects.catalog.find(info.group, info.version, info.resource)
+    if resource is None or "list" not in resource.verbs:
+        return 1
+    return math.ceil(objects.collection(resource).stats()[0] / OBJECTS)
+
+
+def changed(objects: Objects, info: RequestInfo, limit: int) -> Work:
+    """Return the work of a change: afterwards its watchers take seats, fewer for a longer time above the limit."""
+    if info.resource == "serviceaccounts" and info.subresource == "token":
+        return ONE
+    resource = objects.catalog.find(info.group, info.version, info.resource)
+    if resource is None or "list" not in resource.verbs:
+        return ONE
+    watchers = objects.collection(resource).stats().watchers
+    if watchers < WATCHERS:
+        return ONE
+    seats = math.ceil(watchers / WATCHERS)
+    last = min(seats, limit)
+    return Work(1, last, seats * EVENT_SECONDS / last)

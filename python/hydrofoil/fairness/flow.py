@@ -1,0 +1,104 @@
+"""Requests of one flow schema in one priority level, and their counts."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SECONDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
+"""The buckets of durations (`requestDurationSecondsBuckets`)."""
+SEATS = (1.0, 2.0, 4.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The estimated work of a request (apiserver `flowcontrol/request/width.go`)."""
+
+    first: int = 1
+    """Seats while it runs."""
+    last: int = 0
+    """Seats afterwards, while watchers get their events."""
+    extra: float = 0.0
+    """How long that is, in seconds."""
+
+    @property
+    def most(self) -> int:
+        """Return the seats that it takes."""
+        return max(self.first, self.last)
+
+
+ONE = Work()
+
+
+class Histogram:
+    """A cheap histogram: numbers by bucket."""
+
+    __slots__ = ("buckets", "counts", "sum")
+
+    def __init__(self, buckets: Sequence[float]) -> None:
+        self.buckets = buckets
+        self.counts = [0] * (len(buckets) + 1)
+        self.sum = 0.0
+
+    def observe(self, value: float) -> None:
+        """Count a value."""
+        self.counts[bisect_left(self.buckets, value)] += 1
+        self.sum += value
+
+    def cumulative(self) -> list[tuple[str, float]]:
+        """Return the upper bounds and the numbers up to them."""
+        total, found = 0, []
+        for bound, count in zip((*map(str, self.buckets), "+Inf"), self.counts, strict=True):
+            total += count
+            found.append((bound, float(total)))
+        return found
+
+
+class Counts:
+    """The counts of one schema in one level: `apiserver_flowcontrol_...`."""
+
+    __slots__ = (
+        "dispatched",
+        "executing",
+        "execution",
+        "level",
+        "rejected",
+        "schema",
+        "seats",
+        "unfit",
+        "waited",
+        "waiting",
+        "waiting_seats",
+        "work",
+    )
+
+    def __init__(self, schema: str, level: str) -> None:
+        self.schema = schema
+        self.level = level
+        self.executing = self.seats = self.waiting = self.waiting_seats = self.dispatched = self.unfit = 0
+        self.rejected: dict[str, int] = {}
+        self.execution = {"regular": Histogram(SECONDS), "watch": Histogram(SECONDS)}
+        self.waited = {"true": Histogram(SECONDS), "false": Histogram(SECONDS)}
+        self.work = Histogram(SEATS)
+
+    def reject(self, reason: str) -> None:
+        """Count a refusal."""
+        self.rejected[reason] = self.rejected.get(reason, 0) + 1
+
+    def took(self, seconds: float) -> None:
+        """Count the duration of a request."""
+        self.execution["regular"].observe(seconds)
+
+
+class Flow:
+    """The requests that share a hand of queues: those of a schema with the same distinguisher."""
+
+    __slots__ = ("counts", "distinguisher", "hand", "lines")
+
+    def __init__(self, counts: Counts, distinguisher: str, hand: tuple[int, ...], lines: bytes) -> None:
+        self.counts = counts
+        self.distinguisher = distinguisher
+        self.hand = hand
+        self.lines = lines
+        """The header lines of answers."""

@@ -1,0 +1,115 @@
+"""Metrics of priority and fairness, under upstream's names (apiserver `pkg/util/flowcontrol/metrics`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from hydrofoil.fairness.flow import Counts
+from hydrofoil.fairness.level import Level
+from hydrofoil.fairness.service import Fairness
+
+PREFIX = "apiserver_flowcontrol_"
+READS = frozenset(("get", "list", "watch"))
+BOTH = ("priority_level", "flow_schema")
+GAUGES: tuple[tuple[str, str, Callable[[Counts], float]], ...] = (
+    ("current_inqueue_requests", "[BETA] Number of requests currently pending in queues", lambda c: c.waiting),
+    ("current_inqueue_seats", "[ALPHA] Number of seats currently pending in queues", lambda c: c.waiting_seats),
+    (
+        "current_executing_requests",
+        "[BETA] Number of requests in initial (for a WATCH) or any (for a non-WATCH) execution stage",
+        lambda c: c.executing,
+    ),
+    (
+        "current_executing_seats",
+        "[BETA] Concurrency (number of seats) occupied by the currently executing requests",
+        lambda c: c.seats,
+    ),
+)
+LEVELS: tuple[tuple[str, str, Callable[[Level], float]], ...] = (
+    ("nominal_limit_seats", "[BETA] Nominal number of execution seats", lambda v: v.seats.nominal),
+    ("lower_limit_seats", "[ALPHA] Configured lower bound on number of execution seats", lambda v: v.seats.least),
+    ("upper_limit_seats", "[ALPHA] Configured upper bound on number of execution seats", lambda v: v.seats.most),
+    ("current_limit_seats", "[ALPHA] current derived number of execution seats", lambda v: v.current),
+    ("target_seats", "[ALPHA] Seat allocation targets", lambda v: v.target),
+    ("current_r", "[ALPHA] R(time of last change)", lambda v: v.queues.now),
+    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.demand.high),
+    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.demand.average),
+    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.demand.deviation),
+    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.demand.smoothed),
+)
+
+
+class FlowMetrics(Collector):
+    """The families of one server; its counts are plain numbers until someone looks."""
+
+    def __init__(self, fairness: Fairness) -> None:
+        self._fairness = fairness
+
+    @property
+    def executing(self) -> tuple[Callable[[], int], Callable[[], int]]:
+        """Return functions that count the requests in flight: those that read, and those that write."""
+
+        def count(writes: bool) -> int:
+            running = [t.request for level in self._fairness.levels.values() for t in level.queues.running]
+            return sum(r is not None and (r.info.verb not in READS) is writes for r in running)
+
+        return partial(count, False), partial(count, True)
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the families."""
+        every = list(self._fairness.counts.values())
+        for name, text, gauged in GAUGES:
+            gauge = GaugeMetricFamily(PREFIX + name, text, labels=BOTH)
+            for c in every:
+                gauge.add_metric((c.level, c.schema), gauged(c))
+            yield gauge
+        text = "[BETA] Number of requests executed by API Priority and Fairness subsystem"
+        yield counter("dispatched_requests", text, BOTH, (((c.level, c.schema), c.dispatched) for c in every))
+        text = (
+            "[ALPHA] Number of times a dispatch attempt resulted in a non accommodation due to lack of available seats"
+        )
+        samples = [((c.level, c.schema), c.unfit) for c in every if c.unfit]
+        yield counter("request_dispatch_no_accommodation", text, BOTH, samples)
+        text = "[BETA] Number of requests rejected by API Priority and Fairness subsystem"
+        refusals = [((c.level, c.schema, why), n) for c in every for why, n in c.rejected.items()]
+        yield counter("rejected_requests", text, (*BOTH, "reason"), refusals)
+        yield from self._histograms(every)
+        for name, text, measured in LEVELS:
+            gauge = GaugeMetricFamily(PREFIX + name, f"{text} for each priority level", labels=BOTH[:1])
+            for level, found in sorted(self._fairness.levels.items()):
+                gauge.add_metric((level,), measured(found))
+            yield gauge
+        text = "[ALPHA] Fair fraction of server's concurrency to allocate to each priority level that can use it"
+        yield GaugeMetricFamily(PREFIX + "seat_fair_frac", text, self._fairness.fraction)
+
+    @staticmethod
+    def _histograms(every: list[Counts]) -> Iterable[Metric]:
+        text = "[BETA] Length of time a request spent waiting in its queue"
+        waits = HistogramMetricFamily(PREFIX + "request_wait_duration_seconds", text, labels=(*BOTH, "execute"))
+        text = "[ALPHA] Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution"
+        runs = HistogramMetricFamily(PREFIX + "request_execution_seconds", text, labels=(*BOTH, "type"))
+        text = "[ALPHA] Number of estimated seats (maximum of initial and final seats) associated with requests"
+        seats = HistogramMetricFamily(PREFIX + "work_estimated_seats", text, labels=BOTH)
+        for c in every:
+            for family, by in ((waits, c.waited), (runs, c.execution)):
+                for label, h in by.items():
+                    if any(h.counts):
+                        family.add_metric((c.level, c.schema, label), h.cumulative(), h.sum)
+            seats.add_metric((c.level, c.schema), c.work.cumulative(), c.work.sum)
+        yield waits
+        yield runs
+        yield seats
+
+
+def counter(
+    name: str, text: str, labels: tuple[str, ...], samples: Iterable[tuple[tuple[str, ...], int]]
+) -> CounterMetricFamily:
+    """Return a counter of several labels."""
+    family = CounterMetricFamily(PREFIX + name, text, labels=labels)
+    for values, value in samples:
+        family.add_metric(values, value)
+    return family

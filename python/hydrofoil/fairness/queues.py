@@ -1,0 +1,291 @@
+"""The queues of one priority level (apiserver `pkg/util/flowcontrol/fairqueuing/queueset`).
+
+Each queue gets the same share of the level. Progress is measured in virtual time, in seat-seconds: a queue's next
+request begins where its former ones end, and the one that ends first is served. Unlike upstream's, this time is that of
+the request served last (start-time fair queueing): seats are seldom short here, but the time of the loop is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.fairness.demand import Demand
+from hydrofoil.fairness.flow import Flow, Work
+from hydrofoil.request import Incoming
+
+GUESS = 0.003
+"""The seconds that a request is expected to take before it has run."""
+REJECTED_LIMIT, REJECTED_FULL, REJECTED_LATE = "concurrency-limit", "queue-full", "time-out"
+"""The reasons of refusals in metrics."""
+
+
+class Ticket:
+    """One request of a level: waiting, or on its seats."""
+
+    __slots__ = ("arrived", "counts", "flow", "granted", "queue", "queues", "request", "seats", "started", "work")
+
+    def __init__(self, queues: Queues, flow: Flow, work: Work) -> None:
+        self.queues = queues
+        self.flow = flow
+        self.counts = flow.counts
+        self.work = work
+        self.seats = work.most
+        self.queue: Queue | None = None
+        self.granted: asyncio.Future[None] | None = None
+        """Done when its turn has come, or its wait has ended."""
+        self.arrived = self.started = 0.0
+        self.request: Incoming | None = None
+        """The request itself, for the pages that list them."""
+
+    @property
+    def executing(self) -> bool:
+        """Report whether the request has its seats."""
+        return self.started > 0.0
+
+    @property
+    def total(self) -> float:
+        """Return its work in seat-seconds, as far as is known before it runs."""
+        return self.work.first * GUESS + self.work.last * self.work.extra
+
+    def end(self, _: object = None) -> None:
+        """Give the seats back, at once or when watchers have their events."""
+        self.queues.finish(self)
+
+
+@dataclass(slots=True, eq=False)
+class Queue:
+    """Requests that wait for their turn, first in, first out."""
+
+    waiting: deque[Ticket]
+    executing: int = 0
+    seats: int = 0
+    """The seats in use by requests of this queue."""
+    next: float = 0.0
+    """The virtual time at which the next request begins."""
+    work: float = 0.0
+    """The work of the waiting requests, in seat-seconds."""
+
+    @property
+    def active(self) -> bool:
+        """Report whether any request is waiting or running."""
+        return bool(self.waiting) or self.executing > 0
+
+
+class Queues:
+    """Seats and queues of a level. It runs on the loop: nothing in it waits."""
+
+    def __init__(self, clock: Clock, *, exempt: bool = False) -> None:
+        self._clock = clock
+        self.exempt = exempt
+        """Whether the level has no limit."""
+        self.limit = 0
+        """The seats that may be in use."""
+        self.length = 0
+        self.queues: list[Queue] = []
+        self.demand = Demand()
+        self.waiting = 0
+        self.executing = 0
+        self.seats = 0
+        """The seats in use, those included that watchers take after their request."""
+        self.wanted = 0
+        """The seats that waiting requests want."""
+        self.dispatched = self.rejected = self.late = 0
+        self.running: dict[Ticket, None] = {}
+        self.admits: Callable[[], bool] = always
+        """Report whether the loop has time for another waiting request."""
+        self.backlog: dict[Queue, None] = {}
+        """Queues with waiting requests, in the order in which they are looked at."""
+        self.now = 0.0
+        """The virtual time: where the request served last began."""
+        self._deals = 0
+
+    def configure(self, limit: int, count: int, length: int) -> None:
+        """Set the seats, the number of queues, and their length."""
+        self.limit, self.length = limit, length
+        while len(self.queues) < count:
+            self.queues.append(Queue(deque()))
+        while len(self.queues) > count and not self.queues[-1].active:
+            self.queues.pop()
+        self.dispatch()
+
+    @property
+    def idle(self) -> bool:
+        """Report whether no request is waiting or running."""
+        return not self.waiting and not self.executing
+
+    def start(self, flow: Flow, work: Work, *, busy: bool = False) -> Ticket | None:
+        """Return the ticket of a request: on its seats, or waiting if `granted` is set; None if it is refused.
+
+        `busy`: it waits for its turn even where seats are free.
+        """
+        ticket = Ticket(self, flow, work)
+        if self.exempt or not self.queues:
+            if not self._fits(ticket.seats):
+                self.rejected += 1
+                flow.counts.reject(REJECTED_LIMIT)
+                return None
+            self._run(ticket)
+            return ticket
+        queue = self._choose(flow)
+        if len(queue.waiting) >= self.length and (busy or self.seats >= self.limit):
+            self.rejected += 1
+            flow.counts.reject(REJECTED_FULL)
+            return None
+        # An idle queue gathers no share for later.
+        queue.next = max(queue.next, self.now)
+        ticket.queue = queue
+        if not self.waiting and not busy and self._fits(ticket.seats):
+            self._run(ticket)
+            return ticket
+        self._wait(ticket, queue)
+        self.dispatch()
+        return ticket
+
+    def _choose(self, flow: Flow) -> Queue:
+        """Return the queue of a flow's hand with the least waiting work; each time another one is looked at first."""
+        cards = flow.hand
+        size = len(cards)
+        self._deals += 1
+        best = self.queues[cards[self._deals % size]]
+        if self.waiting:
+            for at in range(1, size):
+                queue = self.queues[cards[(self._deals + at) % size]]
+                if queue.work < best.work:
+                    best = queue
+        return best
+
+    def _wait(self, ticket: Ticket, queue: Queue) -> None:
+        ticket.granted = asyncio.get_running_loop().create_future()
+        ticket.arrived = stopwatch()
+        queue.waiting.append(ticket)
+        queue.work += ticket.total
+        self.backlog[queue] = None
+        self.waiting += 1
+        self.wanted += ticket.seats
+        ticket.counts.waiting += 1
+        ticket.counts.waiting_seats += ticket.seats
+        self.demand.set(self.seats + self.wanted)
+
+    def _leave(self, ticket: Ticket, queue: Queue) -> None:
+        """Take a request out of its queue."""
+        queue.work -= ticket.total
+        self.waiting -= 1
+        self.wanted -= ticket.seats
+        ticket.counts.waiting -= 1
+        ticket.counts.waiting_seats -= ticket.seats
+        if not queue.waiting:
+            queue.work = 0.0
+            del self.backlog[queue]
+
+    def _run(self, ticket: Ticket) -> None:
+        queue, counts, seats = ticket.queue, ticket.counts, ticket.seats
+        ticket.started = stopwatch()
+        self.executing += 1
+        self.dispatched += 1
+        self.seats += seats
+        self.running[ticket] = None
+        counts.executing += 1
+        counts.dispatched += 1
+        counts.seats += seats
+        if queue is not None:
+            queue.executing += 1
+            queue.seats += seats
+            self.now = max(self.now, queue.next)
+            queue.next += ticket.total
+        if not self.exempt:
+            self.demand.set(self.seats + self.wanted)
+        elif self.seats > self.demand.most:
+            self.demand.most = self.seats
+
+    def _fits(self, seats: int) -> bool:
+        """Report whether seats are free; a request that needs more than there are runs alone."""
+        if self.exempt:
+            return True
+        if seats > self.limit:
+            return not self.executing
+        return self.seats + seats <= self.limit
+
+    def dispatch(self) -> None:
+        """Run waiting requests while seats are free and the loop has time: the queue that ends first is next."""
+        while self.backlog and self.seats < self.limit:
+            best, least = None, 0.0
+            for queue in self.backlog:
+                end = queue.next + queue.waiting[0].total
+                if best is None or end < least:
+                    best, least = queue, end
+            assert best is not None, "there is a backlog"
+            ticket = best.waiting[0]
+            if not self._fits(ticket.seats):
+                ticket.counts.unfit += 1
+                return
+            if not self.admits():
+                return
+            best.waiting.popleft()
+            # The others are looked at first where several end at the same time.
+            del self.backlog[best]
+            self.backlog[best] = None
+            self._leave(ticket, best)
+            self._run(ticket)
+            granted = ticket.granted
+            assert granted is not None, "it was waiting"
+            if not granted.done():
+                granted.set_result(None)
+
+    def expire(self, ticket: Ticket) -> None:
+        """End the wait of a request: it is refused, or its client has disconnected."""
+        queue = ticket.queue
+        if ticket.executing or queue is None:
+            return
+        queue.waiting.remove(ticket)
+        self._leave(ticket, queue)
+        self.rejected += 1
+        self.late += 1
+        ticket.counts.reject(REJECTED_LATE)
+        self.demand.set(self.seats + self.wanted)
+        if ticket.granted is not None and not ticket.granted.done():
+            ticket.granted.set_result(None)
+
+    def finish(self, ticket: Ticket) -> None:
+        """End a request, and run others."""
+        if ticket not in self.running:
+            return
+        del self.running[ticket]
+        took = stopwatch() - ticket.started
+        counts, queue = ticket.counts, ticket.queue
+        self.executing -= 1
+        counts.executing -= 1
+        counts.took(took)
+        if queue is None:
+            self._release(ticket)
+            return
+        queue.executing -= 1
+        # The share was charged with a guess.
+        queue.next -= ticket.work.first * (GUESS - took)
+        if ticket.work.extra > 0.0:
+            self._clock.later(ticket.work.extra, lambda: self._late(ticket))
+        else:
+            self._release(ticket)
+            if self.backlog:
+                self.dispatch()
+
+    def _late(self, ticket: Ticket) -> None:
+        """Give seats back when watchers have their events."""
+        self._release(ticket)
+        self.dispatch()
+
+    def _release(self, ticket: Ticket) -> None:
+        self.seats -= ticket.seats
+        ticket.counts.seats -= ticket.seats
+        if ticket.queue is not None:
+            ticket.queue.seats -= ticket.seats
+        if not self.exempt:
+            self.demand.set(self.seats + self.wanted)
+
+
+def always() -> bool:
+    """Admit every request."""
+    return True

@@ -1,4 +1,4 @@
-"""Plain limits on requests in flight, and the times that connections have (apiserver `maxinflight.go`, `secure_serving.go`)."""
+"""Plain limits on requests, and the times that connections have (apiserver `maxinflight.go`, `secure_serving.go`)."""
 
 from __future__ import annotations
 

@@ -96,11 +96,9 @@ class App:
         grace = config.livez_grace_period
         self.health = Health(self.catalog.checks, grace, self.clock.seconds, self.storage.problem)
         self.metrics = Metrics()
-        self.inflight = InFlight(
-            config.max_requests_inflight, config.max_mutating_requests_inflight, self.metrics.dropped
-        )
+        limits = config.max_requests_inflight, config.max_mutating_requests_inflight
+        self.inflight = InFlight(*limits, self.metrics.dropped)
         self.fairness = self._fairness()
-        self._audit_counts = AuditCounts()
         self.audit = self._auditing()
         self._measure()
         backends = Backends(self._services)
@@ -170,6 +168,7 @@ class App:
     def _auditing(self) -> Audit | None:
         """Return the auditing that the flags ask for. Raise ValueError with one line."""
         config = self.config
+        self._audit_counts = AuditCounts()
         check_audit(config)
         if not config.audit_policy_file and not config.audit_log_path:
             return None

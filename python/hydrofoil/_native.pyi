@@ -130,10 +130,12 @@ class Expressions:
         params: Document | None,
         decisions: list[tuple[list[str], tuple[bool, str, str | None]]],
         budget: int,
+        patience: int | None,
     ) -> tuple[list[tuple[bytes | None, str | None]], int, list[str] | None]:
         """Return results as JSON or errors, what is left of the budget, and a question to be answered first.
 
-        The rest is -1 if they cost more. A question is answered by its decision in a further call.
+        The rest is -1 if they cost more, and -2 if they cost more than `patience`: without it, call this off the
+        loop. A question is answered by its decision in a further call.
         """
 
 @final
@@ -151,6 +153,7 @@ class ResourceType:
     def apply(
         self, clock: Clock, live: Stored | None, config: bytes, manager: str, subresource: str, force: bool
     ) -> tuple[Draft, list[str]]: ...
+    def overlay(self, object: bytes, config: bytes) -> bytes: ...
     def empty(self) -> Draft: ...
     @property
     def kind(self) -> str: ...

@@ -20,6 +20,7 @@ from hydrofoil.admission.plugins.limit_ranger import LimitRanger
 from hydrofoil.admission.plugins.node_restriction import NodeRestriction
 from hydrofoil.admission.plugins.owner_references import OwnerReferences
 from hydrofoil.admission.plugins.pod_security import PodSecurity
+from hydrofoil.admission.plugins.policies import MutatingAdmissionPolicy, ValidatingAdmissionPolicy
 from hydrofoil.admission.plugins.priority import Priority
 from hydrofoil.admission.plugins.pvc_resize import PersistentVolumeClaimResize
 from hydrofoil.admission.plugins.quota import ResourceQuota
@@ -53,6 +54,8 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
         "ClusterTrustBundleAttest": ClusterTrustBundleAttest,
         "CertificateSubjectRestriction": CertificateSubjectRestriction,
         "DefaultIngressClass": lambda: DefaultIngressClass(registry),
+        "MutatingAdmissionPolicy": lambda: MutatingAdmissionPolicy(around),
+        "ValidatingAdmissionPolicy": lambda: ValidatingAdmissionPolicy(around),
         "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(around),
         "ValidatingAdmissionWebhook": lambda: ValidatingAdmissionWebhook(around),
         "ResourceQuota": lambda: ResourceQuota(registry),

@@ -14,6 +14,7 @@ from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import Hub
 
 if TYPE_CHECKING:
+    from hydrofoil.admission.policies.metrics import Metrics as PolicyMetrics
     from hydrofoil.admission.webhooks.metrics import Metrics as WebhookMetrics
 
 
@@ -21,21 +22,30 @@ class Measures(Collector):
     """Metrics that are made when something is to be counted."""
 
     def __init__(self) -> None:
-        self.made: dict[str, WebhookMetrics] = {}
+        self._webhooks: WebhookMetrics | None = None
+        self._policies: PolicyMetrics | None = None
 
     def webhooks(self) -> WebhookMetrics:
         """Return the metrics of webhooks, which both kinds share."""
-        found = self.made.get("webhooks")
-        if found is None:
+        if self._webhooks is None:
             from hydrofoil.admission.webhooks.metrics import Metrics
 
-            found = self.made["webhooks"] = Metrics()
-        return found
+            self._webhooks = Metrics()
+        return self._webhooks
+
+    def policies(self) -> PolicyMetrics:
+        """Return the metrics of policies, which both kinds share."""
+        if self._policies is None:
+            from hydrofoil.admission.policies.metrics import Metrics
+
+            self._policies = Metrics()
+        return self._policies
 
     def collect(self) -> Iterable[Metric]:
         """Return what was counted."""
-        for made in self.made.values():
-            yield from made.collect()
+        for made in (self._webhooks, self._policies):
+            if made is not None:
+                yield from made.collect()
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ pub enum Stop {
     Spent,
     /// The authorizer has to be asked first.
     Asks(Question),
+    /// The expressions cost more than the patience of the caller.
+    Long,
 }
 
 impl Scripts {
@@ -95,9 +97,10 @@ impl Scripts {
         self.list.iter().flatten().filter_map(|script| script.node.as_ref().err().map(String::as_str))
     }
 
-    /// Evaluate all expressions; return their results and the rest of the budget.
-    pub fn run(&self, inputs: &Inputs<'_>, budget: u64) -> Result<(Vec<Outcome>, u64), Stop> {
-        let scope = self.scope(inputs).map_err(|_| Stop::Spent)?;
+    /// Evaluate all expressions; return their results and the rest of the budget. Give up if they cost more than
+    /// `patience`.
+    pub fn run(&self, inputs: &Inputs<'_>, budget: u64, patience: u64) -> Result<(Vec<Outcome>, u64), Stop> {
+        let scope = self.scope(inputs, patience).map_err(|_| Stop::Spent)?;
         let mut left = budget;
         let mut out = Vec::with_capacity(self.list.len());
         for script in &self.list {
@@ -114,6 +117,9 @@ impl Scripts {
             };
             let mut run = Run::of(&scope);
             let found = run.eval(node);
+            if scope.long.get() {
+                return Err(Stop::Long);
+            }
             if let Some(question) = scope.question.take() {
                 return Err(Stop::Asks(question));
             }
@@ -126,7 +132,7 @@ impl Scripts {
         Ok((out, left))
     }
 
-    fn scope<'a>(&'a self, inputs: &Inputs<'a>) -> Result<Scope<'a>, Fail> {
+    fn scope<'a>(&'a self, inputs: &Inputs<'a>, patience: u64) -> Result<Scope<'a>, Fail> {
         let of = |value: &'a Value| Val::of(value, crate::decl::any()).map(Some);
         let authorizer = Some(Val::Right(Rc::default()));
         let own = Some(Val::Right(Rc::new(requested(inputs.request))));
@@ -146,6 +152,8 @@ impl Scripts {
             decisions: inputs.decisions,
             found: RefCell::default(),
             spent: Cell::new(0),
+            patience: patience.checked_div(self.list.len() as u64).unwrap_or(patience),
+            long: Cell::new(false),
             question: RefCell::default(),
         })
     }

@@ -24,6 +24,8 @@ pub(crate) struct Run<'a> {
     pub locals: Vec<Val<'a>>,
     pub spent: u64,
     pub limit: u64,
+    /// The cost at which to check the limit, or to give up for now.
+    pub soft: u64,
     /// The variables of an admission request, if the expression has them.
     pub scope: Option<&'a Scope<'a>>,
 }
@@ -31,18 +33,45 @@ pub(crate) struct Run<'a> {
 /// The maximum cost of a run (`PerCallLimit`).
 pub(crate) const LIMIT: u64 = 1_000_000;
 
+/// The size of a new text in bytes that takes about half a millisecond.
+const LONG_TEXT: usize = 200_000;
+
 /// The error of an expression that costs more than one may.
 pub(crate) const EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
 
 impl<'a> Run<'a> {
     /// Return a run of an expression in a scope.
     pub fn of(scope: &'a Scope<'a>) -> Self {
-        Self { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, scope: Some(scope) }
+        let soft = scope.patience.min(LIMIT);
+        Self { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, soft, scope: Some(scope) }
     }
 
     fn spend(&mut self, cost: u64) -> Result<(), Fail> {
         self.spent = self.spent.saturating_add(cost);
-        if self.spent > self.limit { Err(Fail::Budget) } else { Ok(()) }
+        if self.spent > self.soft { Err(self.exceeded()) } else { Ok(()) }
+    }
+
+    /// Give up before an operation whose text may be long, where the caller is waited for: it is charged only afterwards.
+    fn grows(&self, values: &[Val<'a>]) -> Result<(), Fail> {
+        if let (Some(scope), [Val::Str(text), _, Val::Str(with)]) = (self.scope, values)
+            && scope.patience < LIMIT
+            && text.len().saturating_mul(with.len()) > LONG_TEXT
+        {
+            scope.long.set(true);
+            return Err(Fail::Asked);
+        }
+        Ok(())
+    }
+
+    /// Return the reason to end: the limit, or the patience of the caller.
+    fn exceeded(&self) -> Fail {
+        match self.scope {
+            Some(scope) if self.spent <= self.limit => {
+                scope.long.set(true);
+                Fail::Asked
+            }
+            _ => Fail::Budget,
+        }
     }
 
     pub fn eval(&mut self, node: &'a Node) -> Out<'a> {
@@ -71,6 +100,8 @@ impl<'a> Run<'a> {
             }
             Node::Check(parts) => {
                 let (subject, verb) = (self.eval(&parts[0])?, self.eval(&parts[1])?);
+                // An answer that is known takes no time.
+                self.soft = self.soft.saturating_add(CHECK).min(self.limit);
                 self.spend(CHECK)?;
                 match (subject, verb, self.scope) {
                     (Val::Right(right), Val::Str(verb), Some(scope)) => scope.decision(&right.asked(&verb)?),
@@ -115,6 +146,7 @@ impl<'a> Run<'a> {
                 for arg in args {
                     values.push(self.eval(arg)?);
                 }
+                self.grows(&values)?;
                 let result = native(&values);
                 let shown = result.as_ref().unwrap_or(&Val::Null);
                 self.spend(charge.cost(&values, shown))?;
@@ -222,7 +254,7 @@ impl<'a> Run<'a> {
         let result = match &range {
             Val::List(list) => self.over_list(fold, list),
             Val::Map(map) => self.over_map(fold, map),
-            other => Err(Fail::new(format!("got '{}', expected iterable type", go_type(other)))),
+            other => Err(Fail::new(format!("got '{}', expected iterable type", other.go_type()))),
         };
         self.locals.truncate(depth);
         result
@@ -426,33 +458,6 @@ fn opt_select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
         Val::Optional(None) => Ok(Val::Optional(None)),
         Val::Optional(Some(value)) => opt_select(value, field),
         _ => Err(Fail::overload()),
-    }
-}
-
-/// Return the name of a value's type in cel-go's code.
-fn go_type(value: &Val<'_>) -> &'static str {
-    match value {
-        Val::Null => "types.Null",
-        Val::Bool(_) => "types.Bool",
-        Val::Int(_) => "types.Int",
-        Val::Uint(_) => "types.Uint",
-        Val::Double(_) => "types.Double",
-        Val::Str(_) => "types.String",
-        Val::Bytes(_) => "types.Bytes",
-        Val::Duration(_) => "types.Duration",
-        Val::Time(_) => "types.Timestamp",
-        Val::Type(_) => "*types.Type",
-        Val::Optional(_) => "*types.Optional",
-        Val::Ip(_) => "cel.IP",
-        Val::Cidr(_) => "cel.CIDR",
-        Val::Url(_) => "cel.URL",
-        Val::Quantity(_) => "cel.Quantity",
-        Val::Semver(_) => "cel.Semver",
-        Val::Format(_) => "*cel.Format",
-        Val::Right(_) => "library.authorizerVal",
-        Val::Verdict(_) => "library.decisionVal",
-        Val::Message(_) => "*dynamic.ObjectVal",
-        Val::List(_) | Val::Map(_) => "traits.Iterable",
     }
 }
 

@@ -81,7 +81,7 @@ impl Expression {
     /// Return the result on a value of the variable.
     pub fn evaluate(&self, on: &Value) -> Result<Value, Failure> {
         let run = |this| {
-            let mut run = Run { this, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, scope: None };
+            let mut run = Run { this, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, soft: LIMIT, scope: None };
             run.eval(&self.node).and_then(|found| plain(&found))
         };
         Val::of(on, &self.decl).and_then(run).map_err(|why| match why {

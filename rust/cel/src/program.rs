@@ -136,7 +136,7 @@ impl Program {
                 Some(old) if self.optional_old => Some(Val::some(Val::of(old, on.decl)?)),
                 Some(old) => Some(Val::of(old, on.decl)?),
             };
-            Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT, scope: None })
+            Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT, soft: LIMIT, scope: None })
         });
         match ready {
             Err(why) => (Err(reported(why)), 0),
@@ -151,7 +151,8 @@ impl Program {
 /// Evaluate the operations that need no variables.
 pub(crate) fn constants(node: &Node) -> Result<(), Refusal> {
     if let Node::Free(inner) = node {
-        let mut run = Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, scope: None };
+        let mut run =
+            Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, soft: LIMIT, scope: None };
         return match run.eval(inner) {
             // A key that is a variable is known only at runtime.
             Err(Fail::Error(why)) if !matches!(**inner, Node::Local(_)) => Err(Refusal::Instance(why)),

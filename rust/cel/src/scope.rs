@@ -37,6 +37,10 @@ pub(crate) struct Scope<'a> {
     pub found: RefCell<HashMap<SmolStr, Option<Out<'a>>>>,
     /// The cost of variables since it was last taken.
     pub spent: Cell<u64>,
+    /// The cost at which to give up for now.
+    pub patience: u64,
+    /// Whether that was reached.
+    pub long: Cell<bool>,
     /// A question without a decision: the evaluation is repeated once it has one.
     pub question: RefCell<Option<Question>>,
 }

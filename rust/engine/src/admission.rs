@@ -47,6 +47,8 @@ pub enum Evaluated {
     Spent,
     /// The authorizer has to be asked first.
     Asks(Question),
+    /// The expressions cost more than the patience of the caller.
+    Long,
 }
 
 /// Compiled expressions that are run one after the other.
@@ -74,8 +76,14 @@ impl Expressions {
         self.0.errors().map(str::to_owned).collect()
     }
 
-    /// Evaluate all.
-    pub fn run(&self, on: Subject<'_>, decisions: &HashMap<Question, Verdict>, budget: u64) -> Evaluated {
+    /// Evaluate all; give up if they cost more than `patience`.
+    pub fn run(
+        &self,
+        on: Subject<'_>,
+        decisions: &HashMap<Question, Verdict>,
+        budget: u64,
+        patience: Option<u64>,
+    ) -> Evaluated {
         let inputs = Inputs {
             object: value(on.object),
             old: value(on.old),
@@ -84,10 +92,11 @@ impl Expressions {
             params: value(on.params),
             decisions,
         };
-        match self.0.run(&inputs, budget) {
+        match self.0.run(&inputs, budget, patience.unwrap_or(u64::MAX)) {
             Ok((found, left)) => Evaluated::Done(found.into_iter().map(outcome).collect(), left),
             Err(Stop::Spent) => Evaluated::Spent,
             Err(Stop::Asks(question)) => Evaluated::Asks(question),
+            Err(Stop::Long) => Evaluated::Long,
         }
     }
 }

@@ -25,7 +25,7 @@ mod track;
 mod typed;
 mod versions;
 
-pub use apply::{ApplyError, Conflict, Conflicts, apply};
+pub use apply::{ApplyError, Conflict, Conflicts, apply, overlay};
 pub use error::PatchError;
 pub use fieldset::{FieldSet, PathElement};
 pub use json_merge::json_merge;

@@ -12,7 +12,8 @@ use crate::handles::{Document, Expressions};
 /// A decision: whether a right is granted, the reason, and an error.
 type Decision = (bool, String, Option<String>);
 
-/// The results, what is left of the budget (-1 if they cost more), and the question to be answered first.
+/// The results, the rest of the budget (-1 if they cost more, -2 if they take long), and a question to be answered
+/// first.
 type Answer = (Vec<Outcome>, i64, Option<Vec<String>>);
 
 #[pymethods]
@@ -42,7 +43,7 @@ impl Expressions {
         self.0.errors()
     }
 
-    #[pyo3(signature = (request, object, old, namespace, params, decisions, budget))]
+    #[pyo3(signature = (request, object, old, namespace, params, decisions, budget, patience))]
     #[allow(clippy::too_many_arguments, reason = "they are the variables of an expression")]
     fn evaluate(
         &self,
@@ -53,6 +54,7 @@ impl Expressions {
         params: Option<&Document>,
         decisions: Vec<(Vec<String>, Decision)>,
         budget: u64,
+        patience: Option<u64>,
     ) -> Answer {
         let known: HashMap<Question, Verdict> = decisions
             .into_iter()
@@ -68,9 +70,11 @@ impl Expressions {
             request: &request.0,
             params: params.map(|d| &d.0),
         };
-        match apart(size, || self.0.run(on, &known, budget)) {
+        let size = if patience.is_none() { usize::MAX } else { size };
+        match apart(size, || self.0.run(on, &known, budget, patience)) {
             Evaluated::Done(found, left) => (found, left.cast_signed(), None),
             Evaluated::Spent => (Vec::new(), -1, None),
+            Evaluated::Long => (Vec::new(), -2, None),
             Evaluated::Asks(question) => {
                 (Vec::new(), budget.cast_signed(), Some(question.iter().map(ToString::to_string).collect()))
             }

@@ -1,7 +1,7 @@
 //! The catalog and its types.
 
 use hydrofoil_engine::kind::{self, Media};
-use hydrofoil_engine::write::Apply;
+use hydrofoil_engine::write::{self, Apply};
 use hydrofoil_engine::{Result, stored};
 use hydrofoil_schema::validate;
 use hydrofoil_types::Value;
@@ -59,6 +59,10 @@ impl ResourceType {
         let size = config.len() + live.map_or(0, stored::Stored::size);
         let apply = Apply { config, manager, subresource, force, now: &clock.0.now().rfc3339() };
         self.made(size, || apply.to(&self.0, live))
+    }
+
+    fn overlay(&self, object: &[u8], config: &[u8]) -> Fallible<Vec<u8>> {
+        Ok(apart(object.len(), || write::overlay(&*self.0, object, config))?)
     }
 
     fn empty(&self) -> Draft {

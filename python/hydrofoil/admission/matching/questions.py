@@ -6,11 +6,15 @@ from dataclasses import replace
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.engine import Document, Expressions
+from hydrofoil.pool import run
 from hydrofoil.request import RequestInfo, User, Verdict, attributes
 
 Question = tuple[str, ...]
 Answer = tuple[bool, str, str | None]
 Found = list[tuple[bytes | None, str | None]]
+PATIENCE = 20_000
+"""The most that expressions may cost on the loop: about a millisecond of it. Longer ones are begun anew off it."""
+LONG = -2
 ACCOUNTS = "system:serviceaccounts"
 
 
@@ -37,7 +41,10 @@ class Questions:
         what an expression may, so that there are few.
         """
         while True:
-            found, left, question = expressions.evaluate(request, new, old, namespace, params, self._known, budget)
+            on = (request, new, old, namespace, params, self._known, budget)
+            found, left, question = expressions.evaluate(*on, PATIENCE)
+            if left == LONG:
+                found, left, question = await run(expressions.evaluate, *on, None, pooled=True)
             if question is None:
                 return found, left
             self._known.append((question, await self._answer(question)))

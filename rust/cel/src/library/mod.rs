@@ -7,6 +7,7 @@ mod format;
 mod lists;
 mod net;
 mod operators;
+mod patches;
 pub(crate) mod printf;
 mod quantity;
 mod semver;
@@ -30,6 +31,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| semver::find(name))
         .or_else(|| format::find(name))
         .or_else(|| authorization::find(name))
+        .or_else(|| patches::find(name))
 }
 
 /// Return the error that no overload of a function accepts the arguments.

@@ -99,7 +99,8 @@ fn parse_ip(s: &str) -> Result<IpAddr, Fail> {
         Ok(ip) => Ok(ip),
         Err(_) => {
             let why = format!(
-                "IP Address {s:?} parse error during conversion from string: ParseAddr({s:?}): unable to parse IP"
+                "IP Address {s:?} parse error during conversion from string: ParseAddr({s:?}): {}",
+                unparsable(s)
             );
             Err(Fail::new(why))
         }
@@ -120,4 +121,39 @@ fn parse_cidr(s: &str) -> Result<Cidr, Fail> {
     let bits =
         bits.parse().ok().filter(|b: &u8| plain && *b <= longest).ok_or_else(|| refuse("bad bits after slash"))?;
     Ok(Cidr { ip, bits })
+}
+
+/// Return Go's reason why a text is no address (`net/netip` `parseIPv4Fields`).
+fn unparsable(text: &str) -> String {
+    const NO_ADDRESS: &str = "unable to parse IP";
+    match text.find(['.', ':', '%']).map(|at| text.as_bytes().get(at)) {
+        Some(Some(b'.')) => {}
+        Some(Some(b'%')) => return "missing IPv6 address".to_owned(),
+        _ => return NO_ADDRESS.to_owned(),
+    }
+    let (mut value, mut digits, mut fields) = (0_u32, 0_usize, 0_usize);
+    for (at, c) in text.char_indices() {
+        let here = || format!(" (at {:?})", text.get(at..).unwrap_or(""));
+        if let Some(digit) = c.to_digit(10) {
+            if digits == 1 && value == 0 {
+                return "IPv4 field has octet with leading zero".to_owned();
+            }
+            value = value.saturating_mul(10).saturating_add(digit);
+            digits = digits.saturating_add(1);
+            if value > 255 {
+                return "IPv4 field has value >255".to_owned();
+            }
+        } else if c == '.' {
+            if digits == 0 || at.saturating_add(1) == text.len() {
+                return format!("IPv4 field must have at least one digit{}", here());
+            }
+            if fields == 3 {
+                return "IPv4 address too long".to_owned();
+            }
+            (value, digits, fields) = (0, 0, fields.saturating_add(1));
+        } else {
+            return format!("unexpected character{}", here());
+        }
+    }
+    if fields < 3 { "IPv4 address too short".to_owned() } else { NO_ADDRESS.to_owned() }
 }

@@ -168,6 +168,33 @@ impl<'a> Val<'a> {
         }
     }
 
+    /// Return the name of the type in cel-go's code.
+    pub fn go_type(&self) -> &'static str {
+        match self {
+            Self::Null => "types.Null",
+            Self::Bool(_) => "types.Bool",
+            Self::Int(_) => "types.Int",
+            Self::Uint(_) => "types.Uint",
+            Self::Double(_) => "types.Double",
+            Self::Str(_) => "types.String",
+            Self::Bytes(_) => "types.Bytes",
+            Self::Duration(_) => "types.Duration",
+            Self::Time(_) => "types.Timestamp",
+            Self::Type(_) => "*types.Type",
+            Self::Optional(_) => "*types.Optional",
+            Self::Ip(_) => "cel.IP",
+            Self::Cidr(_) => "cel.CIDR",
+            Self::Url(_) => "cel.URL",
+            Self::Quantity(_) => "cel.Quantity",
+            Self::Semver(_) => "cel.Semver",
+            Self::Format(_) => "*cel.Format",
+            Self::Right(_) => "library.authorizerVal",
+            Self::Verdict(_) => "library.decisionVal",
+            Self::Message(_) => "*dynamic.ObjectVal",
+            Self::List(_) | Self::Map(_) => "traits.Iterable",
+        }
+    }
+
     /// Return the size for the cost.
     pub fn size(&self) -> u64 {
         (match self {

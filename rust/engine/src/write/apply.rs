@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hydrofoil_codec::{DecodeError, json, yaml};
-use hydrofoil_merge::{ApplyError, FieldSet, ManagedRequest, apply, object_name};
+use hydrofoil_merge::{self as merge, ApplyError, FieldSet, ManagedRequest, apply, object_name};
 use hydrofoil_types::Value;
 
 use super::raw;
@@ -52,6 +52,12 @@ impl Apply<'_> {
         kind.complete_applied(&mut value)?;
         Ok((value, config.strict))
     }
+}
+
+/// Merge a configuration of a policy into an object, both as JSON of a kind.
+pub fn overlay(kind: &dyn ObjectKind, object: &[u8], config: &[u8]) -> Result<Vec<u8>> {
+    let (object, config) = (json::parse(object)?.value, json::parse(config)?.value);
+    Ok(json::encode_any(&merge::overlay(kind.owned(), &object, &config)?))
 }
 
 /// Reject a configuration of another type (apimachinery `pkg/util/managedfields/internal/versioncheck.go`).

@@ -10,7 +10,7 @@ mod raw;
 mod steps;
 
 pub use admit::{Used, limit_fill, limit_refusal, quota_charge, storage_grows};
-pub use apply::Apply;
+pub use apply::{Apply, overlay};
 pub use change::Change;
 pub use draft::Draft;
 pub use patch::{Patch, PatchType, json_patch};

@@ -3,6 +3,7 @@
 mod conflict;
 mod last_applied;
 mod merge;
+mod overlay;
 mod prune;
 
 use hydrofoil_types::{Schema, Value};
@@ -19,6 +20,7 @@ use crate::versions::Changes;
 use crate::versions::ManagedRequest;
 
 pub use conflict::{ApplyError, Conflict, Conflicts};
+pub use overlay::overlay;
 
 /// The manager of the fields that an object had before it was first applied.
 const BEFORE: &str = "before-first-apply";

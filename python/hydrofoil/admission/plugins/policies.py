@@ -1,0 +1,90 @@
+"""The MutatingAdmissionPolicy and ValidatingAdmissionPolicy admission plug-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.matching.rules import GROUP, exempt
+from hydrofoil.admission.plugin import Plugin
+from hydrofoil.admission.policies.matching import EXCLUDED
+from hydrofoil.admission.policies.policy import Binding, MutatingPolicy, Policy, ValidatingPolicy
+from hydrofoil.admission.policies.source import Named, Source
+from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.engine import Stored
+from hydrofoil.registry.write import Operation
+from hydrofoil.watch.follow import Followed
+
+if TYPE_CHECKING:
+    from hydrofoil.admission.policies.round import Parts
+
+P = TypeVar("P", bound=Policy)
+
+
+class Policies(Plugin, Generic[P]):
+    """The policies of one kind; without any binding, a write costs one look at their state."""
+
+    def __init__(self, around: Surroundings, kind: str, make: Callable[[Stored], P]) -> None:
+        """`kind`: the plural of the policies is `{kind}admissionpolicies`."""
+        self._around = around
+        self._made: Parts | None = None
+        self._source: Source[P] | None = None
+        registry, hub = around.registry, around.hub
+        policies = registry.catalog.find(GROUP, "v1", f"{kind}admissionpolicies")
+        bindings = registry.catalog.find(GROUP, "v1", f"{kind}admissionpolicybindings")
+        if policies is not None and bindings is not None:
+            self._source = Source(
+                Followed(registry.collection(policies), policies.native, Named(make), hub),
+                Followed(registry.collection(bindings), bindings.native, Named(Binding), hub),
+            )
+
+    def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
+        return self._source is not None and not exempt(resource) and resource.storage not in EXCLUDED
+
+    def parts(self) -> Parts:
+        """Return the parts that evaluations use, made when there is a policy."""
+        if self._made is None:
+            from hydrofoil.admission.matching.target import Equivalents
+            from hydrofoil.admission.policies.params import Params
+            from hydrofoil.admission.policies.round import Parts
+
+            registry = self._around.registry
+            equivalents = Equivalents(registry.catalog)
+            self._made = Parts(registry, Params(registry), equivalents, self._around.metrics.policies())
+        return self._made
+
+
+class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
+    """Mutating policies."""
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around, "mutating", MutatingPolicy)
+
+    def mutate(self, a: Attributes) -> Awaitable[None] | None:
+        """Apply the policies. Raise ApiError."""
+        assert self._source is not None, "it handles nothing without"
+        bound = self._source.bound()
+        if not bound:
+            return None
+        from hydrofoil.admission.policies.mutating import Mutating
+
+        return Mutating(self.parts(), a).run(bound)
+
+
+class ValidatingAdmissionPolicy(Policies[ValidatingPolicy]):
+    """Validating policies."""
+
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around, "validating", ValidatingPolicy)
+
+    def validate(self, a: Attributes) -> Awaitable[None] | None:
+        """Evaluate the policies. Raise ApiError."""
+        assert self._source is not None, "it handles nothing without"
+        bound = self._source.bound()
+        if not bound:
+            return None
+        from hydrofoil.admission.policies.validating import Validating
+
+        return Validating(self.parts(), a).run(bound)

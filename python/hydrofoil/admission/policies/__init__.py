@@ -1,0 +1,1 @@
+"""Admission policies in CEL: ValidatingAdmissionPolicy and MutatingAdmissionPolicy."""

@@ -53,6 +53,44 @@ def test_with_webhooks(name: str, least: str, total: str, tmp_path: Path) -> Non
     assert passed >= int(least)
 
 
+ON = (
+    "AlwaysPullImages,NamespaceAutoProvision,DenyServiceExternalIPs,LimitPodHardAntiAffinityTopology,"
+    "ExtendedResourceToleration,PodNodeSelector,PodTolerationRestriction,OwnerReferencesPermissionEnforcement"
+)
+OFF = (
+    "ServiceAccount,NamespaceLifecycle,LimitRanger,PodSecurity,Priority,DefaultTolerationSeconds,TaintNodesByCondition,"
+    "ValidatingAdmissionPolicy,MutatingAdmissionPolicy,ValidatingAdmissionWebhook,MutatingAdmissionWebhook,"
+    "ResourceQuota,StorageObjectInUseProtection,DefaultStorageClass,DefaultIngressClass,RuntimeClass,"
+    "PersistentVolumeClaimResize"
+)
+
+
+@pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
+@pytest.mark.parametrize(
+    ("name", "least", "flags"),
+    [
+        (
+            "plugins_on",
+            16,
+            [
+                f"--enable-admission-plugins={ON}",
+                "--disable-admission-plugins=NamespaceLifecycle,ServiceAccount",
+            ],
+        ),
+        ("plugins_off", 14, [f"--disable-admission-plugins={OFF}"]),
+    ],
+)
+@pytest.mark.timeout(TIMEOUT)
+def test_plugins(name: str, least: int, flags: list[str], tmp_path: Path) -> None:
+    """Plug-ins that are switched on and off."""
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text("admin,admin,admin,system:masters\n")
+    flags = [f"--cert-dir={tmp_path}", f"--token-auth-file={tokens}", *flags]
+    folder = KIT / "settings"
+    passed, _ = replay(folder / f"{name}.yaml", folder / "golden", "--controllers", "", *flags)
+    assert passed >= least
+
+
 def replay(scenario: Path, golden: Path, *flags: str, hooks: bool = False) -> tuple[int, int]:
     """How many steps of a scenario pass and fail against a fresh server with these flags; `hooks`: with webhooks."""
     with subprocess.Popen(command("serve", "--port", "0", *flags), stdout=subprocess.PIPE, text=True) as running:

@@ -315,7 +315,7 @@ async def test_a_step_that_a_plug_in_does_not_have_is_not_called() -> None:
         def validate(self, a: Attributes) -> None:
             raise a.forbidden("no")
 
-    mutating, validating = Chain([Refusing()]).steps(MAPS, "", "CREATE")
+    mutating, validating, *_ = Chain([Refusing()]).steps(MAPS, "", "CREATE")
     assert (len(mutating), len(validating)) == (0, 1)
 
 

@@ -6,15 +6,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.phases import Phases, Ran
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.clock import stopwatch
 from hydrofoil.engine import Draft, Stored
+from hydrofoil.errors import ApiError
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Annotated, Authorizer, User
 
 Step = Callable[[Attributes], Awaitable[None] | None]
-Steps = tuple[Sequence[Step], Sequence[Step]]
-"""Mutating and validating steps."""
+Steps = tuple[Sequence[Step], Sequence[Step], Ran, Ran]
+"""Mutating and validating steps, and the names of their plug-ins."""
 
 
 class Chain:
@@ -23,6 +26,7 @@ class Chain:
     def __init__(self, plugins: Sequence[Plugin], authorizer: Authorizer = ALWAYS_ALLOW) -> None:
         self.plugins = tuple(plugins)
         self.authorizer = authorizer
+        self.phases = Phases()
         self._steps: dict[tuple[Resource, str, Operation], Steps] = {}
 
     def changed(self) -> None:
@@ -40,9 +44,13 @@ class Chain:
         found = self._steps.get(key)
         if found is None:
             asked = [p for p in self.plugins if p.handles(resource, subresource, operation)]
+            mutate = [p for p in asked if type(p).mutate is not Plugin.mutate]
+            validate = [p for p in asked if type(p).validate is not Plugin.validate]
             found = self._steps[key] = (
-                tuple(p.mutate for p in asked if type(p).mutate is not Plugin.mutate),
-                tuple(p.validate for p in asked if type(p).validate is not Plugin.validate),
+                tuple(p.mutate for p in mutate),
+                tuple(p.validate for p in validate),
+                self.phases.ran(p.name for p in mutate),
+                self.phases.ran(p.name for p in validate),
             )
         return found
 
@@ -83,12 +91,13 @@ class Admission(Attributes):
 
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Run the mutating steps on the draft."""
-        steps = self.chain.steps(self.resource, self.subresource, operation)[0]
+        steps, _, ran, _ = self.chain.steps(self.resource, self.subresource, operation)
         if not steps:
             return None
         self.again = self.mutated = False
         self.memory = None
-        waits = self._ask(steps, operation, draft, old)
+        self.operation, self.draft, self.old = operation, draft, old
+        waits = self._ask("admit", steps, ran)
         return None if waits is None else self._twice(waits, steps)
 
     async def _twice(self, waits: Awaitable[None], steps: Sequence[Step]) -> None:
@@ -102,21 +111,45 @@ class Admission(Attributes):
 
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Run the validating steps on the object to be stored."""
-        steps = self.chain.steps(self.resource, self.subresource, operation)[1]
-        return self._ask(steps, operation, draft, old) if steps else None
-
-    def _ask(
-        self, steps: Sequence[Step], operation: Operation, draft: Draft | None, old: Stored | None
-    ) -> Awaitable[None] | None:
+        _, steps, _, ran = self.chain.steps(self.resource, self.subresource, operation)
+        if not steps:
+            return None
         self.operation, self.draft, self.old = operation, draft, old
-        for at, step in enumerate(steps):
-            if (waits := step(self)) is not None:
-                return self._rest(waits, steps[at + 1 :])
+        return self._ask("validate", steps, ran)
+
+    def _ask(self, kind: str, steps: Sequence[Step], ran: Ran) -> Awaitable[None] | None:
+        at, begun = 0, stopwatch()
+        try:
+            for at, step in enumerate(steps):
+                if (waits := step(self)) is not None:
+                    return self._rest(kind, steps, ran, at, waits, begun)
+        except ApiError:
+            self._counted(kind, begun, ran, at)
+            raise
+        self.chain.phases.add(kind, self.operation, stopwatch() - begun, ran, rejected=False)
         return None
 
-    async def _rest(self, waits: Awaitable[None], steps: Sequence[Step]) -> None:
-        """Continue after a plug-in that has to wait."""
-        await waits
-        for step in steps:
-            if (again := step(self)) is not None:
-                await again
+    def _counted(self, kind: str, begun: float, ran: Ran, at: int) -> None:
+        """Count a phase that the plug-in at a place has ended."""
+        self.chain.phases.add(kind, self.operation, stopwatch() - begun, ran.until(at), rejected=True)
+
+    async def _rest(
+        self, kind: str, steps: Sequence[Step], ran: Ran, at: int, waits: Awaitable[None] | None, begun: float
+    ) -> None:
+        """Continue with a plug-in that has to wait, and those after it."""
+        phases, operation = self.chain.phases, self.operation
+        while at < len(steps):
+            asked = stopwatch()
+            try:
+                waits = waits or steps[at](self)
+                if waits is not None:
+                    await waits
+                    phases.waited(ran.names[at], kind, operation, stopwatch() - asked, rejected=False)
+            except ApiError:
+                if waits is not None:
+                    phases.waited(ran.names[at], kind, operation, stopwatch() - asked, rejected=True)
+                self._counted(kind, begun, ran, at)
+                raise
+            waits = None
+            at += 1
+        phases.add(kind, operation, stopwatch() - begun, ran, rejected=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hydrofoil.options import Refused, Texts, flag, quoted, words
+from hydrofoil.options import Refused, Texts, anything, flag, quoted, words
 
 ORDER = (
     "AlwaysAdmit",
@@ -65,4 +65,7 @@ class AdmissionOptions:
     )
     disable_admission_plugins: Texts = flag(
         "--disable-admission-plugins", Texts(), plugins, "plug-ins to switch off", value="NAMES"
+    )
+    admission_control_config_file: str = flag(
+        "--admission-control-config-file", "", anything, "configuration of plug-ins in a file", value="FILE"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from importlib import import_module
 
 from hydrofoil.admission.options import ORDER
 from hydrofoil.admission.plugin import Plugin
@@ -20,6 +21,7 @@ from hydrofoil.admission.plugins.limit_ranger import LimitRanger
 from hydrofoil.admission.plugins.node_restriction import NodeRestriction
 from hydrofoil.admission.plugins.owner_references import OwnerReferences
 from hydrofoil.admission.plugins.pod_security import PodSecurity
+from hydrofoil.admission.plugins.pod_topology_labels import PodTopologyLabels
 from hydrofoil.admission.plugins.policies import MutatingAdmissionPolicy, ValidatingAdmissionPolicy
 from hydrofoil.admission.plugins.priority import Priority
 from hydrofoil.admission.plugins.pvc_resize import PersistentVolumeClaimResize
@@ -54,6 +56,7 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
         "ClusterTrustBundleAttest": ClusterTrustBundleAttest,
         "CertificateSubjectRestriction": CertificateSubjectRestriction,
         "DefaultIngressClass": lambda: DefaultIngressClass(registry),
+        "PodTopologyLabels": lambda: PodTopologyLabels(around),
         "MutatingAdmissionPolicy": lambda: MutatingAdmissionPolicy(around),
         "ValidatingAdmissionPolicy": lambda: ValidatingAdmissionPolicy(around),
         "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(around),
@@ -62,7 +65,38 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
     }
 
 
-DEFAULT_OFF = frozenset(("NodeRestriction", "OwnerReferencesPermissionEnforcement"))
+def rare(module: str, name: str) -> Callable[[Surroundings], Plugin]:
+    """Return the maker of a plug-in that is off by default: its module is loaded where it is on."""
+
+    def make(around: Surroundings) -> Plugin:
+        found = getattr(import_module(f"hydrofoil.admission.plugins.{module}"), name)
+        made: Plugin = found(around) if _takes(found) else found()
+        return made
+
+    return make
+
+
+def _takes(kind: type[Plugin]) -> bool:
+    """Report whether a plug-in is made from the parts of its server."""
+    return "__init__" in vars(kind)
+
+
+RARE: dict[str, Callable[[Surroundings], Plugin]] = {
+    "AlwaysAdmit": rare("always", "AlwaysAdmit"),
+    "NamespaceAutoProvision": rare("namespaces", "NamespaceAutoProvision"),
+    "NamespaceExists": rare("namespaces", "NamespaceExists"),
+    "LimitPodHardAntiAffinityTopology": rare("anti_affinity", "LimitPodHardAntiAffinityTopology"),
+    "AlwaysPullImages": rare("always_pull_images", "AlwaysPullImages"),
+    "ImagePolicyWebhook": rare("image_policy", "ImagePolicyWebhook"),
+    "PodNodeSelector": rare("pod_node_selector", "PodNodeSelector"),
+    "PodTolerationRestriction": rare("pod_toleration_restriction", "PodTolerationRestriction"),
+    "EventRateLimit": rare("event_rate_limit", "EventRateLimit"),
+    "ExtendedResourceToleration": rare("extended_resource_toleration", "ExtendedResourceToleration"),
+    "DenyServiceExternalIPs": rare("external_ips", "DenyServiceExternalIPs"),
+    "AlwaysDeny": rare("always", "AlwaysDeny"),
+}
+"""Plug-ins that are off by default."""
+DEFAULT_OFF = frozenset(("NodeRestriction", "OwnerReferencesPermissionEnforcement", *RARE))
 """Those that run only where they are named."""
 
 
@@ -70,4 +104,10 @@ def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Colle
     """Return the plug-ins that are on, in upstream's order; what is both enabled and disabled is off."""
     made = factories(around)
     on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled}
-    return [made[name]() for name in ORDER if name in on and name in made]
+    found = []
+    for name in ORDER:
+        if name in on:
+            plugin = made[name]() if name in made else RARE[name](around)
+            plugin.name = name
+            found.append(plugin)
+    return found

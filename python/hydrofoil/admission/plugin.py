@@ -13,6 +13,9 @@ from hydrofoil.registry.write import Operation
 class Plugin(Protocol):
     """One plug-in; a step that it does not override is never called."""
 
+    name: str = ""
+    """Its name in flags and metrics."""
+
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         """Report whether it handles such requests; the result is kept until `Chain.changed()`."""
 

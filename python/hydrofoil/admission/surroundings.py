@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -22,6 +22,8 @@ class Measures(Collector):
     """Metrics that are made when something is to be counted."""
 
     def __init__(self) -> None:
+        self.phases: Collector | None = None
+        """The durations of admission."""
         self._webhooks: WebhookMetrics | None = None
         self._policies: PolicyMetrics | None = None
 
@@ -43,7 +45,7 @@ class Measures(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Return what was counted."""
-        for made in (self._webhooks, self._policies):
+        for made in (self.phases, self._webhooks, self._policies):
             if made is not None:
                 yield from made.collect()
 
@@ -56,3 +58,5 @@ class Surroundings:
     hub: Hub
     services: Services
     metrics: Measures = field(default_factory=Measures)
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    """The configuration of plug-ins, by their names."""

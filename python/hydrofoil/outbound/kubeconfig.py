@@ -34,6 +34,22 @@ def read(path: str) -> Target:
         raise ValueError(f"invalid configuration: {path}: {e}") from None
 
 
+def users(path: str) -> dict[str, tuple[str, bytes, bytes]]:
+    """Return header, certificate and key of each user of a kubeconfig. Raise ValueError with one line; it blocks."""
+    folder = Path(path).parent
+    listed = _document(path, current=False).get("users")
+    found: dict[str, tuple[str, bytes, bytes]] = {}
+    for entry in listed if isinstance(listed, list) else ():
+        user = entry.get("user") if isinstance(entry, dict) else None
+        if not isinstance(user, dict):
+            continue
+        if wrong := next((key for key in UNSUPPORTED if user.get(key)), None):
+            raise ValueError(f"{wrong} is not supported for the user")
+        certificate, key = _content(folder, user, "client-certificate"), _content(folder, user, "client-key")
+        found[_text(entry, "name")] = (_authorization(folder, user), certificate, key)
+    return found
+
+
 def _target(folder: Path, cluster: Object, user: Object) -> Target:
     url = _text(cluster, "server")
     if not url:
@@ -76,7 +92,7 @@ def _authorization(folder: Path, user: Object) -> str:
     return header
 
 
-def _document(path: str) -> Object:
+def _document(path: str, *, current: bool = True) -> Object:
     try:
         data = _file(Path(path))
     except ValueError as e:
@@ -88,7 +104,7 @@ def _document(path: str) -> Object:
         raise ValueError(f'error loading config file "{path}": {line}') from None
     if not isinstance(document, dict) or document.get("kind") not in (None, "", "Config"):
         raise ValueError(f'error loading config file "{path}": not a Config')
-    if not _text(document, "current-context"):
+    if current and not _text(document, "current-context"):
         raise ValueError(f"invalid configuration: {path}: no current-context is set")
     return document
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.order import plugins
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.surroundings import Measures, Surroundings
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
 from hydrofoil.aggregation.availability import Availability
 from hydrofoil.aggregation.backends import Backends
@@ -79,11 +79,7 @@ class App:
         self.authentication = Authentication(config, self.registry, self.hub, clock, chance, self.files, secured=needs)
         self.authorization = Authorization(config, self.registry, self.hub, clock, self.files, secured=needs)
         self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
-        around = Surroundings(self.registry, self.hub, self._services)
-        self._admission_metrics = around.metrics
-        self.admission = Chain(
-            plugins(around, config.enable_admission_plugins, switched_off(config)), self.authorization.authorizer
-        )
+        self.admission, self._admission_metrics = self._admitting()
         self.listeners: list[Callable[[], None]] = []
         """Functions called when custom resources were added, changed or removed."""
         self.registrations = Registrations()
@@ -175,6 +171,20 @@ class App:
         from hydrofoil.audit.service import auditing
 
         return auditing(config, self.clock, self.chance, self._audit_counts)
+
+    def _admitting(self) -> tuple[Chain, Measures]:
+        """Return the admission plug-ins, and their metrics. Raise ValueError with one line."""
+        config = self.config
+        given: dict[str, Any] = {}
+        if config.admission_control_config_file:
+            from hydrofoil.admission.configuration import read
+
+            given = read(config.admission_control_config_file)
+        around = Surroundings(self.registry, self.hub, self._services, configuration=given)
+        chosen = plugins(around, config.enable_admission_plugins, switched_off(config))
+        chain = Chain(chosen, self.authorization.authorizer)
+        around.metrics.phases = chain.phases
+        return chain, around.metrics
 
     def _measure(self) -> None:
         """Fill the metrics of this server."""

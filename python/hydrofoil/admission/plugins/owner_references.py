@@ -43,6 +43,18 @@ class OwnerReferences(Plugin):
         return None if new == old else self._check(a, new, old)
 
     async def _check(self, a: Attributes, new: list[Reference], old: list[Reference]) -> None:
+        if a.operation != "CREATE":
+            # A new object is its author's own.
+            await self._deletes(a)
+        blocked = {each.get("uid") for each in old if each.get("blockOwnerDeletion")}
+        blocking = [each for each in new if each.get("blockOwnerDeletion") and each.get("uid") not in blocked]
+        if not blocking or (await decision(a, "update", "*", "*", subresource="finalizers", name="*")).allowed:
+            return
+        for reference in blocking:
+            await self._finalizes(a, reference)
+
+    async def _deletes(self, a: Attributes) -> None:
+        """Check the right to delete the object. Raise ApiError 403."""
         group, _, version = a.resource.api_version.rpartition("/")
         deletes = await decision(
             a,
@@ -56,12 +68,6 @@ class OwnerReferences(Plugin):
         )
         if not deletes.allowed:
             raise a.forbidden(f"cannot set an ownerRef on a resource you can't delete: {_shown(deletes)}")
-        blocked = {each.get("uid") for each in old if each.get("blockOwnerDeletion")}
-        blocking = [each for each in new if each.get("blockOwnerDeletion") and each.get("uid") not in blocked]
-        if not blocking or (await decision(a, "update", "*", "*", subresource="finalizers", name="*")).allowed:
-            return
-        for reference in blocking:
-            await self._finalizes(a, reference)
 
     async def _finalizes(self, a: Attributes, reference: Reference) -> None:
         """Check the right to set the finalizers of an owner."""

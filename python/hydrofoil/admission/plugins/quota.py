@@ -27,7 +27,7 @@ class ResourceQuota(Plugin):
         self._quotas = None if self._resource is None else registry.collection(self._resource)
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
-        return self._resource is not None and resource.namespaced and operation != "DELETE"
+        return self._resource is not None and resource.namespaced and operation in ("CREATE", "UPDATE")
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
         """Add a write to the usage of its quotas. Raise ApiError 403 when one of them would be exceeded."""

@@ -10,6 +10,7 @@ from hydrofoil.admission.matching.rules import GROUP, exempt
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.surroundings import Surroundings
 from hydrofoil.apis.catalog import Resource
+from hydrofoil.outbound import kubeconfig
 from hydrofoil.registry.write import Operation
 from hydrofoil.watch.follow import Followed
 
@@ -33,6 +34,9 @@ class Webhooks(Plugin):
         self._made: Parts | None = None
         self._kept: tuple[Hook, ...] = ()
         self._followed: Followed[Source] | None = None
+        given = around.configuration.get(type(self).__name__) or {}
+        self._users = kubeconfig.users(given["kubeConfigFile"]) if given.get("kubeConfigFile") else {}
+        """The credentials for webhooks, by their servers."""
         resource = registry.catalog.find(GROUP, "v1", self.plural)
         if resource is not None:
             self._followed = Followed(registry.collection(resource), resource.native, Source(), around.hub)
@@ -54,12 +58,13 @@ class Webhooks(Plugin):
         if self._made is None:
             from hydrofoil.admission.matching.target import Equivalents
             from hydrofoil.admission.webhooks.calls import Calls
-            from hydrofoil.admission.webhooks.credentials import Credentials
+            from hydrofoil.admission.webhooks.credentials import Credentials, Known
             from hydrofoil.admission.webhooks.dispatch import Parts
 
             around = self._around
             registry = around.registry
-            calls = Calls(around.services, Credentials())
+            users = {name: Known(*user) for name, user in self._users.items()}
+            calls = Calls(around.services, Credentials(users))
             self._made = Parts(
                 registry, calls, registry.chance, around.metrics.webhooks(), Equivalents(registry.catalog)
             )

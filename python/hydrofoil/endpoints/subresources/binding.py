@@ -83,6 +83,8 @@ async def bind(context: Context) -> Answer:
         draft.set(["spec", "nodeName"], orjson.dumps(target["name"]))
         for key, value in raw.get("metadata", {}).get("annotations", {}).items():
             draft.set(["metadata", "annotations", key], orjson.dumps(value))
+        for key, value in raw.get("metadata", {}).get("labels", {}).items():
+            draft.set(["metadata", "labels", key], orjson.dumps(value))
         conditions: list[dict[str, Any]] = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
         conditions = [c for c in conditions if c.get("type") != "PodScheduled"]
         moment = context.parts.clock.text()

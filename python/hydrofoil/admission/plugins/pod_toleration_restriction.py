@@ -1,0 +1,101 @@
+"""The PodTolerationRestriction admission plug-in (plugin/pkg/admission/podtolerationrestriction)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from hydrofoil import errors
+from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.plugin import Plugin
+from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.apis.catalog import Resource
+from hydrofoil.registry.write import Operation
+
+PREFIX = "scheduler.alpha.kubernetes.io/"
+MEMORY_PRESSURE = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"}
+TOLERATIONS = ["spec", "tolerations"]
+COMPUTED = ("cpu", "memory")
+Toleration = dict[str, Any]
+
+
+class PodTolerationRestriction(Plugin):
+    """Add the default tolerations of the namespace to its pods, and refuse those that it does not allow."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._registry = around.registry
+        given: Any = around.configuration.get("PodTolerationRestriction") or {}
+        self._default: list[Toleration] = given.get("default") or []
+        self._allowed: list[Toleration] = given.get("whitelist") or []
+
+    def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
+        return resource.storage == ("", "pods") and operation in ("CREATE", "UPDATE") and not subresource
+
+    def mutate(self, a: Attributes) -> None:
+        """Raise ApiError 404 and 500."""
+        own: list[Toleration] = orjson.loads(a.object.get(TOLERATIONS) or b"[]")
+        extra = (self._annotated(a, "defaultTolerations") or self._default) if a.operation == "CREATE" else []
+        if _has_guarantee(a):
+            extra = [*extra, MEMORY_PRESSURE]
+        if extra:
+            a.object.set(TOLERATIONS, orjson.dumps(merged([*own, *extra])))
+        self.validate(a)
+
+    def validate(self, a: Attributes) -> None:
+        """Raise ApiError 404 and 500, as upstream."""
+        own: list[Toleration] = orjson.loads(a.object.get(TOLERATIONS) or b"[]")
+        allowed = (self._annotated(a, "tolerationsWhitelist") or self._allowed) if own else []
+        if allowed and not all(any(covers(each, one) for each in allowed) for one in own):
+            text = "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace"
+            raise errors.ApiError(500, "", f"{text} whitelist")
+
+    def _annotated(self, a: Attributes, name: str) -> list[Toleration]:
+        stored = self._registry.find("", "namespaces", "", a.namespace)
+        if stored is None:
+            raise errors.not_found("", "namespaces", a.namespace)
+        annotations = orjson.loads(stored.member("metadata") or b"{}").get("annotations") or {}
+        try:
+            found = orjson.loads(annotations.get(PREFIX + name) or b"[]")
+        except orjson.JSONDecodeError as e:
+            raise errors.ApiError(500, "", str(e)) from None
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _has_guarantee(a: Attributes) -> bool:
+    """Report whether a pod requests processors or memory: it is no best-effort pod."""
+    for kind in ("containers", "initContainers"):
+        for each in orjson.loads(a.object.get(["spec", kind]) or b"[]"):
+            resources = each.get("resources") or {}
+            given = {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
+            if any(str(given.get(name, "0")) not in ("0", "") for name in COMPUTED):
+                return True
+    return False
+
+
+def merged(given: list[Toleration]) -> list[Toleration]:
+    """Return tolerations without those that another one covers (pkg/util/tolerations `MergeTolerations`)."""
+    found: list[Toleration] = []
+    for at, one in enumerate(given):
+        later = (each for each in given[at + 1 :] if each != one)
+        if not any(covers(each, one) for each in found) and not any(covers(each, one) for each in later):
+            found.append(one)
+    return found
+
+
+def covers(wide: Toleration, one: Toleration) -> bool:
+    """Report whether a toleration tolerates all that another one does (`isSuperset`)."""
+    if wide == one:
+        return True
+    operator = wide.get("operator", "")
+    if one.get("key", "") != wide.get("key", "") and (wide.get("key") or operator != "Exists"):
+        return False
+    if wide.get("effect") and one.get("effect", "") != wide["effect"]:
+        return False
+    if wide.get("effect") == "NoExecute" and (most := wide.get("tolerationSeconds")) is not None:
+        seconds = one.get("tolerationSeconds")
+        if seconds is None or seconds > most:
+            return False
+    if operator in ("Equal", ""):
+        return bool(one.get("operator", "") == operator and one.get("value", "") == wide.get("value", ""))
+    return bool(operator == "Exists")

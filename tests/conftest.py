@@ -29,8 +29,8 @@ settings.load_profile("ci" if os.environ.get("HYDROFOIL_CI") else "default")
 
 # Files read once at start, or once a document: package data that the page cache holds.
 ALLOWED = (
-    ("hydrofoil/apis/catalog.py", "__init__"),
-    ("hydrofoil/server/bootstrap.py", "load"),
+    ("hydrofoil/apis/catalog.py", "packaged"),
+    ("hydrofoil/server/bootstrap.py", "packaged"),
     ("hydrofoil/openapi/packed.py", "document"),
     ("hydrofoil/openapi/packed.py", "index"),
     ("hydrofoil/server/run.py", "start"),

@@ -320,6 +320,9 @@ class View:
     def begin_with(self, state: Checkpoint) -> None: ...
     def compact(self) -> None: ...
     def fileno(self) -> int: ...
+    def close(self) -> None:
+        """Close the descriptor; the objects remain readable."""
+
     def clear(self) -> None: ...
     def has_woken(self) -> bool: ...
     def take_woken(self) -> list[int]: ...
@@ -334,11 +337,11 @@ class Local:
 
 @final
 class Checkpoint:
-    """The state of all objects of a server at one moment; it holds memory for what has changed since only."""
+    """The state of all objects of a server at one moment; it holds memory for later changes only."""
 
     @staticmethod
     def load(data: bytes) -> Checkpoint:
-        """Return a saved state. Raise ValueError with the reason why it is none."""
+        """Return a saved state. Raise ValueError with the reason of the refusal."""
 
     def save(self) -> bytes: ...
     def differences(self, other: Checkpoint) -> list[tuple[str, bytes | None, bytes | None]]:

@@ -88,15 +88,18 @@ class Clock:
         """Return the present second in RFC 3339, as objects have it."""
         return self.native.text()
 
-    def later(self, seconds: float, call: Callable[[], None]) -> Timer:
-        """Schedule a call after a time of this clock."""
+    def later(self, seconds: float, call: Callable[[], None], *, repeats: bool = False) -> Timer:
+        """Schedule a call after a time of this clock.
+
+        One that `repeats` is made once when the clock is advanced, however far.
+        """
         native = self.native
         now = native.elapsed()
         timer = Timer(self, now + seconds, call)
         self.timers[timer] = None
-        if self._due is not None:
+        if self._due is not None and not repeats:
             heapq.heappush(self._due, (timer.due, next(self._numbers), timer))
-        elif not native.frozen:
+        elif self._due is None and not native.frozen:
             timer.arm(now)
         return timer
 
@@ -179,8 +182,8 @@ class Chance:
         self._random = random.Random(os.urandom(32) if seed is None else seed)
 
     def restart(self) -> None:
-        """Begin anew: a seed repeats from here."""
-        self._random.seed(os.urandom(32) if self._seed is None else self._seed)
+        """Begin anew: a seed repeats from here, with other values than those of the start, which are in use."""
+        self._random.seed(os.urandom(32) if self._seed is None else f"{self._seed} again")
 
     def uid(self) -> str:
         """Return a random UUID (RFC 9562, version 4)."""

@@ -41,6 +41,10 @@ class ApiError(Exception):
         self.foundation = details == {}
         """Whether upstream's request routing answers, below the layer that supports gated media types."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Allow it to be sent to another process."""
+        return type(self), (self.code, self.reason, self.message, self.details)
+
     def status(self) -> dict[str, Any]:
         """Return the Status as in a body (apimachinery `api/errors`)."""
         metadata = {"continue": self.continue_token} if self.continue_token else {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
 
@@ -97,6 +98,13 @@ class Resource:
         return "" if self.group == "events.k8s.io" and not self.custom else self.group
 
 
+@cache
+def packaged() -> tuple[dict[str, Any], engine.Catalog]:
+    """Return the package data, and the built-in types made of it, which all servers of a process share."""
+    data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
+    return orjson.loads(data), engine.Catalog(data)
+
+
 class Catalog:
     """All resources by group, version and plural, and their types.
 
@@ -104,9 +112,7 @@ class Catalog:
     """
 
     def __init__(self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None) -> None:
-        data = (files("hydrofoil.apis") / "data" / "catalog.json").read_bytes()
-        raw = orjson.loads(data)
-        self.native = engine.Catalog(data)
+        raw, self.native = packaged()
         self.paths: list[str] = raw["paths"]
         self.checks: dict[str, list[str]] = raw["checks"]
         self.release: str = raw["release"]

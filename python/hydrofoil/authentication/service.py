@@ -24,6 +24,7 @@ from hydrofoil.authentication.bootstrap_tokens import BootstrapTokens
 from hydrofoil.authentication.checks import check
 from hydrofoil.authentication.client_certificates import Authorities, ClientCertificates
 from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames
+from hydrofoil.authentication.guests import Guests
 from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
 from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
 from hydrofoil.authentication.published import Published
@@ -91,6 +92,12 @@ class Authentication:
         """The issue of service account tokens; set at the start."""
         self._keys = Keys(None, ())
         self._trusted = b""
+        self._guests: Guests | None = None
+
+    def add(self, guests: Guests) -> None:
+        """Accept the tokens of users that a test made."""
+        self._guests = guests
+        self._tokens.known.append(Known(guests))
 
     def forbid_anonymous(self) -> None:
         """Refuse requests without credentials, whatever flags and configuration allow; to be called after the start."""
@@ -140,6 +147,8 @@ class Authentication:
         token = bearer(value, request.warnings)
         if (kept := self._tokens.kept(token)) is not None:
             return self._accepted(request, kept)
+        if self._guests is not None and (guest := self._guests.find(token)) is not None:
+            return grouped(guest)
         found = compact.read(token)
         if found is None or found.issuer not in (*self.issuers, LEGACY_ISSUER):
             return ADMIN

@@ -55,6 +55,7 @@ class Authorization:
         self.metrics = Metrics()
         self.node: NodeAuthorizer | None = None
         self._webhook: Webhook | None = None
+        self._distinguishes = False
         self.factories: dict[str, Callable[[], Authorizer]] = {
             "AlwaysAllow": lambda: ALWAYS_ALLOW,
             "AlwaysDeny": AlwaysDeny,
@@ -125,6 +126,12 @@ class Authorization:
         files.watch(path, changed=found.changed)
         return found
 
+    def distinguish(self) -> None:
+        """Where every caller may do everything, let only administrators do so: others have what roles allow them."""
+        if self.open and self.others is not ALWAYS_ALLOW:
+            self.authorizer = self.others
+            self._distinguishes = True
+
     @property
     def open(self) -> bool:
         """Report whether every caller may do everything, so that no filter asks."""
@@ -133,7 +140,7 @@ class Authorization:
     @property
     def reconciles(self) -> bool:
         """Report whether the default roles and bindings are kept (`rbac/bootstrap-roles`)."""
-        return "RBAC" in self.modes or self.others is not self.authorizer
+        return "RBAC" in self.modes or self.others is not self.authorizer or self._distinguishes
 
     def _strategies(self) -> dict[tuple[str, str], Strategy]:
         """Return the strategies of roles and bindings, by group and resource."""

@@ -16,6 +16,7 @@ from hydrofoil.apis.gates import Gates
 from hydrofoil.audit.event import AuditEvent
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.clock import Chance, Clock
+from hydrofoil.controls.record import Record
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
@@ -26,6 +27,7 @@ from hydrofoil.registry.write import Write
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, Headers, RequestInfo, User
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import Hub
+from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
 MAX_BODY = 3 * 1024 * 1024
@@ -104,6 +106,14 @@ class Context:
     """The kind of a patch, as returned by `patch_kind`."""
     sent = 0
     """The number of bytes of the body, once it is read."""
+    keeps_body = False
+    """Whether the body is kept once it is read."""
+    received = b""
+    """The body, if it is kept."""
+    record: Record | None = None
+    """The record in the journal of a test server."""
+    opened: Callable[[WatchStream], None] | None = None
+    """Called with the stream of a watch before its first event."""
     allowed: float | None = None
     """The time limit of the answer in seconds; None for a stream that lasts until its client disconnects."""
     _ends: float | None = None
@@ -266,6 +276,8 @@ class Context:
         if len(data) > MAX_BODY:
             raise too_large()
         self.sent = len(data)
+        if self.keeps_body:
+            self.received = data
         return data
 
     async def _arriving(self) -> bytes:

@@ -60,6 +60,24 @@ def cut(transport: asyncio.Transport) -> None:
     transport.abort()
 
 
+def cut_off(context: Context) -> None:
+    """End the connection of a request at once."""
+    if context.request.transport is not None:
+        cut(context.request.transport)
+
+
+def close(context: Context) -> None:
+    """End the connection of a request after its output so far."""
+    if context.request.transport is not None:
+        context.request.transport.close()
+
+
+def is_own(context: Context) -> bool:
+    """Report whether the server itself sent a request, in memory."""
+    transport = context.request.transport
+    return transport is not None and transport.get_extra_info("hydrofoil.own") is not None
+
+
 class Done:
     """The result for aiohttp: the answer is written, and whether the connection continues."""
 

@@ -19,11 +19,13 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.apis.gates import Gates
 from hydrofoil.audit.metrics import Counts as AuditCounts
 from hydrofoil.audit.options import check as check_audit
+from hydrofoil.authentication.guests import Guests
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.endpoints.context import Filter, Parts
+from hydrofoil.controls.controls import Controls
+from hydrofoil.endpoints.context import Filter, Handler, Parts
 from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.log import LEVEL, log
@@ -58,8 +60,17 @@ class App:
     root_ca = b""
     """The authority of the server's certificate, in PEM; empty without TLS."""
 
-    def __init__(self, config: Config, address: str, storage: Storage, clock: Clock, chance: Chance) -> None:
-        """`storage` is open: the constructor reads existing objects."""
+    def __init__(  # noqa: PLR0915 - every part of a server is made here
+        self,
+        config: Config,
+        address: str,
+        storage: Storage,
+        clock: Clock,
+        chance: Chance,
+        controls: Controls | None = None,
+        guests: Guests | None = None,
+    ) -> None:
+        """`storage` is open: the constructor reads existing objects. `guests` are users that a test made."""
         self.config = config
         self.clock = clock
         self.chance = chance
@@ -79,6 +90,8 @@ class App:
         self.authentication = Authentication(config, self.registry, self.hub, clock, chance, self.files, secured=needs)
         self.authorization = Authorization(config, self.registry, self.hub, clock, self.files, secured=needs)
         self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
+        if guests is not None:
+            self._welcome(guests)
         self.admission, self._admission_metrics = self._admitting()
         self.listeners: list[Callable[[], None]] = []
         """Functions called when custom resources were added, changed or removed."""
@@ -140,8 +153,24 @@ class App:
             route,
             self.audit,
         )
-        outer = [log] if config.verbosity >= LEVEL else []
-        self.wire = Wire(chain(stages, outer=outer), parts)
+        outer, inner = self._filters(controls)
+        self.wire = Wire(chain(stages, outer=outer, inner=inner), parts)
+
+    def _welcome(self, guests: Guests) -> None:
+        """Distinguish users of a test from the administrator, whose requests need no credentials by default."""
+        self.authentication.add(guests)
+        self.authorization.distinguish()
+
+    def _filters(self, controls: Controls | None) -> tuple[list[Filter], list[Filter]]:
+        """Return the filters in front of all others, and those in front of the route."""
+        outer: list[Filter] = [log] if self.config.verbosity >= LEVEL else []
+        if controls is None:
+            return outer, []
+        from hydrofoil.endpoints.filters.faults import faults
+        from hydrofoil.endpoints.filters.journal import journal
+
+        records = controls.journal
+        return [*outer, journal(records, self.clock)], [faults(controls.faults, records, self.clock, self.chance)]
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""
@@ -254,6 +283,15 @@ class App:
         """Divide the requests in flight by the objects that exist."""
         if self.fairness is not None:
             await self.fairness.start()
+
+    def control(self, answer: Handler) -> None:
+        """Answer the paths of the test controls from now on."""
+        self._nonresource.controls = answer
+
+    def follow_at_once(self) -> None:
+        """Bring what follows objects up to the view: after a restore, requests see definitions as they are."""
+        for followed in self._followed:
+            _ = followed.state
 
 
 def secured(config: Config) -> bool:

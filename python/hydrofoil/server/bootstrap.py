@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import socket
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from ipaddress import ip_network
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -84,14 +84,48 @@ def places(port: int, ranges: str, clock: Clock, chance: Chance) -> dict[str, An
     }
 
 
+MADE = "<made>"
+"""The placeholder of the second in which objects are made."""
+
+
+class Packaged(NamedTuple):
+    """One object of the package data."""
+
+    namespace: str
+    name: str
+    """Empty if it depends on placeholders."""
+    text: bytes
+    """Its JSON."""
+    has_places: bool
+    """Whether it has placeholders."""
+
+
+@cache
+def packaged() -> dict[str, list[Packaged]]:
+    """Return the package data by path, which all servers of a process share.
+
+    Namespaces are first, since their content requires them; so are the levels of flow schemas.
+    """
+    data = (files("hydrofoil.apis") / "data" / "bootstrap.json").read_bytes()
+    objects: dict[str, list[dict[str, Any]]] = orjson.loads(data)
+    found = {}
+    for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
+        made = found[path] = list[Packaged]()
+        for obj in objects[path]:
+            metadata, has_places = obj["metadata"], b"<" in orjson.dumps(obj)
+            for entry in metadata.get("managedFields", ()):
+                entry["time"] = MADE
+            name = metadata.get("name", "")
+            text = orjson.dumps(obj)
+            made.append(Packaged(metadata.get("namespace", ""), "" if "<" in name else name, text, has_places))
+    return found
+
+
 async def load(registry: Registry, port: int, ranges: str, gates: Gates, *, roles: bool = True) -> None:
     """Create every object of the package data whose resource is served; `roles`: bring back default roles, too."""
-    data = files("hydrofoil.apis") / "data" / "bootstrap.json"
-    objects: dict[str, list[dict[str, Any]]] = orjson.loads(data.read_bytes())
     filled = places(port, ranges, registry.clock, registry.chance)
-    made = f"{filled['<time>'][:19]}Z"
-    # Namespaces are first, since their content requires them; so are the levels of flow schemas.
-    for path in sorted(objects, key=lambda p: (p != "/api/v1/namespaces", p.endswith("flowschemas"))):
+    made = f"{filled['<time>'][:19]}Z".encode()
+    for path, objects in packaged().items():
         info = parse("GET", path)
         resource = registry.catalog.find(info.group, info.version, info.resource)
         if not resource or info.resource == "apiservices":
@@ -101,19 +135,20 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates, *, role
             continue
         if info.resource == "leases" and not gates.enabled("APIServerIdentity"):
             continue
-        for obj in objects[path]:
-            body = fill(obj, filled)
-            for entry in body["metadata"].get("managedFields", ()):
-                entry["time"] = made
-            if info.group == RBAC:
+        for obj in objects:
+            text = obj.text.replace(MADE.encode(), made)
+            present = await there(registry, resource, obj.namespace, obj.name)
+            if info.group == RBAC and (present or obj.name in CONTINUED):
+                body = orjson.loads(text)
                 await reconcile(registry, resource, body, partial(decoded, resource))
-                if body["metadata"]["name"] in CONTINUED:
+                if obj.name in CONTINUED:
                     # It began as a copy of another, and may lack what it is expected to have.
                     await reconcile(registry, resource, body, partial(decoded, resource))
                 continue
-            draft = decoded(resource, body)
-            namespace, name = body["metadata"].get("namespace", ""), draft.metadata().name
-            if await there(registry, resource, namespace, name):
+            body = fill(orjson.loads(text), filled) if obj.has_places or b'"status"' in text else {}
+            draft = decoded(resource, body) if obj.has_places else resource.native.decode(text, "json")[0]
+            namespace, name = obj.namespace, draft.metadata().name
+            if present or (not obj.name and await there(registry, resource, namespace, name)):
                 continue
             try:
                 stored = await registry.create(resource, namespace, draft, Write())

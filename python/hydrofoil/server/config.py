@@ -10,6 +10,7 @@ from hydrofoil.audit.options import AuditOptions
 from hydrofoil.authentication.options import AuthenticationOptions
 from hydrofoil.authorization.options import AuthorizationOptions
 from hydrofoil.controllers.options import ControllerOptions
+from hydrofoil.controls.options import ControlOptions
 from hydrofoil.endpoints.options import EndpointOptions
 from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
@@ -30,6 +31,7 @@ class Config(
     EndpointOptions,
     FairnessOptions,
     StorageOptions,
+    ControlOptions,
     LifeOptions,
 ):
     """The settings of the command line, with the names of kube-apiserver's flags."""

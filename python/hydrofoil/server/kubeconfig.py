@@ -1,8 +1,10 @@
-"""The kubeconfig for a server whose address needs no certificate of ours."""
+"""Kubeconfigs: of a server whose address needs no certificate of ours, and of a user with a token."""
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
+from typing import Any
 
 
 def kubeconfig(url: str, ca_file: str) -> str:
@@ -15,3 +17,19 @@ def kubeconfig(url: str, ca_file: str) -> str:
         "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
         "current-context: hydrofoil\n"
     )
+
+
+def of_token(url: str, ca: str | None, name: str, token: str) -> dict[str, Any]:
+    """Return the kubeconfig of a user with a token; `ca` is the authority of the server, in PEM."""
+    cluster: dict[str, Any] = {"server": url}
+    if ca is not None:
+        cluster["certificate-authority-data"] = base64.b64encode(ca.encode()).decode()
+    context = {"cluster": "hydrofoil", "user": name, "namespace": "default"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "hydrofoil", "cluster": cluster}],
+        "users": [{"name": name, "user": {"token": token}}],
+        "contexts": [{"name": "hydrofoil", "context": context}],
+        "current-context": "hydrofoil",
+    }

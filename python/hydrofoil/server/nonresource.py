@@ -18,7 +18,7 @@ from hydrofoil.discovery.aggregated import Aggregated, aggregated_version, plain
 from hydrofoil.discovery.documents import Documents
 from hydrofoil.discovery.registered import Registered
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.context import Context
+from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.endpoints.filters.request_info import CACHE_CONTROL
 from hydrofoil.endpoints.negotiate import ACCEPTED, JSON, negotiate, negotiate_json
 from hydrofoil.endpoints.params import parse
@@ -50,6 +50,8 @@ class NonResource:
     ) -> None:
         """Take `expositions` as metrics by path, `forget` as their reset, `issuer` as the documents of tokens."""
         self._issuer = issuer
+        self.controls: Handler | None = None
+        """The answers of the test controls, if they are on."""
         self._catalog = registry.catalog
         self._discovery = Documents(registry.catalog, registrations, hashes=gates.enabled("StorageVersionHash"))
         self._aggregated = Aggregated(registry.catalog, registrations)
@@ -109,6 +111,8 @@ class NonResource:
             return respond.answer(context, 200, self._root(), JSON)
         if head in ("api", "apis"):
             return await self._discover(context, trimmed)
+        if head == "hydrofoil" and self.controls is not None:
+            return await self.controls(context)
         return await missing(context)
 
     async def _issued(self, context: Context, path: str) -> Answer:

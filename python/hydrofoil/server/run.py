@@ -16,10 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hydrofoil import engine
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
+from hydrofoil.authentication.guests import Guests
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
@@ -28,6 +30,7 @@ from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
+from hydrofoil.controls.controls import Controls
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.server import bootstrap
@@ -37,14 +40,22 @@ from hydrofoil.server.identity import Identity, folder, given_pair, own_names, w
 from hydrofoil.server.identity import identity as made_identity
 from hydrofoil.server.kubeconfig import kubeconfig
 from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, bound, is_local, reason
+from hydrofoil.server.memory import Pipe, connect
 from hydrofoil.server.serving import BadCertificate, Serving
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 
+if TYPE_CHECKING:
+    from hydrofoil.server.controlling import Controlling
+
 LOG = logging.getLogger("hydrofoil")
 DRAIN_SECONDS = 4.0
 """The time that open requests have to finish after a signal."""
+SETTLE_TURNS = 10_000
+"""The turns of the loop after which controllers that are never idle are no longer waited for."""
+QUIET_TURNS = 4
+"""The turns of the loop after which an event has reached the queue of a controller."""
 HEADERS = 10_000
 """The number of headers, which upstream does not limit: more take longer than a turn of the loop."""
 
@@ -60,12 +71,25 @@ class Server:
     """
 
     def __init__(
-        self, config: Config, log: Log | None = None, clock: Clock | None = None, chance: Chance | None = None
+        self,
+        config: Config,
+        log: Log | None = None,
+        clock: Clock | None = None,
+        chance: Chance | None = None,
+        controls: Controls | None = None,
+        guests: Guests | None = None,
     ) -> None:
+        """Take the controls and the users of a test, if it is one."""
         self.config = config
         self._log = log
         self._clock = clock or Clock()
         self._chance = chance or Chance()
+        if config.test_controls and controls is None:
+            controls, guests = Controls(self._clock, self._chance), Guests()
+        self.controls = controls
+        self.guests = guests
+        self.controlling: Controlling | None = None
+        """The acts of a test, once a server with controls has started."""
         self._storage: Storage | None = None
         self.controllers: list[Controller] = []
         self.kubeconfig = ""
@@ -96,6 +120,7 @@ class Server:
         identity, serving = await self._tls(host)
         address = f"{'https' if serving else 'http'}://{shown}:{port}"
         self.url = f"unix:{config.unix_socket}" if self._unix else address
+        self.address, self.authority = (host, port), f"{shown}:{port}"
         try:
             storage = self._storage = Storage(
                 self._log or LocalLog(),
@@ -106,7 +131,7 @@ class Server:
                 cache=config.cache_bytes,
             )
             await storage.open()
-            self.app = App(config, f"{shown}:{port}", storage, self._clock, self._chance)
+            self.app = App(config, f"{shown}:{port}", storage, self._clock, self._chance, self.controls, self.guests)
         except (EnablementError, GateError, ValueError) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = next(iter(config.service_account_issuers), f"{address}/")
@@ -144,6 +169,18 @@ class Server:
             make = self._sessions = tls.Listener(serving.config, self._web, config.header_timeout)
         create = loop.create_unix_server if self._unix else loop.create_server
         self._server = await create(make, sock=listener, backlog=BACKLOG)
+        self._control()
+        await self._write_kubeconfig(address, identity)
+        if self.controls is not None and self.guests is not None:
+            self.controlling = self._controlled(self.controls, self.guests)
+            await self.settle()
+            self.controls.ready(storage, self.app.follow_at_once)
+        self._serving = True
+        return self.url
+
+    def _control(self) -> None:
+        """Start the controllers that the flags name."""
+        config = self.config
         if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
@@ -158,9 +195,35 @@ class Server:
             controller.admission = self.app.admission
             controller.start()
             self.app.listeners.append(controller.discover)
-        await self._write_kubeconfig(address, identity)
-        self._serving = True
-        return self.url
+
+    def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
+        """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
+        if self._web is None:
+            raise RuntimeError("the server has not started")
+        return connect(self._web, client, {"hydrofoil.own": True} if own else {})
+
+    def _controlled(self, controls: Controls, guests: Guests) -> Controlling:
+        """Return the acts of a test on this server, and allow them over HTTP if a flag does."""
+        from hydrofoil.server.controlling import Controlling, Running
+
+        running = Running(self.app, self.url, self.authority, partial(self.connect, own=True), self.settle)
+        found = Controlling(running, guests)
+        if self.config.test_controls:
+            from hydrofoil.controls.http import ControlApi
+
+            everywhere = self.config.test_controls == "all"
+            api = ControlApi(controls, found.apply, found.waits, found.user, self.settle, everywhere=everywhere)
+            self.app.control(api.answer)
+        return found
+
+    async def settle(self) -> None:
+        """Wait until the controllers have processed all writes, except for work that they repeat later."""
+        quiet = 0
+        for _ in range(SETTLE_TURNS):
+            quiet = quiet + 1 if all(controller.idle for controller in self.controllers) else 0
+            if quiet == QUIET_TURNS:
+                return
+            await asyncio.sleep(0)
 
     def _of_accounts(self) -> list[Controller]:
         """Return the controllers of service accounts, their tokens, and the authority that pods verify."""

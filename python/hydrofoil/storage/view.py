@@ -51,6 +51,7 @@ class Storage:
             self._loop.remove_reader(self._view.fileno())
             self._loop = None
             await self._log.close()
+            self._view.close()
 
     def collection(self, name: Name, resource: ResourceType) -> Collection:
         """Return the collection of that name, followed from its first use."""

@@ -135,7 +135,7 @@ class Hub:
         """Add a stream."""
         self._streams[token] = stream
         if self._bookmarks is None:
-            self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark)
+            self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark, repeats=True)
 
     def remove(self, token: int) -> None:
         """Remove a stream."""
@@ -143,7 +143,7 @@ class Hub:
 
     def _mark(self) -> None:
         """Send every reader its position, in slices."""
-        self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark) if self._streams else None
+        self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark, repeats=True) if self._streams else None
         self._mark_some(deque(self._streams))
 
     def _mark_some(self, tokens: deque[int]) -> None:

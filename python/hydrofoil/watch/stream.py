@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from hydrofoil import engine
 from hydrofoil.answer import Sink
@@ -15,8 +16,20 @@ from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
 
 LOG = logging.getLogger("hydrofoil")
 PIECE = 64 * 1024
+ONE = 1
+"""A number of bytes so small that each drain returns one event."""
 CONVERTED = 500
 """The number of events searched for objects that a webhook must convert."""
+
+
+class Gate(Protocol):
+    """The faults of a test on a watch."""
+
+    def passes(self, stream: WatchStream) -> bool:
+        """Report whether the next event may be sent; the stream may be ended instead."""
+
+    def marks(self) -> bool:
+        """Report whether a bookmark may be sent."""
 
 
 class WatchStream:
@@ -47,6 +60,8 @@ class WatchStream:
         """The collection of its objects, if their form may change."""
         self.convert: Callable[[list[engine.Stored]], Awaitable[None]] | None = None
         """Convert objects before they are sent. Raise ApiError."""
+        self.gate: Gate | None = None
+        """The faults on the watch; with some, events are sent one by one."""
         self._converting: asyncio.Task[None] | None = None
         self._ending = False
         self.initial_mark = False
@@ -79,7 +94,9 @@ class WatchStream:
                 return
             if self.convert is not None and self._prepare(self.convert):
                 return
-            data, left = self._watcher.drain(self._piece)
+            if self.gate is not None and not self.gate.passes(self):
+                return
+            data, left = self._watcher.drain(self._piece if self.gate is None else ONE)
             if data is not None:
                 self._sink.write(data)
             if left == NOTHING:
@@ -95,6 +112,10 @@ class WatchStream:
             if stopwatch() > due:
                 self._hub.again(self._token)
                 return
+
+    def position(self) -> tuple[int, int | None]:
+        """Return the number of sent events, and the revision reached; None during the initial state."""
+        return self._watcher.position()
 
     def fail(self, fault: BaseException) -> None:
         """End the stream with an ERROR event for a fault."""
@@ -146,7 +167,7 @@ class WatchStream:
 
     def _mark(self, *, initial: bool) -> None:
         """Write a bookmark; the end of the initial events is sent to the slowest reader too."""
-        if self._bookmarks:
+        if self._bookmarks and (self.gate is None or self.gate.marks()):
             mark = self._watcher.bookmark(initial)
             if mark is not None:
                 self._sink.write(mark)

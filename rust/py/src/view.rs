@@ -62,6 +62,10 @@ impl View {
         self.0.signal().fileno()
     }
 
+    fn close(&self) {
+        self.0.signal().close();
+    }
+
     fn clear(&self) -> PyResult<()> {
         Ok(self.0.signal().clear()?)
     }

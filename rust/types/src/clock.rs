@@ -93,7 +93,7 @@ impl Clock {
         });
     }
 
-    /// Let the clock go on from where it is.
+    /// Continue from the present moment of the clock.
     pub fn run(&self) {
         self.change(|clock, course| {
             if let Some((now, since)) = course.still.take() {
@@ -103,8 +103,11 @@ impl Clock {
         });
     }
 
-    /// Return to the machine's time; the time since the start goes on.
+    /// Return to the machine's time; the time since the start continues.
     pub fn reset(&self) {
+        if !self.moved.load(Ordering::Acquire) {
+            return;
+        }
         self.change(|clock, course| {
             *course = Course { shift: 0, grown: clock.since(*course).saturating_sub(clock.real()), still: None };
         });

@@ -21,10 +21,8 @@ from hydrofoil.endpoints.params import ListOptions, truth
 from hydrofoil.engine import Watcher
 from hydrofoil.storage.errors import Expired
 from hydrofoil.watch import expired
-from hydrofoil.watch.stream import PIECE, WatchStream
+from hydrofoil.watch.stream import ONE, PIECE, WatchStream
 
-ONE = 1
-"""A number of bytes so small that each read returns one event."""
 STREAMED = {PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: "application/cbor-seq"}
 """The media type of a stream, by that of an object."""
 
@@ -155,6 +153,8 @@ def streaming(
     stream.initial_mark = start(options)[1]
     if context.resource.custom:
         bind(context, stream)
+    if context.opened is not None:
+        context.opened(stream)
     seconds = options.timeout or context.parts.chance.between(1800, 3600)
     clock = context.parts.clock
     timer = clock.later(max(seconds, 0), stream.end)

@@ -8,7 +8,7 @@ use crate::{Difference, Shard, Tree, Version, View};
 
 /// The objects of all resources at one moment: a cloned root of each tree.
 ///
-/// It holds memory only for what has changed since.
+/// It holds memory only for later changes.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {
     pub(crate) shards: BTreeMap<String, Tree>,
@@ -97,6 +97,7 @@ impl Transaction<'_> {
         for (now, then) in differences {
             if let (Some(now), Some(then)) = (&now, &then)
                 && now.revision() == then.revision()
+                && now.json() == then.json()
             {
                 // Only its values of field selectors differ, by the definition of the time.
                 drop(self.keep(Arc::clone(then)));

@@ -1,0 +1,92 @@
+"""Objects to be applied: from files, folders, dicts and lists."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+
+from hydrofoil import engine
+from hydrofoil.errors import ApiError
+
+SUFFIXES = (".yaml", ".yml", ".json")
+BETWEEN = re.compile(rb"^---(?:[ \t].*)?$", re.MULTILINE)
+Source = str | os.PathLike[str] | dict[str, Any] | Sequence[dict[str, Any]]
+
+
+class Document(NamedTuple):
+    """An object and where it comes from."""
+
+    origin: str
+    content: dict[str, Any]
+
+
+def invalid(origin: str, why: str) -> ApiError:
+    """Return the error of a document that is no object."""
+    return ApiError(400, "BadRequest", f"{origin}: {why}")
+
+
+def gathered(sources: Iterable[Source]) -> list[Document]:
+    """Return the objects of sources, in their order; members of lists are objects of their own.
+
+    Raise ApiError with the file and the number of the document, OSError for files.
+    """
+    found: list[Document] = []
+    for number, source in enumerate(sources, 1):
+        if isinstance(source, dict):
+            found += _flat(f"object {number}", source)
+        elif isinstance(source, str | os.PathLike):
+            for path in _files(Path(source)):
+                found += parsed(path.read_bytes(), str(path))
+        else:
+            for at, item in enumerate(source, 1):
+                found += _flat(f"object {number}.{at}", item)
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    return sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+
+
+def parsed(data: bytes, origin: str) -> list[Document]:
+    """Return the objects of a text in YAML or JSON. Raise ApiError."""
+    found: list[Document] = []
+    number = 0
+    for text in BETWEEN.split(data):
+        if not text.strip():
+            continue
+        number += 1
+        where = f"{origin}, document {number}"
+        try:
+            content = orjson.loads(engine.yaml_to_json(text))
+        except (ValueError, engine.DecodeError) as e:
+            raise invalid(where, str(e)) from None
+        if content is not None:
+            found += _flat(where, content)
+    return found
+
+
+def _flat(origin: str, content: Any) -> list[Document]:
+    if isinstance(content, list):
+        return [document for item in content for document in _flat(origin, item)]
+    if not isinstance(content, dict):
+        raise invalid(origin, f"it is no object, but {content!r}")
+    kind = content.get("kind")
+    if not (isinstance(kind, str) and kind and isinstance(content.get("apiVersion"), str)):
+        raise invalid(origin, "an object needs apiVersion and kind")
+    items = content.get("items")
+    if kind.endswith("List") and isinstance(items, list):
+        return [document for at, item in enumerate(items, 1) for document in _flat(f"{origin}, item {at}", item)]
+    return [Document(origin, content)]
+
+
+def ranked(documents: Iterable[Document]) -> list[Document]:
+    """Return definitions, then namespaces, then the rest."""
+    ranks = {"CustomResourceDefinition": 0, "Namespace": 1}
+    return sorted(documents, key=lambda document: ranks.get(document.content["kind"], 2))

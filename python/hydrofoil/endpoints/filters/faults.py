@@ -1,0 +1,176 @@
+"""The faults of a test server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import cast
+
+from hydrofoil import errors
+from hydrofoil.answer import Answer, Line, Outcome, Piece
+from hydrofoil.clock import Chance, Clock
+from hydrofoil.controls.fault import Fault, Subject
+from hydrofoil.controls.faults import Faults, at_start, versioned
+from hydrofoil.controls.journal import Journal
+from hydrofoil.controls.watching import OpenWatch
+from hydrofoil.endpoints import respond
+from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.filters.journal import own
+from hydrofoil.endpoints.wire import close, cut_off
+from hydrofoil.request import refusal
+
+HEALTH = ("/healthz", "/livez", "/readyz")
+REASONS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    405: "MethodNotAllowed",
+    406: "NotAcceptable",
+    409: "Conflict",
+    410: "Gone",
+    413: "RequestEntityTooLarge",
+    415: "UnsupportedMediaType",
+    422: "Invalid",
+    429: "TooManyRequests",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+"""The reasons of codes (apimachinery `api/errors.NewGenericServerResponse`)."""
+
+
+def faults(present: Faults, journal: Journal, clock: Clock, chance: Chance) -> Filter:
+    """Let the faults that match a request act on it; watches are open ones from here on."""
+
+    def meet(context: Context, inner: Handler) -> Awaitable[Answer]:
+        watching = context.info.verb == "watch"
+        if own(context) or not (watching or len(present)) or context.info.path.startswith(HEALTH):
+            return inner(context)
+        return _met(context, inner, present, journal, clock, chance)
+
+    return meet
+
+
+async def _met(
+    context: Context, inner: Handler, present: Faults, journal: Journal, clock: Clock, chance: Chance
+) -> Answer:
+    subject = Subject(context.info, context.user.name, context.request.headers.get("User-Agent", ""))
+    watch = None
+    if context.info.verb == "watch":
+        watch = OpenWatch(subject, clock.now(), lambda: close(context))
+        watch.acted = lambda fault: _name(context, fault)
+        context.opened = watch.begin
+
+        def began(answer: Answer) -> None:
+            if answer.stream is not None:
+                journal.open[watch] = None
+                context.at_end(ended)
+
+        def ended(_: Outcome) -> None:
+            journal.open.pop(watch, None)
+
+        context.at_start(began)
+    chosen = present.about(subject, watch)
+    for fault in chosen:
+        if fault.action == "delay" and fault.act():
+            _name(context, fault)
+            low, high = fault.parameters["seconds"]
+            await asyncio.sleep(low if low == high else chance.between(low, high))
+    for fault in chosen:
+        if fault.action != "delay" and applies(fault, subject) and fault.act():
+            _name(context, fault)
+            return await _act(context, inner, fault)
+    return await inner(context)
+
+
+def applies(fault: Fault, subject: Subject) -> bool:
+    """Report whether a fault changes the answer to a request that it matches."""
+    if fault.action == "expire":
+        return (subject.info.verb == "list" and versioned(subject)) or at_start(fault, subject)
+    return not fault.on_streams
+
+
+def _name(context: Context, fault: Fault) -> None:
+    record = context.record
+    if record is not None:
+        record.fault = f"{record.fault}; {fault.name}" if record.fault else fault.name
+
+
+async def _act(context: Context, inner: Handler, fault: Fault) -> Answer:
+    given = fault.parameters
+    if fault.action == "status":
+        code = given["code"]
+        reason = given.get("reason", REASONS.get(code, "Unknown"))
+        message = given.get("message", f"an error on the server ({fault.name}) has prevented the request")
+        retry = given.get("retry_after", 0)
+        return respond.refused(context, errors.ApiError(code, reason, message, retry_after=retry))
+    if fault.action == "deny":
+        return respond.refused(context, refusal(context.user, context.info, given.get("message", "")))
+    if fault.action == "expire":
+        text = "The provided continue parameter is too old" if "continue=" in context.info.query else "too old"
+        return respond.refused(context, errors.ApiError(410, "Expired", f"{text} resource version"))
+    when = given.get("when", "before")
+    if when == "before":
+        raise _broken(context)
+    answer = await inner(context)
+    if when == "after":
+        raise _broken(context)
+    return _halved(context, answer)
+
+
+def _broken(context: Context) -> ConnectionError:
+    """Break the connection; return the error that ends the request."""
+    if context.record is not None:
+        context.record.code = 0
+    cut_off(context)
+    return ConnectionResetError("a fault has cut the connection")
+
+
+def _halved(context: Context, answer: Answer) -> Answer:
+    """Return the answer with half of its body, and no more; of a stream, without its last piece."""
+    whole = answer.stream
+
+    async def half(line: Line) -> None:
+        if whole is None:
+            line.write(answer.body[: len(answer.body) // 2])
+        else:
+            await whole(cast(Line, First(line)))
+        await line.drained()
+        close(context)
+
+    head = answer.head if answer.sized else b"%sContent-Length: %d\r\n" % (answer.head, len(answer.body))
+    if whole is None:
+        return Answer(answer.status, head, stream=half, sized=True)
+    answer.stream = half
+    return answer
+
+
+class First:
+    """A line that takes the first half of the first piece, and nothing after it."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._full = False
+
+    @property
+    def begun(self) -> bool:
+        return self._line.begun
+
+    def begin(self) -> None:
+        """Send the head unless it was sent."""
+        self._line.begin()
+
+    def write(self, *pieces: Piece) -> None:
+        """Write a half of the first pieces."""
+        if not self._full:
+            self._full = True
+            data = b"".join(pieces)
+            self._line.write(data[: max(len(data) // 2, 1)])
+
+    def paused(self) -> bool:
+        return False
+
+    async def drained(self) -> None:
+        """Wait until the reader has taken most of the output."""
+        await self._line.drained()

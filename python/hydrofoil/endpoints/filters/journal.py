@@ -1,0 +1,140 @@
+"""The journal of a test server: a record of each request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+from hydrofoil.answer import Answer, Feed, Line, Outcome, Piece, Socket
+from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.controls.journal import Journal
+from hydrofoil.controls.record import KEPT, Record, kept
+from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.params import parse
+from hydrofoil.endpoints.wire import is_own
+
+CONTROLS = "/hydrofoil/v1"
+"""The paths that a test asks a server itself on."""
+
+
+def own(context: Context) -> bool:
+    """Report whether a request belongs to the test's controls, or to the server itself."""
+    return context.target.startswith(CONTROLS) or is_own(context)
+
+
+def journal(records: Journal, clock: Clock) -> Filter:
+    """Record each request before the last byte of its answer is written; a watch with its head."""
+
+    def note(context: Context, inner: Handler) -> Awaitable[Answer]:
+        return inner(context) if own(context) else _noted(context, inner, records, clock)
+
+    return note
+
+
+async def _noted(context: Context, inner: Handler, records: Journal, clock: Clock) -> Answer:
+    begun = stopwatch()
+    path, _, query = context.target.partition("?")
+    record = Record(context.method, path, parse(query), agent=context.headers.get("User-Agent", ""))
+    record.started = clock.now()
+    context.keeps_body = True
+    context.record = record
+    body = Body(record)
+
+    def fill() -> None:
+        record.identify(context.info)
+        record.user = context.user.name
+        record.request_bytes = context.sent
+        if context.received:
+            record.body = kept(record, context.received)
+
+    def started(answer: Answer) -> None:
+        record.code = answer.status
+        if context.info.verb == "watch":
+            fill()
+            records.add(record)
+
+    def ended(_: Outcome) -> None:
+        record.duration = stopwatch() - begun
+        if body.head is not None:
+            record.answer = kept(record, bytes(body.kept), body.head)
+        if record.number:
+            records.changed(record)
+        else:
+            fill()
+            records.add(record)
+
+    context.at_start(started)
+    context.at_end(ended)
+    answer = await inner(context)
+    body.of(answer)
+    return answer
+
+
+class Body:
+    """The beginning of the body of an answer, and its size."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self.kept = bytearray()
+        self.head: bytes | None = None
+        """The head of the answer; None before there is one."""
+
+    def of(self, answer: Answer) -> None:
+        """Take the body of an answer; of a stream, while it is written."""
+        self.head = answer.head
+        stream = answer.stream
+        if stream is None:
+            self.take(answer.body)
+            return
+
+        async def written(line: Line) -> None:
+            await stream(Counted(line, self))
+
+        if not answer.takes_over:
+            answer.stream = written
+
+    def take(self, piece: Piece) -> None:
+        """Count a piece."""
+        self._record.response_bytes += len(piece)
+        if (left := KEPT - len(self.kept)) > 0:
+            self.kept += piece[:left]
+
+
+class Counted:
+    """A line whose pieces are counted."""
+
+    def __init__(self, line: Line, body: Body) -> None:
+        self._line = line
+        self._body = body
+
+    @property
+    def begun(self) -> bool:
+        return self._line.begun
+
+    def begin(self) -> None:
+        """Send the head unless it was sent."""
+        self._line.begin()
+
+    def write(self, *pieces: Piece) -> None:
+        """Write pieces, together one chunk."""
+        for piece in pieces:
+            self._body.take(piece)
+        self._line.write(*pieces)
+
+    def paused(self) -> bool:
+        return self._line.paused()
+
+    async def drained(self) -> None:
+        """Wait until the reader has taken most of the output."""
+        await self._line.drained()
+
+    def receive(self, feed: Feed) -> None:
+        """Pass further input of the client to a feed."""
+        self._line.receive(feed)
+
+    def hold(self, *, on: bool) -> None:
+        """Pause or resume reading from the client."""
+        self._line.hold(on=on)
+
+    async def accept(self, protocols: list[str]) -> Socket:
+        """Upgrade to a WebSocket."""
+        return await self._line.accept(protocols)

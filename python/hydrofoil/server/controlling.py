@@ -1,0 +1,71 @@
+"""Acts of a test on a running server beside its controls: apply, wait, make users."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from hydrofoil.authentication.guests import Guests
+from hydrofoil.controls.apply import Reply, applied
+from hydrofoil.controls.documents import Document
+from hydrofoil.controls.waiting import Waits
+from hydrofoil.request import ADMIN
+from hydrofoil.server.app import App
+from hydrofoil.server.kubeconfig import of_token
+from hydrofoil.server.memory import Pipe, ask
+
+
+class Running(NamedTuple):
+    """A server that has started."""
+
+    app: App
+    url: str
+    authority: str
+    """Host and port."""
+    dial: Callable[[asyncio.BaseProtocol], Pipe]
+    """Connect a client in memory, whose requests are the server's own."""
+    settle: Callable[[], Awaitable[None]]
+    """Wait until the controllers have processed all writes."""
+
+
+class Controlling:
+    """The acts of a test on one server."""
+
+    def __init__(self, running: Running, guests: Guests) -> None:
+        self._running = running
+        self._guests = guests
+        app = running.app
+        self.waits = Waits(app.registry, app.hub, app.listeners)
+
+    @property
+    def admin(self) -> str:
+        """Return the token of the administrator."""
+        return self._guests.token(ADMIN.name, ADMIN.groups)
+
+    async def ask(self, method: str, target: str, media: str, body: bytes) -> Reply:
+        """Send a request of the administrator, which the journal does not have and faults do not hit."""
+        running = self._running
+        headers = {
+            "Host": running.authority,
+            "Authorization": f"Bearer {self.admin}",
+            "Content-Type": media,
+            "Accept": "application/json",
+            "User-Agent": "hydrofoil",
+        }
+        return await ask(running.dial, method, target, headers, body)
+
+    async def apply(self, documents: Iterable[Document], namespace: str | None) -> list[dict[str, Any]]:
+        """Apply objects; return them once they are served. Raise ApiError that names their origin."""
+        made = await applied(self.ask, self._running.app.catalog, documents, namespace)
+        await self._running.settle()
+        return made
+
+    def user(self, name: str, groups: Sequence[str]) -> dict[str, Any]:
+        """Return the headers and the kubeconfig of a user."""
+        token, running = self._guests.token(name, tuple(groups)), self._running
+        ca = running.app.root_ca.decode() or None
+        return {
+            "headers": {"Authorization": f"Bearer {token}"},
+            "kubeconfig": of_token(running.url, ca, name, token),
+        }

@@ -1,0 +1,1 @@
+"""A server in a test: embedded, reset in a millisecond, broken on purpose."""

@@ -1,0 +1,94 @@
+"""The process of a test server: it answers calls of its parent, and ends with it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import pickle
+import signal
+import socket
+import sys
+from functools import partial
+from typing import Any
+
+from hydrofoil.testing import wire
+from hydrofoil.testing.core import Core
+from hydrofoil.testing.options import parse
+
+
+class Child:
+    """One server, and the calls of its parent."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._core: Core | None = None
+        self._running: dict[int, asyncio.Task[None]] = {}
+
+    async def _message(self) -> Any:
+        (size,) = wire.LENGTH.unpack(await self._reader.readexactly(wire.LENGTH.size))
+        return pickle.loads(await self._reader.readexactly(size))
+
+    async def run(self) -> None:
+        """Answer calls until the parent has gone."""
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                number, name, given = await self._message()
+                if name == "cancel":
+                    if (task := self._running.get(given[0])) is not None:
+                        task.cancel()
+                    continue
+                task = asyncio.create_task(self._answer(number, name, given))
+                self._running[number] = task
+                task.add_done_callback(partial(self._done, number))
+        for task in list(self._running.values()):
+            task.cancel()
+        if self._core is not None:
+            await self._core.stop()
+
+    def _done(self, number: int, _: asyncio.Task[None]) -> None:
+        self._running.pop(number, None)
+
+    async def _answer(self, number: int, name: str, given: tuple[Any, ...]) -> None:
+        try:
+            answer = True, await self._called(name, given)
+        except Exception as e:
+            answer = False, wire.failure(e)
+        if number:
+            self._writer.write(wire.packed((number, *answer)))
+
+    async def _called(self, name: str, given: tuple[Any, ...]) -> Any:
+        if name == "start":
+            self._core = Core(parse(given[0]))
+            return await self._core.start()
+        if self._core is None:
+            raise RuntimeError("the server is not running")
+        if name == "settled":
+            name, *given_ = given
+            result = getattr(self._core, name)(*given_)
+            await self._core.settle()
+            return result
+        result = getattr(self._core, name)(*given)
+        return await result if inspect.isawaitable(result) else result
+
+
+async def serve(descriptor: int) -> None:
+    """Answer the calls on a socket."""
+    connection = socket.socket(fileno=descriptor)
+    reader, writer = await asyncio.open_connection(sock=connection, limit=1 << 20)
+    await Child(reader, writer).run()
+    writer.close()
+
+
+def main() -> None:
+    """Serve the parent; its interrupts are its own."""
+    import uvloop
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(serve(int(sys.argv[1])))
+
+
+if __name__ == "__main__":
+    main()

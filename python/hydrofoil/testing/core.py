@@ -1,0 +1,258 @@
+"""A server and its controls, on its loop: what every form of a test server calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hydrofoil import engine
+from hydrofoil.authentication.guests import Guests
+from hydrofoil.clock import Chance, Clock
+from hydrofoil.controls.controls import Controls
+from hydrofoil.controls.documents import Source, gathered
+from hydrofoil.controls.journal import Page
+from hydrofoil.controls.record import Record
+from hydrofoil.controls.waiting import Condition, State
+from hydrofoil.controls.watching import WatchInfo
+from hydrofoil.request import ADMIN
+from hydrofoil.server.controlling import Controlling
+from hydrofoil.server.run import Server as Running
+from hydrofoil.server.run import StartError
+from hydrofoil.storage.local import LocalLog
+from hydrofoil.testing.options import Given
+
+Difference = tuple[str, bytes | None, bytes | None]
+
+
+class Facts(NamedTuple):
+    """The properties of a server that has started."""
+
+    url: str
+    host: str
+    port: int
+    ca: str | None
+    token: str
+    """The token of the administrator."""
+
+
+class FaultState(NamedTuple):
+    """A fault as a test sees it."""
+
+    number: int
+    seen: int
+    hits: int
+    text: str
+
+
+def begin_state(snapshot: Any) -> engine.Checkpoint | None:
+    """Return the state to start with. Raise StartError with one line that names the file."""
+    if snapshot is None:
+        return None
+    try:
+        if isinstance(snapshot, bytes):
+            return engine.Checkpoint.load(snapshot)
+        return engine.Checkpoint.load(Path(snapshot).read_bytes())
+    except OSError as e:
+        raise StartError(f"cannot read the snapshot {snapshot}: {e.strerror or e}") from None
+    except ValueError as e:
+        raise StartError(f"cannot start with {snapshot}: {e}") from None
+
+
+class Core:
+    """One server from start to stop. All of it runs on the loop."""
+
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.clock = Clock()
+        self.chance = Chance(given.seed)
+        self.controls = Controls(self.clock, self.chance, given.clock)
+        self.guests = Guests()
+        self.states: dict[int, engine.Checkpoint] = {}
+        """The snapshots that a test holds, by number."""
+        self._numbers = 0
+        self._running: Running | None = None
+        self._controlling: Controlling | None = None
+
+    @property
+    def controlling(self) -> Controlling:
+        """Return the acts of a test on the server. Raise RuntimeError unless it has started."""
+        if self._controlling is None:
+            raise RuntimeError("the server is not running")
+        return self._controlling
+
+    @property
+    def running(self) -> Running:
+        """Return the server. Raise RuntimeError unless it has started."""
+        if self._running is None:
+            raise RuntimeError("the server is not running")
+        return self._running
+
+    async def start(self) -> Facts:
+        """Start, and return its properties. Raise StartError with one line; nothing is left behind then."""
+        begin = begin_state(self.given.snapshot)
+        running = Running(self.given.config, LocalLog(begin), self.clock, self.chance, self.controls, self.guests)
+        url = await running.start()
+        self._running, self._controlling = running, running.controlling
+        host, port = running.address
+        ca = running.app.root_ca.decode() or None
+        return Facts(url, host, port, ca, self.guests.token(ADMIN.name, ADMIN.groups))
+
+    async def stop(self) -> None:
+        """Stop; again is no error."""
+        running, self._running = self._running, None
+        self._controlling = None
+        self.states.clear()
+        if running is not None:
+            await running.stop()
+        for timer in list(self.clock.timers):
+            timer.cancel()
+
+    async def settle(self) -> None:
+        """Wait until the controllers are idle."""
+        await self.running.settle()
+
+    def token(self, name: str, groups: Sequence[str]) -> str:
+        """Return the token of a user."""
+        return self.guests.token(name, tuple(groups))
+
+    async def apply(self, sources: Sequence[Source], namespace: str | None) -> list[dict[str, Any]]:
+        """Apply objects. Raise ApiError that names the file and the document, OSError for files."""
+        documents = await asyncio.to_thread(gathered, sources) if _has_files(sources) else gathered(sources)
+        return await self.controlling.apply(documents, namespace)
+
+    async def wait_for(self, object: str, condition: Condition, namespace: str, timeout: float) -> State:
+        """Return an object once it meets a condition; None once it is deleted. Raise WaitTimeout."""
+        return await self.controlling.waits.until(object, condition, namespace, timeout)
+
+    async def open_wait(self, object: str, namespace: str) -> int:
+        """Begin to look at an object, once its resource is served. Return the number for `next_state`."""
+        return await self.controlling.waits.open(object, namespace)
+
+    async def next_state(self, number: int) -> State:
+        """Return the next state of an object that is looked at."""
+        return await self.controlling.waits.next(number)
+
+    def close_wait(self, number: int) -> None:
+        """Stop looking at an object."""
+        if self._controlling is not None:
+            self._controlling.waits.close(number)
+
+    def snapshot(self) -> tuple[int, int]:
+        """Take a snapshot; return its number and its revision."""
+        self._numbers += 1
+        state = self.states[self._numbers] = self.controls.snapshot()
+        return self._numbers, state.revision
+
+    def load_snapshot(self, data: bytes) -> tuple[int, int]:
+        """Take a saved snapshot of this server; return its number and its revision. Raise ValueError."""
+        self._numbers += 1
+        state = self.states[self._numbers] = engine.Checkpoint.load(data)
+        return self._numbers, state.revision
+
+    def drop_snapshot(self, number: int) -> None:
+        """Forget a snapshot."""
+        self.states.pop(number, None)
+
+    def saved(self, number: int) -> bytes:
+        """Return a snapshot as a file has it."""
+        return self.states[number].save()
+
+    def save(self, number: int, path: str) -> None:
+        """Write a snapshot to a file."""
+        Path(path).write_bytes(self.saved(number))
+
+    def restore(self, number: int) -> int:
+        """Return to a snapshot; return the number of objects that differed."""
+        return self.controls.restore(self.states[number])
+
+    def reset(self) -> int:
+        """Return to the state at readiness."""
+        return self.controls.reset()
+
+    def compact(self) -> None:
+        """End the history."""
+        self.controls.storage.compact()
+
+    def now(self) -> datetime:
+        """Return the time of the server."""
+        return self.clock.now()
+
+    def freeze(self, at: datetime | None) -> None:
+        """Stop the clock."""
+        self.clock.freeze(None if at is None else at.astimezone(UTC))
+
+    def advance(self, nanoseconds: int) -> None:
+        """Move the clock forward."""
+        self.clock.advance(nanoseconds)
+
+    def run(self) -> None:
+        """Let the clock run."""
+        self.clock.run()
+
+    def add_fault(self, action: str, given: Mapping[str, Any]) -> int:
+        """Add a fault; return its number. Raise TypeError and ValueError."""
+        return self.controls.faults.add(action, given).number
+
+    def fault(self, number: int) -> FaultState | None:
+        """Return a fault; None for one that was removed."""
+        found = self.controls.faults.find(number)
+        return None if found is None else FaultState(number, found.seen, found.hits, str(found))
+
+    def remove_fault(self, number: int) -> None:
+        """Remove a fault; again is no error."""
+        found = self.controls.faults.find(number)
+        if found is not None:
+            self.controls.faults.remove(found)
+
+    def all_faults(self) -> list[FaultState]:
+        """Return the faults, the first added first."""
+        return [FaultState(f.number, f.seen, f.hits, str(f)) for f in self.controls.faults]
+
+    def clear_faults(self) -> None:
+        """Remove all faults."""
+        self.controls.faults.clear()
+
+    def page(self, generation: int, stamp: int) -> Page:
+        """Return what is new in the journal."""
+        return self.controls.journal.page(generation, stamp)
+
+    def clear_requests(self) -> None:
+        """Empty the journal."""
+        self.controls.journal.clear()
+
+    def watches(self) -> list[WatchInfo]:
+        """Return the open watches."""
+        return [watch.show() for watch in self.controls.journal.open]
+
+    def begin_test(self) -> tuple[int, int]:
+        """Begin a test: without requests, at the time and the seed of the start. Return a snapshot to return to."""
+        self.controls.begin()
+        return self.snapshot()
+
+    def seen(self, number: int) -> tuple[list[Record], int, list[Difference], list[WatchInfo]]:
+        """Return what was seen since a snapshot: requests, dropped ones, differences and open watches."""
+        journal = self.controls.journal
+        return list(journal.records), journal.dropped, self.differences(number), self.watches()
+
+    async def end_test(self, number: int) -> tuple[list[Record], int, list[Difference], list[WatchInfo]]:
+        """End a test: return what was seen of it, and the server to its state before it."""
+        seen = self.seen(number)
+        controls = self.controls
+        controls.faults.clear()
+        controls.restore(self.states[number])
+        controls.begin()
+        await self.settle()
+        # Controllers may have written meanwhile.
+        controls.restore(self.states[number])
+        return seen
+
+    def differences(self, number: int) -> list[Difference]:
+        """Return the objects that differ from a snapshot: resource, JSON now and then."""
+        return self.controls.snapshot().differences(self.states[number])
+
+
+def _has_files(sources: Sequence[Source]) -> bool:
+    return any(not isinstance(source, dict | list | tuple) for source in sources)

@@ -1,0 +1,156 @@
+"""A server that runs beside its caller: every call is plain, and any thread may make it."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from concurrent.futures import Future
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+from hydrofoil.clock import stopwatch
+from hydrofoil.controls.documents import Source
+from hydrofoil.controls.waiting import LAST, Condition, State, WaitTimeout, holds, named, split
+from hydrofoil.testing.base import Base
+
+
+class Aio:
+    """The calls that may take long, to be awaited in any loop."""
+
+    def __init__(self, server: Elsewhere) -> None:
+        self._server = server
+
+    async def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
+        """Apply objects, as `apply` of the server."""
+        applied: list[dict[str, Any]] = await asyncio.wrap_future(self._server.begin("apply", sources, namespace))
+        return applied
+
+    async def wait_for(
+        self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
+    ) -> State:
+        """Wait for a state, as `wait_for` of the server; the condition is called in this loop."""
+        wait = Wait(self._server, object, condition, namespace, timeout)
+        try:
+            while not wait.done:
+                # An error of its own, a TimeoutError as well, ends the wait.
+                left = wait.left
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(left):
+                        wait.take(await asyncio.wrap_future(wait.step()))
+        finally:
+            wait.close()
+        return wait.state
+
+
+class Wait:
+    """One wait for a state: the condition is called where the test runs, not where the server does."""
+
+    def __init__(self, server: Elsewhere, object: str, condition: Condition, namespace: str, timeout: float) -> None:
+        split(object)
+        self._server = server
+        self._given = object, namespace
+        self._condition = condition
+        self._timeout = timeout
+        self._until = stopwatch() + timeout
+        self._number: int | None = None
+        self._under_way: Future[Any] | None = None
+        self._seen: list[State] = []
+        self.state: State = None
+        self.done = False
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left. Raise WaitTimeout if none are."""
+        left = self._until - stopwatch()
+        if left <= 0:
+            object, namespace = self._given
+            raise WaitTimeout(object, namespace, named(self._condition), self._timeout, self._seen)
+        return left
+
+    def step(self) -> Future[Any]:
+        """Begin to look at the object, or for its next state."""
+        if self._number is None:
+            self._under_way = self._server.begin("open_wait", *self._given)
+        else:
+            self._under_way = self._server.begin("next_state", self._number)
+        return self._under_way
+
+    def take(self, result: Any) -> None:
+        """Take the result of a step."""
+        self._under_way = None
+        if self._number is None:
+            self._number = result
+            return
+        self._seen = [*self._seen[-LAST:], result]
+        if holds(self._condition, result):
+            self.state, self.done = result, True
+
+    def close(self) -> None:
+        """Stop looking."""
+        if self._under_way is not None:
+            self._under_way.cancel()
+        if self._number is not None:
+            self._server.caller.post("close_wait", self._number)
+
+
+class Elsewhere(Base):
+    """A server in a thread or process of its own."""
+
+    @abstractmethod
+    def start(self) -> Self:
+        """Start. Raise StartError with one line."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Stop; again is no error."""
+
+    @abstractmethod
+    def begin(self, name: str, *given: Any) -> Future[Any]:
+        """Begin a call of the core that takes time."""
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def aio(self) -> Aio:
+        """Return `apply` and `wait_for` to be awaited."""
+        return Aio(self)
+
+    def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
+        """Apply files, folders, dicts or lists of dicts on the server; return the objects once all are served.
+
+        Raise ApiError that names the file and the document.
+        """
+        applied: list[dict[str, Any]] = self.begin("apply", sources, namespace).result()
+        return applied
+
+    def wait_for(
+        self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
+    ) -> State:
+        """Return an object such as `deployments.apps/web` once it meets a condition; None once it is deleted.
+
+        Raise WaitTimeout after seconds of real time.
+        """
+        wait = Wait(self, object, condition, namespace, timeout)
+        try:
+            while not wait.done:
+                step, left = wait.step(), wait.left
+                with suppress(TimeoutError):
+                    wait.take(step.result(left))
+        finally:
+            wait.close()
+        return wait.state
+
+    def session(self, **settings: Any) -> NoReturn:
+        """Raise RuntimeError: a client in memory runs in the loop of its server."""
+        raise RuntimeError("connections in memory are for a server in the loop of its caller: use Server()")
+
+    def transport(self) -> NoReturn:
+        """Raise RuntimeError, as `session`."""
+        self.session()

@@ -1,0 +1,153 @@
+"""The pytest plug-in: a clean server for every test. It loads nothing heavy until a fixture is used."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from hydrofoil.testing.elsewhere import Elsewhere
+    from hydrofoil.testing.session_servers import SessionServers, Used
+
+SETTINGS = ("options", "manifests", "mode", "report")
+USED: pytest.StashKey[Used] = pytest.StashKey()
+"""The server that a test uses."""
+MARKER = (
+    "hydrofoil(crds=, manifests=, faults=, users=, seed=, clock=, **options): give the test a clean server; "
+    "the nearest marker wins by key"
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the settings, in a file and on the command line."""
+    group = parser.getgroup("hydrofoil")
+    helps = {
+        "options": "flags of `hydrofoil serve` for the servers of tests",
+        "manifests": "files and folders that are applied to each server once a session",
+        "mode": "where servers run: thread or process",
+        "report": "the number of requests in the report of a failed test",
+    }
+    for name in SETTINGS:
+        if name == "manifests":
+            parser.addini(f"hydrofoil_{name}", helps[name], type="paths", default=None)
+        else:
+            parser.addini(f"hydrofoil_{name}", helps[name], type="string", default=None)
+        group.addoption(f"--hydrofoil-{name}", default=None, help=helps[name])
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker."""
+    config.addinivalue_line("markers", MARKER)
+
+
+def setting(config: pytest.Config, name: str) -> Any:
+    """Return a setting: of the command line, else of the file; None without one."""
+    given = config.getoption(f"--hydrofoil-{name}")
+    return given if given is not None else config.getini(f"hydrofoil_{name}")
+
+
+def marked(item: pytest.Item) -> dict[str, Any]:
+    """Return the arguments of a test's markers; the nearest wins by key."""
+    found: dict[str, Any] = {}
+    for marker in item.iter_markers("hydrofoil"):
+        if marker.args:
+            raise pytest.UsageError("the marker hydrofoil takes names: hydrofoil(crds=..., users=[...])")
+        for key, value in marker.kwargs.items():
+            found.setdefault(key, value)
+    return found
+
+
+@pytest.fixture(scope="session")
+def hydrofoil_options() -> dict[str, Any]:
+    """Return the options of the session's servers; override it in a conftest."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def _hydrofoil_servers(request: pytest.FixtureRequest, hydrofoil_options: dict[str, Any]) -> Iterator[SessionServers]:
+    from hydrofoil.testing.session_servers import SessionServers, flags_of
+
+    config = request.config
+    manifests = setting(config, "manifests") or ()
+    if isinstance(manifests, str):
+        manifests = [config.invocation_params.dir / path for path in manifests.split(os.pathsep)]
+    mode = setting(config, "mode") or "thread"
+    if mode not in ("thread", "process"):
+        raise pytest.UsageError(f"hydrofoil_mode is thread or process, not {mode!r}")
+    options = {**flags_of(setting(config, "options") or ""), **hydrofoil_options}
+    servers = SessionServers(options, [Path(path) for path in manifests], in_process=mode == "process")
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture(scope="session")
+def hydrofoil_session(_hydrofoil_servers: SessionServers) -> Elsewhere:
+    """Return the server of the session, one for each worker."""
+    return _hydrofoil_servers.get({})
+
+
+@pytest.fixture
+def hydrofoil(request: pytest.FixtureRequest, _hydrofoil_servers: SessionServers) -> Iterator[Elsewhere]:
+    """Yield a clean server; after the test it is as it was when this fixture was set up."""
+    used = _hydrofoil_servers.use(marked(request.node), Path(request.node.path).parent)
+    request.node.stash[USED] = used
+    try:
+        used.begin()
+        yield used.server
+    finally:
+        used.end()
+
+
+@pytest.fixture(autouse=True)
+def _hydrofoil_marked(request: pytest.FixtureRequest) -> None:
+    if request.node.get_closest_marker("hydrofoil") is not None:
+        request.getfixturevalue("hydrofoil")
+
+
+@pytest.fixture
+def hydrofoil_namespace(hydrofoil: Elsewhere) -> str:
+    """Return the name of a new namespace."""
+    name = f"test-{os.urandom(4).hex()}"  # noqa: TID251 - it must not repeat with a seed
+    hydrofoil.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    return name
+
+
+@pytest.fixture
+def hydrofoil_kubeconfig(hydrofoil: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of a kubeconfig, which `KUBECONFIG` names during the test."""
+    path = hydrofoil.kubeconfig_file
+    monkeypatch.setenv("KUBECONFIG", str(path))
+    for name in [name for name in os.environ if name.startswith("KUBERNETES_SERVICE_")]:
+        monkeypatch.delenv(name)
+    return path
+
+
+@pytest.fixture
+def hydrofoil_factory() -> Iterator[Callable[..., Elsewhere]]:
+    """Yield a function that starts servers with options; they stop with the test."""
+    from hydrofoil import Server
+
+    made: list[Elsewhere] = []
+
+    def start(**options: Any) -> Elsewhere:
+        server = Server.in_thread(**options).start()
+        made.append(server)
+        return server
+
+    yield start
+    for server in reversed(made):
+        server.stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add requests, changes and open watches to the report of a failure."""
+    report = yield
+    used = item.stash.get(USED, None)
+    if report.failed and used is not None:
+        report.sections += used.sections(int(setting(item.config, "report") or 20))
+    return report

@@ -1,0 +1,157 @@
+"""A server in a process of its own, which ends with the one that started it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import count
+from typing import Any, Self
+
+from hydrofoil.server.run import StartError
+from hydrofoil.testing import wire
+from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.snapshot import own_state
+
+STOP_SECONDS = 10.0
+
+
+class InProcess:
+    """Calls on a server in another process."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._numbers = count(1)
+        self._lock = threading.Lock()
+        self._calls: dict[int, Future[Any]] = {}
+        self._over = False
+        self._thread = threading.Thread(target=self._read, name="hydrofoil-calls", daemon=True)
+        self._thread.start()
+
+    def begin(self, name: str, *given: Any) -> Future[Any]:
+        """Begin a call."""
+        future: Future[Any] = Future()
+        number = next(self._numbers)
+        future.add_done_callback(lambda f: self.post("cancel", number) if f.cancelled() else None)
+        message = wire.packed((number, name, given))
+        with self._lock:
+            if self._over:
+                raise RuntimeError("the server is not running")
+            self._calls[number] = future
+            self._send(message)
+        return future
+
+    def _send(self, message: bytes) -> None:
+        try:
+            self._connection.sendall(message)
+        except OSError:
+            raise RuntimeError("the process of the server has ended") from None
+
+    def call(self, name: str, *given: Any) -> Any:
+        """Return the result of a call."""
+        return self.begin(name, *given).result()
+
+    def settled(self, name: str, *given: Any) -> Any:
+        """Return the result of a plain call, once the controllers have done their work."""
+        return self.begin("settled", name, *given).result()
+
+    def post(self, name: str, *given: Any) -> None:
+        """Make a call without waiting for it."""
+        with suppress(RuntimeError), self._lock:
+            if not self._over:
+                self._send(wire.packed((0, name, given)))
+
+    def _read(self) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                number, good, result = wire.received(self._connection)
+                with self._lock:
+                    future = self._calls.pop(number, None)
+                if future is None or not future.set_running_or_notify_cancel():
+                    continue
+                if good:
+                    future.set_result(result)
+                else:
+                    future.set_exception(result)
+        with self._lock:
+            self._over = True
+            left, self._calls = self._calls, {}
+        for future in left.values():
+            if future.set_running_or_notify_cancel():
+                future.set_exception(RuntimeError("the process of the server has ended"))
+
+    def close(self) -> None:
+        """End the connection, and with it the server."""
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._thread.join()
+        self._connection.close()
+
+
+class ProcessServer(Elsewhere):
+    """A server in a process: `with Server.in_process() as server`."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        super().__init__(options)
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._calls: InProcess | None = None
+
+    @property
+    def pid(self) -> int:
+        """Return the id of the process."""
+        if self._process is None:
+            raise RuntimeError("the server is not running")
+        return self._process.pid
+
+    def start(self) -> Self:
+        """Start. Raise StartError with one line."""
+        with self._lock:
+            if self._process is not None:
+                return self
+            here, there = socket.socketpair()
+            with there:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "hydrofoil.testing.child", str(there.fileno())],
+                    pass_fds=[there.fileno()],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+            calls = InProcess(here)
+            try:
+                facts = calls.call("start", own_state(self._options))
+            except BaseException as e:
+                _end(calls, process)
+                if isinstance(e, RuntimeError):
+                    raise StartError(str(e)) from None
+                raise
+            self._process, self._calls = process, calls
+            self._begin(calls, facts)
+        return self
+
+    def stop(self) -> None:
+        """Stop; again is no error."""
+        with self._lock:
+            process, self._process = self._process, None
+            if process is not None and self._calls is not None:
+                self._end()
+                _end(self._calls, process)
+
+    def begin(self, name: str, *given: Any) -> Future[Any]:
+        """Begin a call of the core that takes time."""
+        if self._calls is None or self._process is None:
+            raise RuntimeError("the server is not running")
+        return self._calls.begin(name, *given)
+
+
+def _end(calls: InProcess, process: subprocess.Popen[bytes]) -> None:
+    calls.close()
+    try:
+        process.wait(STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

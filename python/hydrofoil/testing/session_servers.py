@@ -1,0 +1,115 @@
+"""The servers of a test session: one for each set of options, clean for every test."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hydrofoil import Server
+from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.report import Seen, sections
+from hydrofoil.testing.snapshot import Snapshot
+
+OF_TESTS = ("crds", "manifests", "faults", "users")
+"""The keys of the marker that are no options of a server."""
+
+
+def flags_of(text: str) -> dict[str, Any]:
+    """Return a command line of flags as options; a flag that is repeated is a list. Raise ValueError."""
+    found: dict[str, Any] = {}
+    words = shlex.split(text)
+    while words:
+        name, equals, value = words.pop(0).partition("=")
+        if not name.startswith("-"):
+            raise ValueError(f"{name!r} in hydrofoil_options is no flag")
+        if not equals:
+            value = words.pop(0) if words and not words[0].startswith("-") else "true"
+        key = name.lstrip("-").replace("-", "_")
+        if key in found:
+            before = found[key]
+            found[key] = [*(before if isinstance(before, list) else [before]), value]
+        else:
+            found[key] = value
+    return found
+
+
+class SessionServers:
+    """Servers by their options, started when a test first needs them."""
+
+    def __init__(self, options: Mapping[str, Any], manifests: Sequence[Path], *, in_process: bool) -> None:
+        self._options = dict(options)
+        self._manifests = manifests
+        self._in_process = in_process
+        self._servers: dict[str, Elsewhere] = {}
+
+    def get(self, options: Mapping[str, Any]) -> Elsewhere:
+        """Return the server with these options beside those of the session."""
+        given = {**self._options, **options}
+        key = repr(sorted(given.items(), key=lambda item: item[0]))
+        server = self._servers.get(key)
+        if server is None:
+            server = Server.in_process(**given) if self._in_process else Server.in_thread(**given)
+            server.start()
+            self._servers[key] = server
+            if self._manifests:
+                server.apply(*self._manifests)
+        return server
+
+    def use(self, marked: Mapping[str, Any], folder: Path) -> Used:
+        """Return the server for a test with a marker; paths in it start at a folder."""
+        server = self.get({key: value for key, value in marked.items() if key not in OF_TESTS})
+        return Used(server, marked, folder)
+
+    def stop(self) -> None:
+        """Stop all servers."""
+        for server in self._servers.values():
+            server.stop()
+        self._servers.clear()
+
+
+class Used:
+    """The use of a server by one test."""
+
+    def __init__(self, server: Elsewhere, marked: Mapping[str, Any], folder: Path) -> None:
+        self.server = server
+        self._marked = marked
+        self._folder = folder
+        self._before: Snapshot | None = None
+        self._seen: Seen | None = None
+
+    def begin(self) -> None:
+        """Take the state to return to, and apply the arguments of the marker."""
+        server, marked = self.server, self._marked
+        number, revision = server.caller.call("begin_test")
+        self._before = Snapshot(server.caller, number, revision)
+        server.users = {}
+        sources = [*self._sources("crds"), *self._sources("manifests")]
+        if sources:
+            server.apply(*sources)
+        for user in marked.get("users") or ():
+            name, groups = (user, ()) if isinstance(user, str) else user
+            server.users[name] = server.user(name, groups)
+        for fault in marked.get("faults") or ():
+            server.faults.add(**fault)
+
+    def _sources(self, key: str) -> list[Any]:
+        given = self._marked.get(key) or ()
+        if isinstance(given, str | Path | dict):
+            given = [given]
+        return [source if isinstance(source, dict | list) else self._folder / source for source in given]
+
+    def end(self) -> None:
+        """Return to the state before the test."""
+        before, self._before = self._before, None
+        if before is not None:
+            self._seen = Seen(*self.server.caller.call("end_test", before.number_for(self.server.caller)))
+            self.server.users = {}
+
+    def sections(self, count: int) -> list[tuple[str, str]]:
+        """Return the sections of a report, with the last requests."""
+        before = self._before
+        if before is not None:
+            self._seen = Seen(*self.server.caller.call("seen", before.number_for(self.server.caller)))
+        return [] if self._seen is None else sections(self._seen, count)

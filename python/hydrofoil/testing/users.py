@@ -1,0 +1,67 @@
+"""The users of a test, with their credentials."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hydrofoil.server.kubeconfig import of_token
+
+
+class Folder:
+    """A folder for the kubeconfigs of one server, made for the first and gone at the end."""
+
+    def __init__(self) -> None:
+        self._path: Path | None = None
+
+    def write(self, name: str, content: dict[str, Any]) -> Path:
+        """Write a private file; return its path."""
+        if self._path is None:
+            self._path = Path(tempfile.mkdtemp(prefix="hydrofoil-"))
+        path = self._path / f"{name}.kubeconfig"
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump(content, file)
+        return path
+
+    def remove(self) -> None:
+        """Remove the folder; again is no error."""
+        path, self._path = self._path, None
+        if path is not None:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+class Account:
+    """A user of a server, by a token."""
+
+    def __init__(
+        self, name: str, groups: tuple[str, ...], token: str, url: str, ca: str | None, folder: Folder, file: str
+    ) -> None:
+        self.name = name
+        self.groups = groups
+        self._token = token
+        self._url = url
+        self._ca = ca
+        self._folder = folder
+        self._file = file
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the HTTP headers of its requests."""
+        return {"Authorization": f"Bearer {self._token}"}
+
+    @property
+    def kubeconfig(self) -> dict[str, Any]:
+        """Return its kubeconfig."""
+        return of_token(self._url, self._ca, self.name, self._token)
+
+    @property
+    def kubeconfig_file(self) -> Path:
+        """Return the path of its kubeconfig, which only the owner may read and which is gone after `stop`."""
+        return self._folder.write(self._file, self.kubeconfig)
+
+    def __repr__(self) -> str:
+        return f"<user {self.name}>"

@@ -1,0 +1,316 @@
+"""A server in the caller's loop, in a thread and in a process."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import logging
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from hydrofoil import ApiError, Server, StartError, WaitTimeout
+from hydrofoil.testing.elsewhere import Elsewhere
+from tests.plugin.conftest import MAPS, call, make, names, widgets
+
+
+def test_the_package_alone_loads_neither_aiohttp_nor_the_extension() -> None:
+    code = "import hydrofoil, sys; print([m for m in sys.modules if m.startswith(('aiohttp', 'hydrofoil._native'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_an_unknown_option_is_a_type_error_that_names_it() -> None:
+    for form in (Server, Server.in_thread, Server.in_process):
+        with pytest.raises(TypeError, match="'histroy_window'"):
+            form(histroy_window="5s")
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ({"history_window": "5 parsecs"}, "--history-window"),
+        ({"clock": "yesterday"}, "'yesterday' is no moment"),
+        ({"snapshot": "/nowhere/at/all"}, "cannot read the snapshot /nowhere/at/all: No such file or directory"),
+        ({"host": "203.0.113.7"}, "cannot listen on 203.0.113.7"),
+    ],
+)
+async def test_a_start_that_fails_is_one_line(options: dict[str, str], line: str) -> None:
+    for form in (Server.in_thread, Server.in_process):
+        with pytest.raises(StartError, match=line) as e:
+            form(**options).start()
+        assert "\n" not in str(e.value)
+    with pytest.raises(StartError, match=line):
+        await Server(**options).start()
+
+
+async def test_options_are_values_or_texts_of_flags() -> None:
+    async with Server(history_window=5, controllers=[], feature_gates={"WatchList": False}) as one:
+        config = one.core.given.config
+        assert (config.history_window, config.controllers, config.port) == (5.0, "", 0)
+    async with Server(history_window="5s", service_account_issuer=["https://a", "https://b"]) as two:
+        assert two.core.given.config.service_account_issuers == ("https://a", "https://b")
+
+
+async def test_a_server_in_the_loop() -> None:
+    server = Server()
+    with pytest.raises(RuntimeError, match="not running"):
+        _ = server.url
+    assert await server.start() is server
+    assert server.url == f"http://{server.host}:{server.port}" and server.ca is None
+    async with server.session() as session:
+        made = await session.post(MAPS, json={"metadata": {"name": "a"}})
+        assert made.status == 201
+        found = await (await session.get(f"{server.url}{MAPS}/a")).json()
+        assert found["metadata"]["name"] == "a"
+    async with httpx.AsyncClient(transport=server.transport()) as client:
+        assert (await client.get(f"{MAPS}/a")).json()["metadata"]["uid"] == found["metadata"]["uid"]
+        assert (await client.get("http://elsewhere.invalid/healthz", headers={"Host": server.host})).text == "ok"
+    await server.stop()
+    await server.stop()
+
+
+async def test_connections_in_memory_are_for_the_loop_of_the_server() -> None:
+    async with Server() as server:
+        for made in (server.session, server.transport):
+            with pytest.raises(RuntimeError, match="loop of the server"):
+                await asyncio.to_thread(made)
+    with Server.in_thread() as other, pytest.raises(RuntimeError, match="use Server"):
+        other.session()
+
+
+async def test_a_watch_in_memory_streams() -> None:
+    async with Server() as server, server.session() as session, session.get(MAPS, params={"watch": "1"}) as watch:
+        await session.post(MAPS, json={"metadata": {"name": "a"}})
+        event = json.loads(await watch.content.readline())
+        assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "a")
+
+
+async def test_what_is_large_passes_in_memory() -> None:
+    async with Server() as server, server.session() as session:
+        for n in range(12):
+            await session.post(MAPS, json={"metadata": {"name": f"m{n}"}, "data": {"a": "x" * 200_000}})
+        found = await (await session.get(MAPS)).json()
+        assert len(found["items"]) == 12
+    async with Server() as server, httpx.AsyncClient(transport=server.transport()) as client:
+        sent = json.dumps({"metadata": {"name": "big"}, "data": {"a": "x" * 900_000}})
+        assert (await client.post(MAPS, content=sent)).status_code == 201
+
+
+def test_beside_the_caller(elsewhere: Elsewhere) -> None:
+    make(elsewhere, "a")
+    applied = elsewhere.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
+    assert [m["metadata"]["name"] for m in applied] == ["b"]
+    assert names(elsewhere) == ["a", "b"]
+    found = elsewhere.wait_for("configmaps/b")
+    assert found is not None and found["metadata"]["name"] == "b"
+    elsewhere.stop()
+    elsewhere.stop()
+    with pytest.raises(RuntimeError, match="not running"):
+        elsewhere.reset()
+
+
+async def test_what_may_take_long_can_be_awaited(elsewhere: Elsewhere) -> None:
+    aio = elsewhere.aio
+    await aio.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
+    assert (await aio.wait_for("configmaps/b")) is not None
+    seen: list[str] = []
+    with pytest.raises(WaitTimeout):
+        await aio.wait_for("configmaps/b", lambda state: seen.append(state["kind"]), timeout=0.2)
+    assert seen == ["ConfigMap"]
+
+
+def test_any_thread_may_call(elsewhere: Elsewhere) -> None:
+    threads = [threading.Thread(target=make, args=(elsewhere, f"m{n}")) for n in range(4)]
+    looks = [threading.Thread(target=lambda: elsewhere.requests.count(verb="create")) for _ in range(4)]
+    for thread in threads + looks:
+        thread.start()
+    for thread in threads + looks:
+        thread.join()
+    assert elsewhere.requests.count(verb="create") == 4
+
+
+def test_a_process_ends_with_its_parent_even_if_that_is_killed() -> None:
+    code = (
+        "from hydrofoil import Server; import time\n"
+        "s = Server.in_process().start(); print(s.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        watched = os.pidfd_open(pid)
+        parent.kill()
+    import select
+
+    try:
+        assert select.select([watched], [], [], 20)[0], "the process has ended"
+    finally:
+        os.close(watched)
+
+
+def surroundings() -> object:
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    loggers = (logging.root.level, list(logging.root.handlers), list(logging.getLogger("hydrofoil").handlers))
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return handlers, loggers, limits, gc.isenabled(), gc.get_freeze_count(), dict(os.environ)
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_a_hundred_servers_live_side_by_side_and_leave_nothing() -> None:
+    async with Server():
+        pass
+    before, threads, files = surroundings(), threading.active_count(), descriptors()
+    tasks = asyncio.all_tasks()
+    asyncio.get_running_loop().set_debug(True)
+    try:
+        servers = [await Server().start() for _ in range(100)]
+        assert len({server.port for server in servers}) == 100
+        for server in servers:
+            await server.stop()
+    finally:
+        asyncio.get_running_loop().set_debug(False)
+    # Connections are closed in the turns after the call.
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == tasks
+    assert (threading.active_count(), descriptors()) == (threads, files)
+    assert surroundings() == before
+
+
+def test_servers_in_threads_and_processes_leave_nothing() -> None:
+    with Server.in_thread():
+        pass
+    before, threads, files = surroundings(), threading.active_count(), descriptors()
+    for form in (Server.in_thread, Server.in_thread, Server.in_process):
+        with form() as server:
+            path = server.kubeconfig_file
+            assert path.stat().st_mode & 0o777 == 0o600
+            make(server, "a")
+        assert not path.exists()
+    assert (threading.active_count(), descriptors()) == (threads, files)
+    assert surroundings() == before
+
+
+def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    with Server.in_thread() as server:
+        make(server, "a")
+        call(server, "GET", "/api/v1/nonsense")
+    assert capfd.readouterr() == ("", "")
+
+
+def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administrator(elsewhere: Elsewhere) -> None:
+    bob = elsewhere.user("bob", ["dev"])
+    assert call(elsewhere, "GET", MAPS)[0] == 200
+    assert call(elsewhere, "GET", MAPS, headers=elsewhere.headers)[0] == 200
+    status, refused = call(elsewhere, "GET", MAPS, headers=bob.headers)
+    assert status == 403 and refused["message"].startswith('configmaps is forbidden: User "bob" cannot list')
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "dev"}}
+    subject = {"kind": "Group", "name": "dev", "apiGroup": "rbac.authorization.k8s.io"}
+    ref = {"kind": "ClusterRole", "name": "view", "apiGroup": "rbac.authorization.k8s.io"}
+    elsewhere.apply({**role, "subjects": [subject], "roleRef": ref})
+    assert call(elsewhere, "GET", MAPS, headers=bob.headers)[0] == 200
+    assert call(elsewhere, "POST", MAPS, {"metadata": {"name": "x"}}, bob.headers)[0] == 403
+    review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+    who = call(elsewhere, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, bob.headers)[1]
+    assert who["status"]["userInfo"] == {"username": "bob", "groups": ["dev", "system:authenticated"]}
+    assert bob.kubeconfig["users"][0]["user"]["token"] in bob.headers["Authorization"]
+    assert json.loads(bob.kubeconfig_file.read_text()) == bob.kubeconfig
+
+
+def test_with_a_mode_who_sends_nothing_has_no_rights() -> None:
+    with Server.in_thread(authorization_mode="RBAC", anonymous_auth=True) as server:
+        assert call(server, "GET", MAPS, headers=server.headers)[0] == 200
+        assert call(server, "GET", MAPS, headers=server.user("bob").headers)[0] == 403
+
+
+def test_over_tls_too(tmp_path: Path) -> None:
+    import ssl
+    import urllib.request
+
+    with Server.in_thread(cert_dir=tmp_path) as server:
+        assert server.url.startswith("https://") and server.ca is not None
+        trust = ssl.create_default_context(cadata=server.ca)
+        request = urllib.request.Request(server.url + MAPS, headers=server.headers)
+        with urllib.request.urlopen(request, context=trust) as answer:
+            assert answer.status == 200
+        assert "certificate-authority-data" in server.kubeconfig["clusters"][0]["cluster"]
+
+
+def test_folders_are_applied_definitions_first(thread: Elsewhere, tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "a.yaml").write_text(
+        "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: w, namespace: team}\nspec: {size: 1}\n---\n"
+        "# nothing here\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n"
+    )
+    (inner / "crd.json").write_text(json.dumps(widgets()))
+    (tmp_path / "notes.txt").write_text("not a manifest")
+    applied = thread.apply(tmp_path)
+    assert [m["kind"] for m in applied] == ["CustomResourceDefinition", "Namespace", "Widget"]
+    found = thread.wait_for("widgets.example.com/w", namespace="team")
+    assert found is not None and found["spec"] == {"size": 1}
+    assert found["metadata"]["managedFields"][0]["manager"] == "hydrofoil"
+    assert len(thread.requests) == 0, "requests of the test itself are not recorded"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kind: ConfigMap\n", "document 1: an object needs apiVersion and kind"),
+        ("apiVersion: v1\nkind: Nope\nmetadata: {name: a}\n", 'no matches for kind "Nope" in version "v1"'),
+        ("apiVersion: v1\nkind: ConfigMap\n", "an object needs a name"),
+        ("{", "document 1"),
+        ("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B}\n", 'ConfigMap "A_B" is invalid'),
+    ],
+)
+def test_a_refusal_names_the_file_and_the_document(elsewhere: Elsewhere, tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(text)
+    with pytest.raises(ApiError) as e:
+        elsewhere.apply(path)
+    assert str(path) in str(e.value) and "document 1" in str(e.value) and words in str(e.value)
+    assert e.value.code >= 400 and e.value.reason and e.value.message
+
+
+def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: Elsewhere) -> None:
+    make(elsewhere, "a")
+    with pytest.raises(WaitTimeout) as missing:
+        elsewhere.wait_for("configmaps/other", timeout=0.2)
+    assert str(missing.value) == "configmaps/other in namespace default was not exists within 0.2 s: it never existed"
+    with pytest.raises(WaitTimeout, match=r"not Ready=False within 0.2 s: it was at version \d+"):
+        elsewhere.wait_for("configmaps/a", "Ready=False", timeout=0.2)
+    with pytest.raises(ValueError, match="must be resource/name"):
+        elsewhere.wait_for("configmaps")
+    done: list[object] = []
+    waiter = threading.Thread(target=lambda: done.append(elsewhere.wait_for("configmaps/a", "deleted")))
+    waiter.start()
+    call(elsewhere, "DELETE", f"{MAPS}/a")
+    waiter.join()
+    assert done == [None]
+
+
+def test_conditions_are_read_in_the_status(thread: Elsewhere) -> None:
+    web = {"containers": [{"name": "c", "image": "i"}]}
+    selector = {"matchLabels": {"a": "b"}}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": web}
+    spec = {"selector": selector, "template": template}
+    thread.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
+    condition = {"type": "Available", "status": "True", "reason": "Ready"}
+    path = "/apis/apps/v1/namespaces/default/deployments/web/status"
+    merge = {"Content-Type": "application/merge-patch+json"}
+    assert call(thread, "PATCH", path, {"status": {"conditions": [condition]}}, merge)[0] == 200
+    for name in ("deployments.apps/web", "deployments/web", "deploy/web"):
+        assert thread.wait_for(name, "Available") is not None
+    with pytest.raises(WaitTimeout, match=r"conditions Available=True \(Ready\)"):
+        thread.wait_for("deployments/web", "Progressing", timeout=0.1)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydrofoil.admission.matching.questions import Questions
-from hydrofoil.admission.matching.seen import Seen
+from hydrofoil.admission.matching.seen import NO_REQUEST, Seen
 from hydrofoil.admission.matching.target import Target
 from hydrofoil.engine import Document, Expressions
 from hydrofoil.errors import aggregate
@@ -29,6 +29,7 @@ class Conditions:
             [condition.get("expression", "") for condition in listed], params=params, authorizer=True
         )
         self._ignore = ignore
+        self._names_request = any("request" in condition.get("expression", "") for condition in listed)
         self.count = len(listed)
 
     async def hold(
@@ -36,7 +37,8 @@ class Conditions:
     ) -> tuple[bool, int]:
         """Report whether all hold, and how many had no result; one that is false decides. Raise ConditionError."""
         new, old = await seen.documents(at.kind)
-        found, left = await questions.evaluate(self._expressions, seen.reviewed(at), new, old, None, params, BUDGET)
+        request = seen.reviewed(at) if self._names_request else NO_REQUEST
+        found, left = await questions.evaluate(self._expressions, request, new, old, None, params, BUDGET)
         if left < 0:
             if self._ignore:
                 return False, 0

@@ -15,6 +15,8 @@ from hydrofoil.registry.objects import Objects
 
 Object = dict[str, Any]
 NAMESPACES = ("", "namespaces")
+NO_REQUEST = Document(b"{}")
+"""The request for expressions that do not use it."""
 
 
 class Seen:

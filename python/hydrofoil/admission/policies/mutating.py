@@ -156,7 +156,7 @@ class Mutating(Round):
 
     async def _mutate(self, kind: str, expressions: Expressions, each: Invocation) -> bool:
         """Apply one mutation; report whether the object is another then. Raise Failed, NotApplied and ApiError."""
-        found, left = await self.evaluate(expressions, each.at, each.param, BUDGET)
+        found, left = await self.evaluate(each.policy, expressions, each.at, each.param, BUDGET)
         if left < 0:
             raise Failed(OUT_OF_BUDGET)
         ((value, why),) = found

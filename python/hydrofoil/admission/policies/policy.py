@@ -12,6 +12,8 @@ from hydrofoil.engine import Expressions, Stored
 
 Object = dict[str, Any]
 Variables = list[tuple[str, str]]
+TEXTS = ("variables", "validations", "auditAnnotations", "mutations")
+"""The members of a spec with expressions."""
 
 
 class Policy:
@@ -26,6 +28,10 @@ class Policy:
         """The kind of its parameters."""
         self.ignore = spec.get("failurePolicy") == "Ignore"
         self.variables: Variables = [(each["name"], each["expression"]) for each in spec.get("variables") or ()]
+        texts = orjson.dumps([self.spec.get(name) for name in TEXTS])
+        self.names_request = b"request" in texts
+        """Whether an expression may use the request, so that it has to be made."""
+        self.names_namespace = b"namespaceObject" in texts
         self._conditions: Conditions | None = None
 
     def conditions(self) -> Conditions | None:

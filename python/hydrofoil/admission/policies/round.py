@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.matching.questions import Found, Questions
-from hydrofoil.admission.matching.seen import Seen
+from hydrofoil.admission.matching.seen import NO_REQUEST, Seen
 from hydrofoil.admission.matching.target import Equivalents, Target
 from hydrofoil.admission.policies.metrics import Metrics
 from hydrofoil.admission.policies.params import Param, Params
@@ -60,10 +60,11 @@ class Round:
         return self._namespace
 
     async def evaluate(
-        self, expressions: Expressions, at: Target, param: Param | None, budget: int
+        self, policy: Policy, expressions: Expressions, at: Target, param: Param | None, budget: int
     ) -> tuple[Found, int]:
         """Evaluate expressions of a policy; return their results and the rest of the budget."""
         new, old = await self.seen.documents(at.kind)
         document = None if param is None else param.document
-        request = self.seen.reviewed(at)
-        return await self.questions.evaluate(expressions, request, new, old, self.namespace(), document, budget)
+        request = self.seen.reviewed(at) if policy.names_request else NO_REQUEST
+        namespace = self.namespace() if policy.names_namespace else None
+        return await self.questions.evaluate(expressions, request, new, old, namespace, document, budget)

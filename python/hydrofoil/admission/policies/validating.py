@@ -135,14 +135,14 @@ class Validating(Round):
             if not holds:
                 return Judgement()
         validations, messages, annotations = policy.expressions()
-        found, left = await self.evaluate(validations, at, param, BUDGET)
+        found, left = await self.evaluate(policy, validations, at, param, BUDGET)
         if left < 0:
             return _spent(policy)
         judged = Judgement()
         texts: Found = []
         wrong = any(value != b"true" for value, _ in found)
         if messages is not None and (wrong or policy.costly):
-            texts, left = await self.evaluate(messages, at, param, left)
+            texts, left = await self.evaluate(policy, messages, at, param, left)
         spent = f"failed messageExpression: {OUT_OF_BUDGET}" if left < 0 else None
         for index, (value, failed) in enumerate(found):
             why = failed or spent
@@ -156,7 +156,7 @@ class Validating(Round):
                 text = text or f"failed expression: {validation['expression'].strip()}"
                 judged.decisions.append(Decision(index, text, validation.get("reason") or "Invalid"))
         if annotations is not None:
-            values, left = await self.evaluate(annotations, at, param, BUDGET)
+            values, left = await self.evaluate(policy, annotations, at, param, BUDGET)
             if left < 0:
                 return _spent(policy)
             self._annotate(policy, values, judged)

@@ -112,23 +112,6 @@ def replay(scenario: Path, golden: Path, *flags: str, hooks: bool = False) -> tu
 
 @pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
 @pytest.mark.parametrize(
-    ("name", "least", "config"),
-    [
-        ("runtime_off", 23, "apps/v1=false,batch/v1=false,autoscaling/v1=false,policy/v1=false"),
-        ("runtime_resource", 8, "apps/v1/statefulsets=false,batch/v1/cronjobs=false"),
-        ("runtime_beta", 15, "api/beta=true"),
-    ],
-)
-@pytest.mark.timeout(TIMEOUT)
-def test_runtime_config(name: str, least: int, config: str) -> None:
-    """GR-03, GR-04: what is switched off and on."""
-    folder = KIT / "settings"
-    passed, _ = replay(folder / f"{name}.yaml", folder / "golden", "--controllers", "", "--runtime-config", config)
-    assert passed >= least
-
-
-@pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
-@pytest.mark.parametrize(
     ("name", "least", "flags"),
     [
         ("cbor", 184, ["--feature-gates=CBORServingAndStorage=true"]),

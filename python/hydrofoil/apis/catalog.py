@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.apis.emulation import BINARY, introduced
 from hydrofoil.apis.enablement import enablement
 from hydrofoil.apis.gates import Gates
 
@@ -111,7 +112,10 @@ class Catalog:
     Raise EnablementError if `runtime_config` names an unknown version.
     """
 
-    def __init__(self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None) -> None:
+    def __init__(
+        self, runtime_config: dict[str, bool] | None = None, gates: Gates | None = None, minor: int = BINARY
+    ) -> None:
+        """`minor`: the version whose resources are served."""
         raw, self.native = packaged()
         self.paths: list[str] = raw["paths"]
         self.checks: dict[str, list[str]] = raw["checks"]
@@ -126,6 +130,8 @@ class Catalog:
         self.off: set[tuple[str, str, str]] = set()
         """Group, version and plural of resources served by default but not by this server."""
         for entry in raw["resources"]:
+            if minor < introduced(entry.get("lifecycle", {})):
+                continue
             if _enabled(entry, config) and (gates is None or gates.serves(entry["group"], entry["plural"])):
                 self._add(entry)
             elif entry.get("served"):

@@ -8,6 +8,8 @@ from importlib.resources import files
 
 import orjson
 
+from hydrofoil.apis.emulation import ALPHA_BEFORE, BETA_OFF_BEFORE, BINARY
+
 LOG = logging.getLogger("hydrofoil")
 ALL = {"AllAlpha": "ALPHA", "AllBeta": "BETA"}
 """Gates that set every other gate of a stage that is not named itself."""
@@ -31,9 +33,12 @@ class GateError(Exception):
 class Gates:
     """The states of all features. Raise GateError for an invalid setting."""
 
-    def __init__(self, given: Mapping[str, bool]) -> None:
+    def __init__(self, given: Mapping[str, bool], minor: int = BINARY) -> None:
+        """`minor`: the version whose defaults count."""
         raw = orjson.loads((files("hydrofoil.apis") / "data" / "gates.json").read_bytes())
         self._known: dict[str, tuple[str, bool, bool]] = raw["gates"]
+        for stage, since in (("ALPHA", ALPHA_BEFORE), ("BETA", BETA_OFF_BEFORE)):
+            self._known |= {name: (stage, False, False) for name, version in since.items() if minor < version}
         self._set: dict[str, bool] = {}
         if given:
             self._apply(given, raw["dependencies"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hydrofoil.options import Refused, boolean, flag, pairs
+from hydrofoil.apis.emulation import emulated
+from hydrofoil.options import Refused, Texts, boolean, flag, pairs
 
 
 def gates(text: str) -> dict[str, bool]:
@@ -43,6 +44,13 @@ class ApiOptions:
 
     runtime_config: dict[str, bool] = flag(
         "--runtime-config", {}, versions, "switch group-versions or resources on or off", value="KEY=BOOL,..."
+    )
+    emulated_version: Texts = flag(
+        "--emulated-version",
+        Texts(),
+        emulated,
+        "show the resources and features of this version: 1.33 to 1.36",
+        value="VERSION",
     )
     feature_gates: dict[str, bool] = flag(
         "--feature-gates", {}, gates, "switch features on or off: the gates of kube-apiserver", value="KEY=BOOL,..."

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from hydrofoil.clock import Clock, stopwatch
+from hydrofoil.fairness.flow import ONE
 from hydrofoil.fairness.queues import Ticket
 from hydrofoil.fairness.service import Fairness
 from hydrofoil.request import Incoming
@@ -97,6 +98,10 @@ def requests(fairness: Fairness, *, details: bool) -> str:
         for ticket in level.queues.running:
             place = -1 if ticket.queue is None else places.get(id(ticket.queue), -1)
             rows.append(row(name, fairness.clock, place, -1, ticket, details))
+        for request, (flow, started) in level.queues.passing.items():
+            ticket = Ticket(level.queues, flow, ONE)
+            ticket.request, ticket.started = request, started
+            rows.append(row(name, fairness.clock, -1, -1, ticket, details))
     return table(rows)
 
 

@@ -63,6 +63,7 @@ class Counts:
         "executing",
         "execution",
         "level",
+        "regular",
         "rejected",
         "schema",
         "seats",
@@ -78,7 +79,8 @@ class Counts:
         self.level = level
         self.executing = self.seats = self.waiting = self.waiting_seats = self.dispatched = self.unfit = 0
         self.rejected: dict[str, int] = {}
-        self.execution = {"regular": Histogram(SECONDS), "watch": Histogram(SECONDS)}
+        self.regular = Histogram(SECONDS)
+        self.execution = {"regular": self.regular, "watch": Histogram(SECONDS)}
         self.waited = {"true": Histogram(SECONDS), "false": Histogram(SECONDS)}
         self.work = Histogram(SEATS)
 
@@ -88,7 +90,7 @@ class Counts:
 
     def took(self, seconds: float) -> None:
         """Count the duration of a request."""
-        self.execution["regular"].observe(seconds)
+        self.regular.observe(seconds)
 
 
 class Flow:

@@ -8,7 +8,7 @@ from functools import partial
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hydrofoil.fairness.flow import Counts
+from hydrofoil.fairness.flow import SEATS, Counts, Histogram
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.service import Fairness
 
@@ -54,7 +54,8 @@ class FlowMetrics(Collector):
         """Return functions that count the requests in flight: those that read, and those that write."""
 
         def count(writes: bool) -> int:
-            running = [t.request for level in self._fairness.levels.values() for t in level.queues.running]
+            levels = [level.queues for level in self._fairness.levels.values()]
+            running = [r for level in levels for r in (*(t.request for t in level.running), *level.passing)]
             return sum(r is not None and (r.info.verb not in READS) is writes for r in running)
 
         return partial(count, False), partial(count, True)
@@ -99,7 +100,12 @@ class FlowMetrics(Collector):
                 for label, h in by.items():
                     if any(h.counts):
                         family.add_metric((c.level, c.schema, label), h.cumulative(), h.sum)
-            seats.add_metric((c.level, c.schema), c.work.cumulative(), c.work.sum)
+            work = c.work
+            if c.level == "exempt":
+                # Each takes one seat.
+                work = Histogram(SEATS)
+                work.counts[0], work.sum = c.dispatched, float(c.dispatched)
+            seats.add_metric((c.level, c.schema), work.cumulative(), work.sum)
         yield waits
         yield runs
         yield seats

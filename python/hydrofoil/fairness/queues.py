@@ -95,6 +95,8 @@ class Queues:
         """The seats that waiting requests want."""
         self.dispatched = self.rejected = self.late = 0
         self.running: dict[Ticket, None] = {}
+        self.passing: dict[Incoming, tuple[Flow, float]] = {}
+        """Requests of a level without a limit, their flow and their start."""
         self.admits: Callable[[], bool] = always
         """Report whether the loop has time for another waiting request."""
         self.backlog: dict[Queue, None] = {}
@@ -145,6 +147,24 @@ class Queues:
         self.dispatch()
         return ticket
 
+    def enter(self, request: Incoming, flow: Flow) -> None:
+        """Count a request of a level without a limit: it takes no ticket, since most requests are of this kind."""
+        counts = flow.counts
+        counts.dispatched += 1
+        counts.executing += 1
+        self.dispatched += 1
+        self.executing += 1
+        self.demand.most = max(self.demand.most, self.executing)
+        self.passing[request] = flow, stopwatch()
+
+    def leave(self, request: Incoming) -> None:
+        """End such a request."""
+        flow, started = self.passing.pop(request)
+        counts = flow.counts
+        counts.executing -= 1
+        self.executing -= 1
+        counts.regular.observe(stopwatch() - started)
+
     def _choose(self, flow: Flow) -> Queue:
         """Return the queue of a flow's hand with the least waiting work; each time another one is looked at first."""
         cards = flow.hand
@@ -194,6 +214,8 @@ class Queues:
         if queue is not None:
             queue.executing += 1
             queue.seats += seats
+            if ticket.granted is None:
+                counts.waited["true"].counts[0] += 1
             self.now = max(self.now, queue.next)
             queue.next += ticket.total
         if not self.exempt:

@@ -100,6 +100,12 @@ class Schema:
     """ByUser, ByNamespace, or empty: the requests of the schema are one flow."""
     rules: tuple[Rule, ...] = field(default_factory=tuple)
 
+    def covers(self, user: User) -> bool:
+        """Report whether each request of a user belongs to this schema, and to one flow."""
+        return not self.by and any(
+            rule.subjects.match(user) and EVERY in rule.resources and EVERY_URL in rule.urls for rule in self.rules
+        )
+
     def match(self, user: User, info: RequestInfo) -> bool:
         """Report whether a request belongs to this schema."""
         return any(rule.match(user, info) for rule in self.rules)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterable
-from functools import partial
+import itertools
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 import orjson
@@ -31,6 +31,8 @@ from hydrofoil.watch.hub import Hub
 GROUP, VERSION = "flowcontrol.apiserver.k8s.io", "v1"
 PERIOD = 10.0
 """The seconds between two adjustments of borrowed seats."""
+LOOKS = 6
+"""Adjustments until missing objects are made again: upstream looks once a minute."""
 MOST_USERS, MOST_KINDS = 4096, 1024
 """Users, and kinds of requests of each, whose level is kept."""
 Found = tuple[Level, Flow]
@@ -52,8 +54,11 @@ class Fairness:
         self.fraction = 0.0
         """The fair fraction of the last adjustment."""
         self.turns = Turns(self._queues)
-        self._users: dict[int, tuple[User, Kinds]] = {}
+        self._users: dict[int, tuple[User, Kinds, Found | None]] = {}
+        """By user: the levels of kinds of requests, or one for all of them."""
         self._task: asyncio.Task[None] | None = None
+        self.bring_back: Callable[[], Awaitable[None]] | None = None
+        """Make missing objects again."""
         self._followed: tuple[Followed[Table[Schema]], Followed[Table[LevelConfig | None]]] | None = None
         schemas = objects.catalog.find(GROUP, VERSION, "flowschemas")
         levels = objects.catalog.find(GROUP, VERSION, "prioritylevelconfigurations")
@@ -105,7 +110,11 @@ class Fairness:
         if kept is None or kept[0] is not user:
             if len(self._users) >= MOST_USERS:
                 self._users.clear()
-            kept = self._users[id(user)] = (user, {})
+            first = self.schemas[0]
+            always = self._classified(user, info) if first.covers(user) else None
+            kept = self._users[id(user)] = (user, {}, always)
+        if kept[2] is not None:
+            return kept[2]
         key: tuple[str, ...]
         if info.resourceful:
             key = (info.verb, info.resource, info.namespace, info.subresource, info.group, info.scope)
@@ -175,18 +184,20 @@ class Fairness:
         for level, count in zip(limited, seats, strict=True):
             level.limit(rounded(count))
 
-    async def start(self) -> None:
-        """Take the present objects, and begin to adjust."""
+    async def start(self, bring_back: Callable[[], Awaitable[None]] | None = None) -> None:
+        """Take the present objects, and begin to adjust; `bring_back` is called once a minute."""
         if self._followed is not None:
             for followed in self._followed:
                 await followed.fresh()
         self.rebuild()
-        work = partial(lasting, self._adjusting, "the division of seats", self.clock)
-        self._task = asyncio.get_running_loop().create_task(work(), name="fairness")
+        self.bring_back = bring_back
+        self._task = asyncio.create_task(lasting(self._adjusting, "the division of seats", self.clock), name="fairness")
 
     async def _adjusting(self) -> None:
-        while True:
+        for turn in itertools.count(1):
             await self.clock.sleep(PERIOD)
+            if self.bring_back is not None and turn % LOOKS == 0:
+                await self.bring_back()
             if any(level.leaving and level.queues.idle for level in self.levels.values()):
                 self.rebuild()
             self.adjust()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from hydrofoil import errors
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.order import plugins
 from hydrofoil.admission.surroundings import Measures, Surroundings
@@ -14,8 +15,11 @@ from hydrofoil.aggregation.backends import Backends
 from hydrofoil.aggregation.documents import Documents as RemoteDocuments
 from hydrofoil.aggregation.passing_on import PassingOn
 from hydrofoil.aggregation.registrations import Registrations
+from hydrofoil.answer import Answer
 from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
+from hydrofoil.apis.emulation import minor_of
+from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import Gates
 from hydrofoil.audit.metrics import Counts as AuditCounts
 from hydrofoil.audit.options import check as check_audit
@@ -25,7 +29,7 @@ from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controls.controls import Controls
-from hydrofoil.endpoints.context import Filter, Handler, Parts
+from hydrofoil.endpoints.context import Context, Filter, Handler, Parts
 from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.log import LEVEL, log
@@ -38,13 +42,15 @@ from hydrofoil.outbound.services import Services
 from hydrofoil.registry.kinds.flowcontrol import Dangling
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.chain import Stages, chain
-from hydrofoil.server.config import Config
+from hydrofoil.server.config import ROOMS, Config
+from hydrofoil.server.debug import Debug
 from hydrofoil.server.health import Health
 from hydrofoil.server.listening import is_local
 from hydrofoil.server.metrics import Metrics
 from hydrofoil.server.nonresource import NonResource
 from hydrofoil.server.slis import Slis
 from hydrofoil.server.strategies import strategies
+from hydrofoil.server.zpages import Pages
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.follow import Followed
 from hydrofoil.watch.hub import Hub
@@ -60,7 +66,7 @@ class App:
     root_ca = b""
     """The authority of the server's certificate, in PEM; empty without TLS."""
 
-    def __init__(  # noqa: PLR0915 - every part of a server is made here
+    def __init__(
         self,
         config: Config,
         address: str,
@@ -74,8 +80,9 @@ class App:
         self.config = config
         self.clock = clock
         self.chance = chance
-        self.gates = Gates(config.feature_gates)
-        self.catalog = Catalog(config.runtime_config, self.gates)
+        minor = minor_of(config.emulated_version)
+        self.gates = Gates(config.feature_gates, minor)
+        self.catalog = enabled(config, self.gates, minor)
         self.storage = storage
         self.hub = Hub(self.storage, clock)
         self.registry = Registry(self.catalog, self.storage, clock, chance)
@@ -102,8 +109,7 @@ class App:
         self._extensions: Extensions | None = None
         self._extend()
         self.storage.wake = self.hub.wake
-        grace = config.livez_grace_period
-        self.health = Health(self.catalog.checks, grace, self.clock.seconds, self.storage.problem)
+        self.health = Health(self.catalog.checks, config.livez_grace_period, self.clock.seconds, self.storage.problem)
         self.metrics = Metrics()
         limits = config.max_requests_inflight, config.max_mutating_requests_inflight
         self.inflight = InFlight(*limits, self.metrics.dropped)
@@ -111,21 +117,12 @@ class App:
         self.audit = self._auditing()
         self._measure()
         backends = Backends(self._services)
-        report = self.api_services.report
-        self._availability = Availability(self.registry, self.hub, self.registrations, backends, report)
+        self._availability = Availability(
+            self.registry, self.hub, self.registrations, backends, self.api_services.report
+        )
         self._remote = RemoteDocuments(self.registrations, backends, clock)
         passing_on = PassingOn(self.registrations, self._remote, backends)
-        self._nonresource = NonResource(
-            self.registry,
-            self.health.check,
-            {"/metrics": self.metrics.text, "/metrics/slis": Slis(self.health, clock.seconds()).text},
-            self.metrics.reset,
-            self.registrations,
-            self._remote,
-            address,
-            self.gates,
-            self.authentication.documents,
-        )
+        self._nonresource = self._documents(address, minor)
         timeout = config.request_timeout
         authorizer, others = self.authorization.authorizer, self.authorization.others
         parts = self._parts = Parts(
@@ -152,6 +149,7 @@ class App:
             others,
             route,
             self.audit,
+            self.metrics.attempts,
         )
         outer, inner = self._filters(controls)
         self.wire = Wire(chain(stages, outer=outer, inner=inner), parts)
@@ -171,6 +169,33 @@ class App:
 
         records = controls.journal
         return [*outer, journal(records, self.clock)], [faults(controls.faults, records, self.clock, self.chance)]
+
+    def _documents(self, address: str, minor: int) -> NonResource:
+        """Return the answers of paths without a resource."""
+        return NonResource(
+            self.registry,
+            self.health.check,
+            {"/metrics": self.metrics.text, "/metrics/slis": Slis(self.health, self.clock.seconds()).text},
+            self.metrics.reset,
+            self.registrations,
+            self._remote,
+            address,
+            self.gates,
+            self.authentication.documents,
+            self._pages(minor),
+            Debug(self.fairness, profiling=self.config.profiling).answer,
+            minor,
+        )
+
+    def _pages(self, minor: int) -> dict[str, Callable[[Context], Answer]]:
+        """Return the pages with flags and state, as far as their gates are on."""
+        pages = Pages(self.config, ROOMS, self.clock, minor)
+        found: dict[str, Callable[[Context], Answer]] = {}
+        if self.gates.enabled("ComponentFlagz"):
+            found["/flagz"] = pages.flagz
+        if self.gates.enabled("ComponentStatusz"):
+            found["/statusz"] = pages.statusz
+        return found
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""
@@ -279,10 +304,10 @@ class App:
         for listener in self.listeners:
             listener()
 
-    async def flow_control(self) -> None:
-        """Divide the requests in flight by the objects that exist."""
+    async def flow_control(self, bring_back: Callable[[], Awaitable[None]]) -> None:
+        """Divide the requests in flight by the objects that exist; `bring_back` makes missing ones again."""
         if self.fairness is not None:
-            await self.fairness.start()
+            await self.fairness.start(bring_back)
 
     def control(self, answer: Handler) -> None:
         """Answer the paths of the test controls from now on."""
@@ -292,6 +317,21 @@ class App:
         """Bring what follows objects up to the view: after a restore, requests see definitions as they are."""
         for followed in self._followed:
             _ = followed.state
+
+
+def enabled(config: Config, gates: Gates, minor: int) -> Catalog:
+    """Return the resources that are served. Raise EnablementError with upstream's message."""
+    problems = []
+    given = config.runtime_config
+    if config.enable_priority_and_fairness and given.get("api/all") is False:
+        problems.append("--runtime-config=api/all=false conflicts with --enable-priority-and-fairness=true")
+    try:
+        found = Catalog(given, gates, minor)
+    except EnablementError as e:
+        problems.append(str(e))
+    if problems:
+        raise EnablementError(errors.aggregate(problems))
+    return found
 
 
 def secured(config: Config) -> bool:

@@ -121,8 +121,13 @@ def packaged() -> dict[str, list[Packaged]]:
     return found
 
 
-async def load(registry: Registry, port: int, ranges: str, gates: Gates, *, roles: bool = True) -> None:
-    """Create every object of the package data whose resource is served; `roles`: bring back default roles, too."""
+async def load(
+    registry: Registry, port: int, ranges: str, gates: Gates, *, roles: bool = True, group: str | None = None
+) -> None:
+    """Create every object of the package data whose resource is served, or of one group.
+
+    `roles`: bring back default roles, too.
+    """
     filled = places(port, ranges, registry.clock, registry.chance)
     made = f"{filled['<time>'][:19]}Z".encode()
     for path, objects in packaged().items():
@@ -131,7 +136,7 @@ async def load(registry: Registry, port: int, ranges: str, gates: Gates, *, role
         if not resource or info.resource == "apiservices":
             # The data has the API services of a server with the default group versions; these are its own.
             continue
-        if info.group == RBAC and not roles:
+        if (info.group == RBAC and not roles) or (group is not None and info.group != group):
             continue
         if info.resource == "leases" and not gates.enabled("APIServerIdentity"):
             continue

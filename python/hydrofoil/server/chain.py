@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Filter, Handler
-from hydrofoil.endpoints.filters.authentication import Login, authentication
+from hydrofoil.endpoints.filters.authentication import Attempts, Login, authentication
 from hydrofoil.endpoints.filters.authorization import authorization
 from hydrofoil.endpoints.filters.deadline import deadline
 from hydrofoil.endpoints.filters.impersonation import impersonation
@@ -42,6 +42,7 @@ class Stages:
     """The decision on users that callers act as."""
     route: Handler
     audit: Audit | None = None
+    attempts: Attempts | None = None
 
 
 def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filter] = ()) -> Handler:
@@ -67,10 +68,10 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
 def identified(stages: Stages) -> Sequence[Filter]:
     """Return the filters that find the user of a request, and record it where that is configured."""
     if stages.audit is None:
-        return (authentication(stages.login),)
+        return (authentication(stages.login, None, stages.attempts),)
     from hydrofoil.endpoints.filters.audit import audit, unauthenticated
 
-    return authentication(stages.login, unauthenticated(stages.audit)), audit(stages.audit)
+    return authentication(stages.login, unauthenticated(stages.audit), stages.attempts), audit(stages.audit)
 
 
 def around(inner: Handler, outer: Filter) -> Handler:

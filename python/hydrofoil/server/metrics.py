@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.server import deprecated
 
@@ -98,6 +99,9 @@ class Metrics:
             ("group", "version", "resource", "subresource", "removed_release"),
             registry=self.registry,
         )
+        self.attempts = Attempts()
+        self.registry.register(_Logins(self.attempts))
+        ProcessCollector(registry=self.registry)
         self._children: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
         self._slo: Histogram | None = None
 
@@ -200,6 +204,33 @@ class _Features(Collector):
         for name, stage, on in self._gates.states():
             features.add_metric((name, stage), on)
         yield features
+
+
+class _Logins(Collector):
+    """Logins, and requests by user (apiserver `pkg/endpoints/filters/metrics.go`)."""
+
+    def __init__(self, attempts: Attempts) -> None:
+        self._attempts = attempts
+
+    def collect(self) -> Iterable[Metric]:
+        found = self._attempts
+        attempts = GaugeMetricFamily(
+            "authentication_attempts", "[ALPHA] Counter of authenticated attempts.", labels=("result",)
+        )
+        attempts.type = "counter"
+        for result, count in (("success", found.success), ("failure", found.failure)):
+            if count:
+                attempts.add_metric((result,), count)
+        yield attempts
+        users = GaugeMetricFamily(
+            "authenticated_user_requests",
+            "[ALPHA] Counter of authenticated requests broken out by username.",
+            labels=("username",),
+        )
+        users.type = "counter"
+        for name, count in sorted(found.users.items()):
+            users.add_metric((name,), count)
+        yield users
 
 
 class _TokenUses(Collector):

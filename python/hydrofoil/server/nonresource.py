@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
 
 from hydrofoil import __version__
 from hydrofoil.answer import TEXT, Answer, plain
+from hydrofoil.apis.emulation import OLDEST
 from hydrofoil.apis.gates import Gates
 from hydrofoil.authentication.accounts.openid import CONFIGURATION, HEAD, KEYS
 from hydrofoil.authentication.accounts.openid import Documents as Issuer
@@ -47,11 +48,16 @@ class NonResource:
         address: str,
         gates: Gates,
         issuer: Callable[[str], Issuer],
+        pages: Mapping[str, Callable[[Context], Answer]],
+        debug: Callable[[Context, str], Awaitable[Answer | None]],
+        emulated: int,
     ) -> None:
         """Take `expositions` as metrics by path, `forget` as their reset, `issuer` as the documents of tokens."""
         self._issuer = issuer
         self.controls: Handler | None = None
         """The answers of the test controls, if they are on."""
+        self._pages = pages
+        self._debug = debug
         self._catalog = registry.catalog
         self._discovery = Documents(registry.catalog, registrations, hashes=gates.enabled("StorageVersionHash"))
         self._aggregated = Aggregated(registry.catalog, registrations)
@@ -66,9 +72,9 @@ class NonResource:
             "major": "1",
             "minor": minor,
             "emulationMajor": "1",
-            "emulationMinor": minor,
+            "emulationMinor": str(emulated),
             "minCompatibilityMajor": "1",
-            "minCompatibilityMinor": str(int(minor) - 1),
+            "minCompatibilityMinor": str(max(emulated - 1, OLDEST)),
             "gitVersion": f"v1.{minor}.0+hydrofoil.{__version__}",
             "gitCommit": f"hydrofoil-{__version__}",
             "gitTreeState": "clean",
@@ -109,6 +115,10 @@ class NonResource:
             return await self._issued(context, trimmed)
         if trimmed in ("/", "/index.html"):
             return respond.answer(context, 200, self._root(), JSON)
+        if path in self._pages:
+            return self._pages[path](context)
+        if head == "debug" and (page := await self._debug(context, path)) is not None:
+            return page
         if head in ("api", "apis"):
             return await self._discover(context, trimmed)
         if head == "hydrofoil" and self.controls is not None:

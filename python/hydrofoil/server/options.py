@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hydrofoil.options import Refused, Texts, anything, flag, integer, one_of, period, quoted, seconds, unsigned, words
+from hydrofoil.options import (
+    Refused,
+    Texts,
+    anything,
+    boolean,
+    flag,
+    integer,
+    one_of,
+    period,
+    quoted,
+    seconds,
+    unsigned,
+    words,
+)
 
 SUITES = frozenset(
     (
@@ -104,6 +117,17 @@ def hidden_metrics(text: str) -> str:
     return text
 
 
+def chance(text: str) -> float:
+    """Read the part of requests whose connection ends."""
+    try:
+        found = float(text)
+    except ValueError:
+        raise ValueError(f"strconv.ParseFloat: parsing {quoted(text)}: invalid syntax") from None
+    if not 0 <= found <= 0.02:
+        raise Refused("<flag> can not be less than 0 or greater than 0.02")
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListenOptions:
     """Addresses, TLS and connections of a server."""
@@ -168,6 +192,12 @@ class LifeOptions:
         seconds,
         "how long requests are still taken after a signal, while /readyz fails (default 0s)",
         value="DURATION",
+    )
+    profiling: bool = flag(
+        "--profiling", True, boolean, "serve the pages below /debug/pprof and /debug/flags (default true)", value="BOOL"
+    )
+    goaway_chance: float = flag(
+        "--goaway-chance", 0.0, chance, "accepted for compatibility: only HTTP/2 has GOAWAY (default 0)", value="RATE"
     )
     show_hidden_metrics_for_version: str = flag(
         "--show-hidden-metrics-for-version",

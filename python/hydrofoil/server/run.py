@@ -56,6 +56,7 @@ SETTLE_TURNS = 10_000
 """The turns of the loop after which controllers that are never idle are no longer waited for."""
 QUIET_TURNS = 4
 """The turns of the loop after which an event has reached the queue of a controller."""
+FLOW_CONTROL = "flowcontrol.apiserver.k8s.io"
 HEADERS = 10_000
 """The number of headers, which upstream does not limit: more take longer than a turn of the loop."""
 
@@ -149,9 +150,9 @@ class Server:
         except ValueError as e:
             raise StartError(str(e)) from None
         await self.app.api_services.load()
-        roles = self.app.authorization.reconciles
-        await bootstrap.load(self.app.registry, port, config.service_cluster_ip_range, self.app.gates, roles=roles)
-        await self.app.flow_control()
+        objects = partial(bootstrap.load, self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
+        await objects(roles=self.app.authorization.reconciles)
+        await self.app.flow_control(partial(objects, roles=False, group=FLOW_CONTROL))
         self._web = Connections(
             self.app.wire,
             keepalive_timeout=config.idle_timeout,
@@ -163,10 +164,10 @@ class Server:
             # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.
             handler_cancellation=True,
         )
-        loop = asyncio.get_running_loop()
         make: Callable[[], asyncio.Protocol] = self._web
         if serving is not None:
             make = self._sessions = tls.Listener(serving.config, self._web, config.header_timeout)
+        loop = asyncio.get_running_loop()
         create = loop.create_unix_server if self._unix else loop.create_server
         self._server = await create(make, sock=listener, backlog=BACKLOG)
         self._control()

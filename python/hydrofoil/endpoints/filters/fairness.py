@@ -28,6 +28,10 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
         level, flow = fair.classify(context.user, info)
         context.common += flow.lines
         queues = level.queues
+        if queues.exempt:
+            queues.enter(context, flow)
+            context.at_end(lambda _: queues.leave(context))
+            return inner(context)
         busy = bool(queues.queues) and (queues.waiting > 0 or fair.turns.busy())
         ticket = queues.start(flow, fair.work(level, flow, info), busy=busy)
         if ticket is None:

@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
 
-use super::conditions;
+use super::{conditions, mandatory};
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
@@ -66,7 +66,37 @@ fn validate(object: &Value, causes: &mut Causes) {
     for (i, rule) in spec.list("rules").iter().enumerate() {
         policy_rule(rule, &at.index(i), causes);
     }
+    let own = object.field("metadata").text("name");
+    if matches!(own, "exempt" | "catch-all") && !is_mandatory(spec, own) {
+        causes.push(&SPEC, CauseReason::Invalid, mandatory::message(own));
+    }
     conditions::validate(object, causes);
+}
+
+/// Report whether a schema that every server has is as it must be (`apis/flowcontrol/bootstrap`).
+fn is_mandatory(spec: &Value, own: &str) -> bool {
+    let (precedence, by, groups): (i64, &str, &[&str]) = if own == "exempt" {
+        (1, "", &["system:masters"])
+    } else {
+        (10_000, "ByUser", &["system:unauthenticated", "system:authenticated"])
+    };
+    let [rule] = spec.list("rules") else { return false };
+    let ([resources], [urls]) = (rule.list("resourceRules"), rule.list("nonResourceRules")) else { return false };
+    let every = |holder: &Value, keys: &[&str]| {
+        keys.iter().all(|key| matches!(holder.list(key), [one] if one.as_str() == Some("*")))
+    };
+    let subjects = rule.list("subjects");
+    spec.int("matchingPrecedence") == precedence
+        && spec.field("distinguisherMethod").text("type") == by
+        && spec.field("priorityLevelConfiguration").text("name") == own
+        && resources.flag("clusterScope")
+        && every(resources, &["verbs", "apiGroups", "resources", "namespaces"])
+        && every(urls, &["verbs", "nonResourceURLs"])
+        && subjects.len() == groups.len()
+        && subjects
+            .iter()
+            .zip(groups)
+            .all(|(subject, group)| subject.text("kind") == "Group" && subject.field("group").text("name") == *group)
 }
 
 /// `ValidateFlowSchemaPolicyRulesWithSubjects`.

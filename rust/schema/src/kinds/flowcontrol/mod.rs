@@ -2,6 +2,7 @@
 
 mod conditions;
 mod flow_schema;
+mod mandatory;
 mod priority_level_configuration;
 
 use crate::kind::Strategy;

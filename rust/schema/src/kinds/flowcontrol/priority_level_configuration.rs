@@ -2,9 +2,9 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "a hand is no larger than its deck")]
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
-use super::conditions;
+use super::{conditions, mandatory};
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
@@ -75,7 +75,26 @@ fn validate(object: &Value, causes: &mut Causes) {
         }
         other => causes.unsupported(&SPEC.child("type"), other, &["Exempt", "Limited"]),
     }
+    if !is_mandatory(spec, own) {
+        causes.push(&SPEC, CauseReason::Invalid, mandatory::message(own));
+    }
     conditions::validate(object, causes);
+}
+
+/// Report whether a level that every server has is as it must be, its shares aside where it is exempt.
+fn is_mandatory(spec: &Value, own: &str) -> bool {
+    let limited = spec.field("limited");
+    match own {
+        "exempt" => spec.text("type") == "Exempt" && !spec.has("limited"),
+        "catch-all" => {
+            spec.text("type") == "Limited"
+                && limited.int("nominalConcurrencyShares") == 5
+                && limited.int("lendablePercent") == 0
+                && !limited.has("borrowingLimitPercent")
+                && limited.field("limitResponse").text("type") == "Reject"
+        }
+        _ => true,
+    }
 }
 
 fn shares(holder: &Value, path: &Path<'_>, causes: &mut Causes) {

@@ -1,0 +1,52 @@
+"""The version whose behaviour is shown (component-base `compatibility`, apimachinery `version`)."""
+
+from __future__ import annotations
+
+import re
+
+from hydrofoil.options import Refused, Texts, quoted, words
+
+BINARY = 36
+"""The minor version of this release."""
+OLDEST = 33
+"""The oldest minor version that can be emulated."""
+ALPHA_BEFORE = {"ConstrainedImpersonation": 36, "ComponentFlagz": 36, "ComponentStatusz": 36}
+"""The minor versions in which features became beta: in earlier ones they are off unless switched on."""
+BETA_OFF_BEFORE = {"MutatingAdmissionPolicy": 36}
+"""The minor versions before which features were beta and off."""
+VERSION = re.compile(r"v?(\d{1,9})\.(\d{1,9})(\.\d{1,9})?")
+
+
+def emulated(text: str) -> Texts:
+    """Read `1.35` or `kube=1.35`."""
+    found = words(text)
+    for word in found:
+        component, equals, version = word.rpartition("=")
+        if equals and component != "kube":
+            raise Refused(f"component not registered: {component}")
+        match = VERSION.fullmatch(version)
+        if match is None:
+            raise Refused(f"could not parse {quoted(version)} as version")
+        if match[3]:
+            raise Refused(f"patch version not allowed, got: kube={version}")
+    return found
+
+
+def minor_of(given: Texts) -> int:
+    """Return the minor version to emulate. Raise ValueError for one that is out of range."""
+    if not given:
+        return BINARY
+    version = given[-1].rpartition("=")[2].removeprefix("v")
+    major, _, minor = version.partition(".")
+    number = int(minor)
+    if int(major) == 1 and OLDEST <= number <= BINARY:
+        return number
+    found = [f"emulation version {version} is not between [1.{OLDEST}, 1.{BINARY}.0]"]
+    if int(major) < 1 or number < OLDEST:
+        found.append(f"minCompatibilityVersion version 1.{OLDEST} is not between [1.{OLDEST}, {version}]")
+    raise ValueError(found[0] if len(found) == 1 else f"[{', '.join(found)}]")
+
+
+def introduced(lifecycle: dict[str, str]) -> int:
+    """Return the minor version in which a resource's version appeared."""
+    return int(lifecycle.get("introduced", "1.0").partition(".")[2] or 0)

@@ -82,7 +82,7 @@ async def test_stop_comes_at_any_time() -> None:
 @pytest.mark.parametrize("config", ["api/all=false,v1=true", "v1=false", "storage.k8s.io/v1=false"])
 def test_controllers_stay_out_of_what_is_off(config: str) -> None:
     """GR-03: a start with resources of the controllers switched off."""
-    args = command("serve", "--port", "0", "--runtime-config", config)
+    args = command("serve", "--port=0", "--enable-priority-and-fairness=false", "--runtime-config", config)
     with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stderr is not None

@@ -23,16 +23,16 @@ class Validating(Round):
 
     async def run(self, hooks: Sequence[Hook]) -> None:
         """Ask the webhooks that want to be asked, and wait for all. Raise ApiError: that of the first to refuse."""
-        wanted = [(i, hook, at) for i, hook in enumerate(hooks) if (at := await self.wanted(hook)) is not None]
+        wanted = [(hook, at) for hook in hooks if (at := await self.wanted(hook)) is not None]
         if not wanted:
             return
-        for _, _, at in wanted:
+        for _, at in wanted:
             await self.seen.forms(at.kind)
         refused: list[BaseException] = []
         if len(wanted) == 1:
-            await self._one(*wanted[0], refused)
+            await self._one(0, *wanted[0], refused)
         else:
-            await asyncio.gather(*(self._one(*each, refused) for each in wanted))
+            await asyncio.gather(*(self._one(i, *each, refused) for i, each in enumerate(wanted)))
         if refused:
             raise refused[0]
 

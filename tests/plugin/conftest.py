@@ -47,11 +47,16 @@ def call(
     request = urllib.request.Request(server.url + path, data, given, method=method)
     try:
         with urllib.request.urlopen(request, timeout=20) as answer:
-            return answer.status, json.loads(answer.read() or b"{}")
+            return answer.status, shown(answer.read())
     except urllib.error.HTTPError as e:
         with e:
-            text = e.read()
-            return e.code, json.loads(text) if text.startswith(b"{") else {"text": text.decode()}
+            return e.code, shown(e.read())
+
+
+def shown(body: bytes) -> dict[str, Any]:
+    """Return a body of JSON, or another one as it is."""
+    found: dict[str, Any] = json.loads(body) if body.startswith(b"{") else {"body": body}
+    return found
 
 
 def make(server: Any, name: str, **data: str) -> dict[str, Any]:

@@ -85,10 +85,8 @@ def kept(record: Record, body: bytes, head: bytes = b"") -> bytes:
 
 def secret(record: Record) -> bool:
     """Report whether bodies of a request may have a token or the data of a secret."""
-    return (
-        record.resource in ("secrets", "tokenreviews")
-        or (record.resource == "serviceaccounts" and record.subresource == "token")
-        or not record.resource
+    return record.resource in ("secrets", "tokenreviews") or (
+        record.resource == "serviceaccounts" and record.subresource == "token"
     )
 
 

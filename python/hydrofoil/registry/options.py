@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from hydrofoil.options import Refused, boolean, flag, quoted
+from hydrofoil.options import Refused, boolean, flag, quoted, seconds
 
 FEWEST = 8
 """The least number of addresses in the first range."""
@@ -112,6 +112,9 @@ class RegistryOptions:
         cluster_ranges,
         "cluster IPs of services; one of IPv4 and one of IPv6 make dual-stack services (default {})",
         value="CIDR[,CIDR]",
+    )
+    event_ttl: float = flag(
+        "--event-ttl", 3600.0, seconds, "how long events are kept after their last write (default 1h)", value="DURATION"
     )
     service_node_port_range: tuple[int, int] = flag(
         "--service-node-port-range",

@@ -39,6 +39,7 @@ from hydrofoil.fairness.metrics import FlowMetrics
 from hydrofoil.fairness.service import Fairness
 from hydrofoil.files import Files
 from hydrofoil.outbound.services import Services
+from hydrofoil.registry.kinds.events import Expiry
 from hydrofoil.registry.kinds.flowcontrol import Dangling
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.chain import Stages, chain
@@ -87,6 +88,7 @@ class App:
         self.hub = Hub(self.storage, clock)
         self.registry = Registry(self.catalog, self.storage, clock, chance)
         self._dangling = Dangling(self.registry, self.hub, clock)
+        self._expiry = Expiry(self.registry, self.hub, clock, config.event_ttl)
         networks, ports = config.service_cluster_ip_range, config.service_node_port_range
         granular = self.gates.enabled("DRAResourceClaimGranularStatusAuthorization")
         self.registry.strategies |= strategies(
@@ -290,6 +292,7 @@ class App:
         await self.admission.close()
         await self._availability.close()
         await self._dangling.close()
+        await self._expiry.close()
         if self.fairness is not None:
             await self.fairness.close()
         if self._extensions is not None:

@@ -54,12 +54,12 @@ async def _noted(context: Context, inner: Handler, records: Journal, clock: Cloc
 
     def ended(_: Outcome) -> None:
         record.duration = stopwatch() - begun
+        fill()
         if body.head is not None:
             record.answer = kept(record, bytes(body.kept), body.head)
         if record.number:
             records.changed(record)
         else:
-            fill()
             records.add(record)
 
     context.at_start(started)

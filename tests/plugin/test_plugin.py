@@ -1,0 +1,277 @@
+"""The pytest plug-in, run on suites of its own."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+HEAD = """
+import json, urllib.request
+import pytest
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def make(server, name):
+    body = json.dumps({"metadata": {"name": name}}).encode()
+    headers = {"Content-Type": "application/json"}
+    with urllib.request.urlopen(urllib.request.Request(server.url + MAPS, body, headers)) as answer:
+        return json.loads(answer.read())
+
+
+def names(server):
+    with urllib.request.urlopen(server.url + MAPS) as answer:
+        return [item["metadata"]["name"] for item in json.loads(answer.read())["items"]]
+"""
+ISOLATED = (
+    HEAD
+    + """
+@pytest.mark.parametrize("n", range(12))
+def test_sync(hydrofoil, n):
+    assert names(hydrofoil) == [] and len(hydrofoil.faults) == 0 and len(hydrofoil.requests) == 1
+    assert hydrofoil.clock.now.year < 2040
+    make(hydrofoil, "same")
+    hydrofoil.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "same"}})
+    hydrofoil.faults.add("status", code=500, verb="watch")
+    hydrofoil.clock.freeze("2050-01-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("n", range(6))
+async def test_asyncio(hydrofoil, n):
+    await hydrofoil.aio.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same"}})
+    found = await hydrofoil.aio.wait_for("configmaps/same")
+    assert found["metadata"]["name"] == "same"
+
+
+@pytest.mark.anyio
+async def test_anyio(hydrofoil):
+    await hydrofoil.aio.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "same"}})
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+"""
+)
+ASYNC = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
+
+
+def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
+    """Run pytest in a process of its own."""
+    given = ("-W", "error", "-p", "no:cacheprovider", "-p", "no:randomly", *ASYNC, *args)
+    return pytester.runpytest_subprocess(*given)
+
+
+@pytest.mark.parametrize("mode", ["thread", "process"])
+@pytest.mark.parametrize("workers", ["0", "4"])
+@pytest.mark.timeout(120)
+def test_no_test_sees_anything_of_another(pytester: pytest.Pytester, mode: str, workers: str) -> None:
+    pytester.makepyfile(ISOLATED)
+    run(pytester, "-n", workers, "--hydrofoil-mode", mode).assert_outcomes(passed=19)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_in_any_order(pytester: pytest.Pytester, seed: int) -> None:
+    pytester.makepyfile(ISOLATED)
+    pytester.makeconftest(
+        f"import random\ndef pytest_collection_modifyitems(items):\n    random.Random({seed}).shuffle(items)\n"
+    )
+    run(pytester).assert_outcomes(passed=19)
+
+
+def test_what_wider_fixtures_made_stays(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+@pytest.fixture(scope="module")
+def base(hydrofoil_session):
+    make(hydrofoil_session, "base")
+
+def test_one(base, hydrofoil):
+    assert names(hydrofoil) == ["base"]
+    make(hydrofoil, "own")
+
+def test_two(base, hydrofoil):
+    assert names(hydrofoil) == ["base"]
+"""
+    )
+    run(pytester).assert_outcomes(passed=2)
+
+
+def test_a_marker_says_what_a_test_needs(pytester: pytest.Pytester) -> None:
+    (pytester.path / "widgets.yaml").write_text("""
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget, listKind: WidgetList}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+""")
+    (pytester.path / "team.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: team}\n")
+    pytester.makepyfile(
+        HEAD
+        + """
+pytestmark = pytest.mark.hydrofoil(crds="widgets.yaml", users=["alice"], history_window="7s")
+
+@pytest.mark.hydrofoil(manifests=["team.yaml"], faults=[dict(action="status", code=418, verb="list")])
+def test_all(hydrofoil):
+    assert set(hydrofoil.users) == {"alice"} and len(hydrofoil.faults) == 1
+    assert hydrofoil.wait_for("namespaces/team") and hydrofoil.wait_for("customresourcedefinitions/widgets.example.com")
+
+@pytest.mark.hydrofoil(users=["carol", ("bob", ["dev"])], seed=3, clock="2026-01-01T00:00:00Z")
+class TestNearest:
+    @pytest.mark.hydrofoil(crds=[])
+    def test_the_nearest_wins_by_key(self, hydrofoil):
+        assert set(hydrofoil.users) == {"bob", "carol"}
+        assert hydrofoil.users["bob"].groups == ("dev",)
+        assert hydrofoil.clock.now.isoformat() == "2026-01-01T00:00:00+00:00"
+        first = make(hydrofoil, "a")["metadata"]["uid"]
+        type(self).first = first
+
+    @pytest.mark.hydrofoil(crds=[])
+    def test_each_test_begins_anew(self, hydrofoil):
+        assert make(hydrofoil, "a")["metadata"]["uid"] == self.first
+
+def test_a_marked_test_uses_it_without_naming_it(request):
+    assert "hydrofoil" in request.fixturenames or True
+    assert request.getfixturevalue("hydrofoil").users["alice"]
+"""
+    )
+    run(pytester).assert_outcomes(passed=4)
+
+
+def test_namespace_kubeconfig_factory_and_options(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("""
+import pytest
+
+@pytest.fixture(scope="session")
+def hydrofoil_options():
+    return {"history_window": "9s"}
+""")
+    pytester.makepyfile(
+        HEAD
+        + """
+import os
+
+def test_namespace(hydrofoil, hydrofoil_namespace):
+    assert hydrofoil.wait_for(f"namespaces/{hydrofoil_namespace}")
+
+def test_kubeconfig(hydrofoil, hydrofoil_kubeconfig):
+    assert os.environ["KUBECONFIG"] == str(hydrofoil_kubeconfig)
+    assert "KUBERNETES_SERVICE_HOST" not in os.environ
+    assert json.loads(hydrofoil_kubeconfig.read_text())["clusters"][0]["cluster"]["server"] == hydrofoil.url
+
+def test_factory(hydrofoil_factory, hydrofoil_session):
+    one, two = hydrofoil_factory(seed=1), hydrofoil_factory()
+    assert len({one.port, two.port, hydrofoil_session.port}) == 3
+    assert hydrofoil_session._core.given.config.history_window == 9.0
+    with pytest.raises(TypeError, match="histroy"):
+        hydrofoil_factory(histroy=1)
+"""
+    )
+    env = dict(os.environ)
+    try:
+        os.environ["KUBERNETES_SERVICE_HOST"] = "10.0.0.1"
+        run(pytester).assert_outcomes(passed=3)
+    finally:
+        os.environ.clear()
+        os.environ.update(env)
+
+
+def test_settings_in_a_file_and_on_the_command_line(pytester: pytest.Pytester) -> None:
+    (pytester.path / "base.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: base}\n")
+    pytester.makeini(
+        "[pytest]\nhydrofoil_options = --history-window=8s --controllers=\nhydrofoil_manifests = base.yaml\n"
+    )
+    pytester.makepyfile(
+        HEAD
+        + """
+def test_it(hydrofoil, pytestconfig):
+    config = hydrofoil._core.given.config
+    want = (3.0, "*") if pytestconfig.getoption("--hydrofoil-options") else (8.0, "")
+    assert (config.history_window, config.controllers) == want
+    assert names(hydrofoil) == ["base"]
+"""
+    )
+    run(pytester).assert_outcomes(passed=1)
+    run(pytester, "--hydrofoil-options=--history-window 3s").assert_outcomes(passed=1)
+
+
+FAILING = (
+    HEAD
+    + """
+@pytest.fixture
+def broken(hydrofoil):
+    make(hydrofoil, "in-setup")
+    raise RuntimeError("setup")
+
+@pytest.fixture
+def late():
+    yield
+    raise RuntimeError("teardown")
+
+def test_call(hydrofoil):
+    make(hydrofoil, "fresh")
+    body = json.dumps({"metadata": {"name": "hush"}, "stringData": {"k": "do-not-show"}}).encode()
+    request = urllib.request.Request(hydrofoil.url + "/api/v1/namespaces/default/secrets", body,
+                                     {"Content-Type": "application/json"})
+    urllib.request.urlopen(request).close()
+    watch = urllib.request.urlopen(hydrofoil.url + MAPS + "?watch=1")
+    try:
+        assert names(hydrofoil) == ["nothing"]
+    finally:
+        pass
+
+def test_setup(broken):
+    pass
+
+def test_teardown(late, hydrofoil):
+    make(hydrofoil, "in-call")
+"""
+)
+
+
+def test_the_report_of_a_failure_shows_requests_changes_and_watches(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(FAILING)
+    result = run(pytester, "-W", "default::pytest.PytestUnraisableExceptionWarning", "-W", "default::ResourceWarning")
+    result.assert_outcomes(passed=1, failed=1, errors=2)
+    text = result.stdout.str()
+    call, setup, teardown = (
+        text[text.index(f"___ {name}") :] for name in ("test_call", "ERROR at setup", "ERROR at tear")
+    )
+    for part, name in ((call, "fresh"), (setup, "in-setup"), (teardown, "in-call")):
+        for title in ("hydrofoil requests", "hydrofoil changes", "hydrofoil watches"):
+            assert f" {title} " in part
+        assert f"+ configmaps default/{name}" in part
+    assert "POST /api/v1/namespaces/default/configmaps -> 201 (admin, " in call
+    assert "configmaps in default by admin (Python-urllib/" in call
+    assert "+ secrets default/hush" in call
+    hidden = text.replace('"k": "do-not-show"', "")
+    assert "do-not-show" not in hidden and "ZG8tbm90LXNob3c" not in text
+
+
+def test_the_number_of_requests_in_a_report_is_a_setting(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(HEAD + "def test_it(hydrofoil):\n    [names(hydrofoil) for _ in range(5)]\n    assert 0\n")
+    text = run(pytester, "--hydrofoil-report=2").stdout.str()
+    assert text.count(" -> 200 (admin") == 2 and "... 3 before" in text
+
+
+def test_the_plug_in_loads_nothing_heavy_and_can_be_switched_off(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+import sys
+def test_it(pytestconfig):
+    assert not {"aiohttp", "uvloop", "hydrofoil._native"} & set(sys.modules)
+    assert any(line.startswith("hydrofoil(") for line in pytestconfig.getini("markers"))
+""")
+    run(pytester, "--strict-markers", "-p", "no:anyio").assert_outcomes(passed=1)
+    pytester.makepyfile("def test_it(hydrofoil):\n    pass\n")
+    result = run(pytester, "-p", "no:hydrofoil")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*fixture 'hydrofoil' not found*"])

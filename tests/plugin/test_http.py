@@ -115,7 +115,8 @@ def test_requests_and_watches(server: Elsewhere) -> None:
 
 
 def test_apply_wait_and_users(server: Elsewhere) -> None:
-    text = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}"
+    document = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
+    text = b"---\n".join(document % name for name in (b"a", b"b"))
     with urllib.request.urlopen(urllib.request.Request(f"{server.url}{V1}/apply", text, method="POST")) as answer:
         assert [item["metadata"]["name"] for item in json.loads(answer.read())["items"]] == ["a", "b"]
     status, refused = call(

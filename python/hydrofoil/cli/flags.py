@@ -109,6 +109,7 @@ def parser() -> Parser:
     top = Parser(prog="hydrofoil", description="A Kubernetes-API-compatible server.")
     top.add_argument("--version", action="version", version=f"hydrofoil {__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser)
+    commands.add_parser("assets", help="write programs named etcd and kube-apiserver, for envtest and its like")
     _serve(commands.add_parser("serve", help="serve the API until SIGTERM or SIGINT"))
     return top
 

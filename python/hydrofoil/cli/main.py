@@ -11,7 +11,12 @@ from hydrofoil.cli.flags import parsed
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
-    given = parsed(argv)
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words[:1] == ["assets"]:
+        from hydrofoil.cli import assets
+
+        return assets.main(words[1:])
+    given = parsed(words)
     # Only serving needs the engine: --help and --version answer without it.
     # Objects made before serving live as long as the process: the garbage collector can skip them.
     gc.disable()

@@ -1,0 +1,73 @@
+"""`hydrofoil assets`: programs named etcd and kube-apiserver, for tools that start these."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hydrofoil import __version__
+
+PROGRAMS = {"etcd": "hydrofoil.cli.etcd", "kube-apiserver": "hydrofoil.cli.apiserver"}
+
+
+def folder() -> Path:
+    """Return the folder in the user's cache, one for each version (XDG Base Directory)."""
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(cache) if cache.startswith("/") else Path("~/.cache").expanduser()
+    return base / "hydrofoil" / f"assets-{__version__}"
+
+
+def script(module: str) -> str:
+    """Return a program that becomes the interpreter that wrote it: no process is in between."""
+    # `-P`: modules in the folder where a test runs are not taken for others.
+    return f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m {module} "$@"\n'
+
+
+def write(place: Path, kubectl: str) -> None:
+    """Write what is absent or different. Raise OSError."""
+    place.mkdir(parents=True, exist_ok=True)
+    for name, module in PROGRAMS.items():
+        path, text = place / name, script(module)
+        if path.is_file() and path.read_text() == text and os.access(path, os.X_OK):
+            continue
+        # Another process may run the program, or write it at the same time.
+        beside = place / f".{name}.{os.getpid()}"
+        beside.write_text(text)
+        beside.chmod(0o755)
+        beside.replace(path)
+    link = place / "kubectl"
+    if kubectl and not (link.is_symlink() and link.readlink() == Path(kubectl)):
+        beside = place / f".kubectl.{os.getpid()}"
+        beside.symlink_to(kubectl)
+        beside.replace(link)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the programs; print the folder. Return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="hydrofoil assets",
+        description="Write programs named etcd and kube-apiserver, and a link to kubectl.",
+        epilog="KUBEBUILDER_ASSETS=$(hydrofoil assets) go test ./...",
+    )
+    parser.add_argument("dir", nargs="?", metavar="DIR", help="the folder (default: one in the user's cache)")
+    parser.add_argument("--kubectl", metavar="PATH", default="", help="the kubectl to link (default: the one found)")
+    given = parser.parse_args(argv)
+    place = (Path(given.dir) if given.dir else folder()).absolute()
+    kubectl = given.kubectl or shutil.which("kubectl") or ""
+    if given.kubectl and not Path(given.kubectl).is_file():
+        sys.stderr.write(f"hydrofoil: {given.kubectl} is no file (--kubectl takes the path of a kubectl)\n")
+        return 2
+    try:
+        write(place, str(Path(kubectl).absolute()) if kubectl else "")
+    except OSError as e:
+        sys.stderr.write(f"hydrofoil: cannot write {place}: {e.strerror or e} (DIR takes another folder)\n")
+        return 1
+    if not kubectl:
+        sys.stderr.write("hydrofoil: no kubectl was found (--kubectl takes its path)\n")
+    sys.stdout.write(f"{place}\n")
+    return 0

@@ -67,7 +67,7 @@ class App:
     root_ca = b""
     """The authority of the server's certificate, in PEM; empty without TLS."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - every part of a server is made here
         self,
         config: Config,
         address: str,

@@ -36,11 +36,11 @@ impl Signal {
 
     /// Make the descriptor readable, once until it is cleared.
     pub fn give(&self) {
-        if !self.given.swap(true, Ordering::AcqRel) {
-            if let Some((writer, _)) = &mut *self.ends.lock() {
-                // It can only fail if an unread byte is in the pipe.
-                let _ = writer.write(&[1]);
-            }
+        if !self.given.swap(true, Ordering::AcqRel)
+            && let Some((writer, _)) = &mut *self.ends.lock()
+        {
+            // It can only fail if an unread byte is in the pipe.
+            let _ = writer.write(&[1]);
         }
     }
 

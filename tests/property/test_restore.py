@@ -1,0 +1,91 @@
+"""After a restore a server is as it was, whatever was written since, and open watches see no difference."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from blockbuster import BlockBuster
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hydrofoil import Server
+from hydrofoil.testing.elsewhere import Elsewhere
+
+PATH = "/api/v1/namespaces/default/configmaps"
+NAMES = ("a", "b", "c", "d")
+STEPS = st.lists(st.tuples(st.sampled_from(("put", "delete")), st.sampled_from(NAMES), st.integers(0, 2)), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Elsewhere]:
+    """Yield one server for all cases."""
+    with Server.in_thread() as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def unguarded(no_blocking: BlockBuster) -> None:
+    """Let the test itself wait for another thread."""
+    no_blocking.deactivate()
+
+
+def call(server: Elsewhere, method: str, path: str, body: Any = None) -> Any:
+    """Return the body of an answer; None for a refusal."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(server.url + path, data, {"Content-Type": "application/json"}, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return json.loads(answer.read())
+    except urllib.error.HTTPError as e:
+        with e:
+            return None
+
+
+def written(server: Elsewhere, steps: list[tuple[str, str, int]]) -> None:
+    """Write as the steps describe."""
+    for verb, name, number in steps:
+        if verb == "delete":
+            call(server, "DELETE", f"{PATH}/{name}")
+            continue
+        body = {"metadata": {"name": name, "labels": {"n": str(number)}}, "data": {"n": str(number)}}
+        if call(server, "PUT", f"{PATH}/{name}", body) is None:
+            call(server, "POST", PATH, body)
+
+
+def listed(server: Elsewhere, query: str = "") -> list[Any]:
+    """Return the objects without their versions."""
+    items = call(server, "GET", f"{PATH}?{query}")["items"]
+    for item in items:
+        del item["metadata"]["resourceVersion"]
+    return list(items)
+
+
+@given(before=STEPS, since=STEPS)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_restore_is_exact(server: Elsewhere, before: list[Any], since: list[Any]) -> None:
+    server.reset()
+    written(server, before)
+    state = server.snapshot()
+    queries = ["", *(f"labelSelector=n%3D{n}" for n in range(3))]
+    was = [listed(server, query) for query in queries]
+    with urllib.request.urlopen(f"{server.url}{PATH}?watch=1", timeout=20) as watch:
+        written(server, since)
+        server.restore(state)
+        assert [listed(server, query) for query in queries] == was
+        call(server, "POST", PATH, {"metadata": {"name": "last"}})
+        informed: dict[str, Any] = {}
+        while "last" not in informed:
+            event = json.loads(watch.readline())
+            name = event["object"]["metadata"]["name"]
+            if event["type"] == "DELETED":
+                del informed[name]
+            else:
+                informed[name] = {key: event["object"].get(key) for key in ("metadata", "data")}
+    found = call(server, "GET", PATH)["items"]
+    present = [{key: item.get(key) for key in ("metadata", "data")} for item in found]
+    assert [informed[name] for name in sorted(informed)] == present

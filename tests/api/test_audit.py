@@ -101,6 +101,67 @@ async def test_a_large_list_is_recorded_whole(tmp_path: Path) -> None:
         assert status == 200 and found["responseObject"] == json.loads(body)
 
 
+async def test_pod_security_records_what_it_applied(tmp_path: Path) -> None:
+    """Pods show the enforced standard, templates do not (pod-security-admission `admission/admission.go`)."""
+    prefix, spec = "pod-security.kubernetes.io/", {"hostPID": True, "containers": [{"name": "c", "image": "i"}]}
+    spaces = {
+        "none": {},
+        "audit": {"audit": "baseline"},
+        "both": {"audit": "baseline", "enforce": "baseline", "enforce-version": "v1.30"},
+    }
+    pod = {"metadata": {"name": "p"}, "spec": spec}
+    template = {"metadata": {"name": "t"}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": spec}}
+    async with audited(tmp_path, METADATA, disable_admission_plugins=("ServiceAccount",)) as a:
+        for name, levels in spaces.items():
+            labels = {prefix + mode: level for mode, level in levels.items()}
+            made = {"metadata": {"name": name, "labels": labels}}
+            assert (await a.ask("POST", "/api/v1/namespaces", made))[0] == 201
+            at = f"/api/v1/namespaces/{name}"
+            status, _ = await a.ask("POST", f"{at}/pods", pod, Audit_ID=f"{name} pod")
+            assert status == (403 if name == "both" else 201)
+            assert (await a.ask("POST", f"{at}/podtemplates", template, Audit_ID=f"{name} template"))[0] == 201
+        # A write of the status is not checked, so labels can be wrong.
+        wrong = {"metadata": {"name": "none", "labels": {prefix + "enforce": "x", prefix + "warn-version": "v1"}}}
+        assert (await a.ask("PUT", "/api/v1/namespaces/none/status", wrong))[0] == 200
+        at = "/api/v1/namespaces/none/pods"
+        assert (await a.ask("POST", at, pod, Audit_ID="wrong pod"))[0] == 403
+        found = {}
+        for event in await a.events():
+            said = event.get("annotations", {}).items()
+            found[event["auditID"]] = {k.removeprefix(prefix): v for k, v in said if k.startswith(prefix)}
+    violated = {"audit-violations": 'would violate PodSecurity "baseline:latest": host namespaces (hostPID=true)'}
+    assert found["none pod"] == {"enforce-policy": "privileged:latest"}
+    assert found["audit pod"] == {"enforce-policy": "privileged:latest"} | violated
+    assert found["both pod"] == {"enforce-policy": "baseline:v1.30"} | violated
+    assert found["none template"] == {}
+    assert found["wrong pod"] == {
+        "enforce-policy": "restricted:latest",
+        "error": "Failed to parse policy: ["
+        f'metadata.labels[{prefix}enforce]: Invalid value: "x": must be one of privileged, baseline, restricted, '
+        f'metadata.labels[{prefix}warn-version]: Invalid value: "v1": must be "latest" or "v1.x"]',
+    }
+    assert found["audit template"] == found["both template"] == violated
+
+
+async def test_a_validating_webhook_that_fails_is_counted_among_those_called(tmp_path: Path) -> None:
+    """The index is that among the webhooks called (apiserver `validating/dispatcher.go`)."""
+    dead: Any = {"admissionReviewVersions": ["v1"], "sideEffects": "None", "failurePolicy": "Ignore"}
+    dead |= {"clientConfig": {"url": "https://127.0.0.1:1/"}}
+    dead["rules"] = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE"]}]
+    other = {"name": "other.example.com", "objectSelector": {"matchLabels": {"never": "1"}}}
+    hooks = [dead | other, dead | {"name": "a.example.com"}, dead | other, dead | {"name": "b.example.com"}]
+    for at, hook in enumerate(hooks):
+        hook["name"] = f"h{at}.{hook['name']}"
+    path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    async with audited(tmp_path, METADATA) as a:
+        assert (await a.ask("POST", path, {"metadata": {"name": "dead"}, "webhooks": hooks}))[0] == 201
+        assert (await a.ask("POST", MAPS, {"metadata": {"name": "c"}}, Audit_ID="map"))[0] == 201
+        event = next(e for e in await a.events() if e["auditID"] == "map")
+    key = "failed-open.validating.webhook.admission.k8s.io/round_0_index_"
+    said = {k.removeprefix(key): v for k, v in event["annotations"].items() if k.startswith(key)}
+    assert said == {"0": "h1.a.example.com", "1": "h3.b.example.com"}
+
+
 async def test_watches_have_a_start_and_an_end(tmp_path: Path) -> None:
     async with audited(tmp_path, METADATA, {"omitStages": []}) as a:
         assert (await a.ask("GET", f"{MAPS}?watch=1&timeoutSeconds=1", Audit_ID="w"))[0] == 200

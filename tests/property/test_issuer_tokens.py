@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 import orjson
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hydrofoil.authentication import compact
@@ -125,6 +125,9 @@ def test_any_key_set_is_read_or_refused(document: Any) -> None:
 
 
 @given(st.binary(max_size=80) | values.map(orjson.dumps))
+@example(b'{"\\n"}')
+@example(b'{"\n"}')
+@example(b'{"\\u2028\\r": 1}')
 def test_any_configuration_is_read_or_refused_in_one_line(data: bytes) -> None:
     head = b'{"apiVersion": "apiserver.config.k8s.io/v1", "kind": "AuthenticationConfiguration", "jwt": '
     for text in (data, head + data + b"}", head + b"[" + data + b"]}", head + b'[{"issuer": ' + data + b"}]}"):

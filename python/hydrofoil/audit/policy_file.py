@@ -73,7 +73,8 @@ def read(data: bytes) -> Policy:
         raise ValueError("failed decoding: Object 'Kind' is missing")
     named = (document.get("apiVersion") or "", document["kind"])
     if named != (VERSION, KIND):
-        raise ValueError(f'failed decoding: no kind "{named[1]}" is registered for version "{named[0]}"')
+        version, kind = (quoted(str(name)) for name in named)
+        raise ValueError(f"failed decoding: no kind {kind} is registered for version {version}")
     unknown: list[str] = []
     check_members(document, POLICY, "", unknown)
     rules: list[Object] = document.get("rules") or []
@@ -82,7 +83,7 @@ def read(data: bytes) -> Policy:
         for place, found in enumerate(rule.get("resources") or ()):
             check_members(found, RESOURCES, f"rules[{at}].resources[{place}].", unknown)
     if unknown:
-        shown = ", ".join(f'unknown field "{name}"' for name in unknown[:10])
+        shown = ", ".join(f"unknown field {quoted(name)}" for name in unknown[:10])
         LOG.warning("Audit policy contains errors, falling back to lenient decoding: %s", shown)
     omitted: list[str] = document.get("omitStages") or []
     problems = [*stage_problems(omitted, "omitStages")]

@@ -34,6 +34,10 @@ LOOKED_AT = ("", "ephemeralcontainers", "resize")
 MOST_PODS = 3000
 """The greatest number of pods of a namespace that are checked when its level rises."""
 
+ENFORCED = PREFIX + "enforce-policy"
+"""The annotation of an audit record with the standard that a pod was held to."""
+ALLOWED = str(Standard())
+
 
 class PodSecurity(Plugin):
     """Check pods by the labels of their namespace."""
@@ -53,13 +57,20 @@ class PodSecurity(Plugin):
         return path is not None and subresource in (("",) if path else LOOKED_AT)
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
-        """Add warnings. Raise ApiError 403 for a pod that its namespace refuses, 422 for invalid labels of one."""
+        """Add warnings, and annotations to the audit record.
+
+        Raise ApiError 403 for a pod that its namespace refuses, 422 for invalid labels of a namespace.
+        """
         kind = (a.resource.group, a.resource.plural)
         if kind == ("", "namespaces"):
             return self._namespace(a)
         path = TEMPLATES[kind]
         asked = self._policy(a.namespace)
-        if asked is None or asked.idle or (path and asked.warn.level == "privileged"):
+        if asked is None or asked.idle:
+            if not path:
+                a.annotate(ENFORCED, ALLOWED)
+            return None
+        if path and not asked.causes and asked.warn.level == asked.audit.level == "privileged":
             return None
         pod: Any = orjson.loads(a.object.json())
         name = pod["metadata"].get("name", "")
@@ -70,14 +81,17 @@ class PodSecurity(Plugin):
         if not path and a.old is not None and not _significant(pod["spec"], orjson.loads(a.old.json)["spec"]):
             return None
         meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+        if a.audit is not None:
+            _record(a, asked, meta, spec, enforced=not path)
         if not path and (found := findings(asked.enforce, meta, spec)):
             text = f'violates PodSecurity "{asked.enforce}": {detail(found)}'
             raise errors.forbidden("", "pods", name, text)
         if found := findings(asked.warn, meta, spec):
-            a.warn(f'would violate PodSecurity "{asked.warn}": {detail(found)}')
+            a.warn(_would(asked.warn, found))
         return None
 
     def _policy(self, namespace: str) -> Policy | None:
+        """Return the policy of a namespace, None for one without any label of it: all is allowed."""
         if self._namespaces is None:
             return None
         collection, native = self._namespaces
@@ -126,6 +140,21 @@ class PodSecurity(Plugin):
             text = f'existing pods in namespace "{namespace}" violate the new PodSecurity enforce level "{standard}"'
             out.append(text)
         return out + sorted(_counted(reason, sorted(names)) for reason, names in violations.items())
+
+
+def _record(a: Attributes, asked: Policy, meta: Any, spec: Any, *, enforced: bool) -> None:
+    """Annotate the audit record: errors in the labels, the enforced standard, violations of that for audit."""
+    if asked.causes:
+        each = ", ".join(f"{where}: {text}" for _, text, where in asked.causes)
+        a.annotate(PREFIX + "error", f"Failed to parse policy: {each if len(asked.causes) == 1 else f'[{each}]'}")
+    if enforced:
+        a.annotate(ENFORCED, str(asked.enforce))
+    if found := findings(asked.audit, meta, spec):
+        a.annotate(PREFIX + "audit-violations", _would(asked.audit, found))
+
+
+def _would(standard: Standard, found: Any) -> str:
+    return f'would violate PodSecurity "{standard}": {detail(found)}'
 
 
 def _counted(reason: str, names: list[str]) -> str:

@@ -27,17 +27,18 @@ class Standard:
 
 @dataclass(slots=True, frozen=True)
 class Policy:
-    """The standards that refuse and that warn; audit-only findings are left out."""
+    """The standards that refuse, that are recorded in audit, and that warn."""
 
     enforce: Standard = Standard()
+    audit: Standard = Standard()
     warn: Standard = Standard()
     causes: list[Cause] = field(default_factory=list)
     """Errors in the labels; an invalid label selects the strictest level at its latest version."""
 
     @property
     def idle(self) -> bool:
-        """Report whether no pod is checked."""
-        return self.enforce.level == self.warn.level == "privileged"
+        """Report whether all is allowed (`FullyPrivileged`); errors in the labels are still recorded."""
+        return not self.causes and self.enforce.level == self.audit.level == self.warn.level == "privileged"
 
 
 def policy(labels: dict[str, str]) -> Policy:
@@ -67,7 +68,7 @@ def policy(labels: dict[str, str]) -> Policy:
     if PREFIX + "warn" not in labels and explicit and LEVELS.index(enforce.level) > LEVELS.index(warn.level):
         minor = warn.minor if f"{PREFIX}warn-version" in labels else enforce.minor
         warn = Standard(enforce.level, minor)
-    return Policy(enforce, warn, causes)
+    return Policy(enforce, found["audit"], warn, causes)
 
 
 def _cause(label: str, value: str, why: str) -> Cause:

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from hydrofoil import engine
+from hydrofoil.options import quoted
 
 GROUP = "apiserver.config.k8s.io"
 KIND = "AuthenticationConfiguration"
@@ -142,7 +143,7 @@ class _Reader:
 
     def end(self) -> None:
         """Note the members that were not read."""
-        self._problems += [f'unknown field "{self._at(key)}"' for key in self._left]
+        self._problems += [f"unknown field {quoted(self._at(key))}" for key in self._left]
 
 
 def parse(data: bytes) -> Configuration:
@@ -155,7 +156,7 @@ def parse(data: bytes) -> Configuration:
     reader = _Reader(document, "", problems)
     version, kind = reader.text("apiVersion"), reader.text("kind")
     if version not in VERSIONS or kind != KIND:
-        raise ValueError(f'no kind "{kind}" is registered for version "{version}"')
+        raise ValueError(f"no kind {quoted(kind)} is registered for version {quoted(version)}")
     authenticators = tuple(map(_authenticator, reader.items("jwt")))
     said = reader.has("anonymous")
     anonymous = _anonymous(reader.inner("anonymous"))

@@ -66,6 +66,30 @@ class AdmissionOptions:
     disable_admission_plugins: Texts = flag(
         "--disable-admission-plugins", Texts(), plugins, "plug-ins to switch off", value="NAMES"
     )
+    admission_control: Texts = flag(
+        "--admission-control",
+        Texts(),
+        plugins,
+        "the only plug-ins to run (deprecated: switch on and off)",
+        value="NAMES",
+    )
     admission_control_config_file: str = flag(
         "--admission-control-config-file", "", anything, "configuration of plug-ins in a file", value="FILE"
     )
+
+    def selected(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the plug-ins that are switched on, and those off. Raise ValueError where flags contradict each other.
+
+        Upstream: `Validate` and `computePluginNames` of `pkg/kubeapiserver/options/admission.go`.
+        """
+        on, off = frozenset(self.enable_admission_plugins), frozenset(self.disable_admission_plugins)
+        if self.admission_control:
+            if on or off:
+                both = "enable-admission-plugins/disable-admission-plugins"
+                raise ValueError(f"admission-control and {both} flags are mutually exclusive")
+            only = frozenset(self.admission_control)
+            return only, frozenset(ORDER) - only
+        if overlap := sorted(on & off):
+            flags = "enable-admission-plugins and disable-admission-plugins"
+            raise ValueError(f"[{' '.join(overlap)}] in {flags} overlapped")
+        return on, off

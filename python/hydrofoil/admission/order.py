@@ -101,7 +101,7 @@ DEFAULT_OFF = frozenset(("NodeRestriction", "OwnerReferencesPermissionEnforcemen
 
 
 def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
-    """Return the plug-ins that are on, in upstream's order; what is both enabled and disabled is off."""
+    """Return the plug-ins that are on, in upstream's order."""
     made = factories(around)
     on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled}
     found = []

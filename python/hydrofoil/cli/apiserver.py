@@ -37,7 +37,6 @@ BOOLEAN = frozenset(
 """Flags of kube-apiserver without a meaning here that need no value."""
 VALUED = frozenset(
     (
-        "admission-control",
         "advertise-address",
         "allow-metric-labels",
         "allow-metric-labels-manifest",

@@ -237,7 +237,7 @@ class App:
 
             given = read(config.admission_control_config_file)
         around = Surroundings(self.registry, self.hub, self._services, configuration=given)
-        chosen = plugins(around, config.enable_admission_plugins, switched_off(config))
+        chosen = plugins(around, *selected(config))
         chain = Chain(chosen, self.authorization.authorizer)
         around.metrics.phases = chain.phases
         return chain, around.metrics
@@ -351,11 +351,10 @@ def secured(config: Config) -> bool:
     return any(configured) or not (config.unix_socket or is_local(config.host))
 
 
-def switched_off(config: Config) -> frozenset[str]:
-    """Return the admission plug-ins that do not run."""
-    off = frozenset(config.disable_admission_plugins)
-    needed = secured(config) and config.controls("serviceaccount")
-    if needed or "ServiceAccount" in config.enable_admission_plugins:
-        return off
+def selected(config: Config) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the admission plug-ins that are switched on, and those off. Raise ValueError with one line."""
+    on, off = config.selected()
+    if "ServiceAccount" in on or (secured(config) and config.controls("serviceaccount")):
+        return on, off
     # Without its controller no namespace has the account that pods need; without credentials no pod needs a token.
-    return off | {"ServiceAccount"}
+    return on, off | {"ServiceAccount"}

@@ -1,4 +1,4 @@
-"""What a server costs a test: start, reset, snapshot, restore, memory. Each figure comes with a check of its result."""
+"""The cost of a server in tests: start, reset, snapshot, restore, memory. Counted results are checked."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def states() -> None:
 
 
 def resets() -> None:
-    """Measure what the plug-in adds to a test: the state taken before it, and the return to it."""
+    """Measure the share of the plug-in in a test: the state taken before it, and the return to it."""
     with Server.in_thread() as server:
         found = []
         for _ in range(200):

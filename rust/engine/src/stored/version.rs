@@ -23,14 +23,20 @@ pub fn same_uid(version: &Version, draft: &Draft) -> bool {
 
 /// Report whether two versions are of one object, and not of two with the same name.
 pub fn same_object(one: &Version, other: &Version) -> bool {
-    uid(one.json()) == uid(other.json())
+    // Both texts are canonical, so that equal uids have equal texts.
+    uid_text(one.json()) == uid_text(other.json())
+}
+
+/// Return the text of the uid in the JSON of an object.
+fn uid_text(json: &[u8]) -> Option<&[u8]> {
+    let metadata = member(json, br#""metadata""#)?;
+    let uid = member(metadata.get(..value_end(metadata)?)?, br#""uid""#)?;
+    uid.get(..value_end(uid)?)
 }
 
 /// Return the uid in the JSON of an object, which may be too large to be parsed for that.
 fn uid(json: &[u8]) -> Option<String> {
-    let metadata = member(json, br#""metadata""#)?;
-    let uid = member(metadata.get(..value_end(metadata)?)?, br#""uid""#)?;
-    let parsed = json::parse(uid.get(..value_end(uid)?)?).ok()?;
+    let parsed = json::parse(uid_text(json)?).ok()?;
     parsed.value.as_str().map(str::to_owned)
 }
 

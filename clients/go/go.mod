@@ -1,0 +1,3 @@
+module hydrofoil.dev/hydrofoil
+
+go 1.22

@@ -1,0 +1,133 @@
+// Start a Kubernetes API server for tests, reset it, break it on purpose and look at its requests.
+
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** An answer that is a failure; `status` is the Status of the server. */
+export class ApiError extends Error {
+  constructor(status) {
+    super(status.message);
+    this.status = status;
+  }
+}
+
+/** A server of one test or suite. */
+export class Server {
+  #program;
+  #folder;
+
+  constructor(program, folder, url, kubeconfig) {
+    this.#program = program;
+    this.#folder = folder;
+    this.url = url;
+    this.kubeconfig = kubeconfig;
+  }
+
+  async #call(method, path, body) {
+    const answer = await fetch(`${this.url}/hydrofoil/v1${path}`, { method, body });
+    const found = await answer.json();
+    if (!answer.ok) throw new ApiError(found);
+    return found;
+  }
+
+  /** Return to the state at readiness, without faults and requests. */
+  async reset() {
+    await this.#call("POST", "/reset");
+  }
+
+  /** Return the id of the present state. */
+  async snapshot() {
+    return (await this.#call("POST", "/snapshots")).id;
+  }
+
+  /** Return to a snapshot; return the number of objects that differed. */
+  async restore(id) {
+    return (await this.#call("POST", `/snapshots/${id}/restore`)).changed;
+  }
+
+  /** Stop the clock, at a Date or now. */
+  async freeze(at) {
+    await this.#call("PUT", "/clock", JSON.stringify({ now: at?.toISOString() ?? null, frozen: true }));
+  }
+
+  /** Move the clock forward by a duration such as "25h". */
+  async advance(duration) {
+    await this.#call("POST", "/clock/advance", JSON.stringify({ duration }));
+  }
+
+  /** Add a fault; return it with `id`, `seen` and `hits`. */
+  async addFault(action, given = {}) {
+    return this.#call("POST", "/faults", JSON.stringify({ action, ...given }));
+  }
+
+  /** Return a fault with its present counts. */
+  async fault(id) {
+    return this.#call("GET", `/faults/${id}`);
+  }
+
+  /** Remove all faults. */
+  async clearFaults() {
+    await this.#call("DELETE", "/faults");
+  }
+
+  /** Return the requests that are selected, as `{ verb: "list" }`; an empty text is an absent attribute. */
+  async requests(where = {}) {
+    return (await this.#call("GET", `/requests?${new URLSearchParams(where)}`)).items;
+  }
+
+  /** Apply objects in YAML or JSON. */
+  async apply(manifests) {
+    return (await this.#call("POST", "/apply", manifests)).items;
+  }
+
+  /** Return an object such as "deployments.apps/web" once it meets a condition. */
+  async wait(object, { condition = "exists", namespace = "default", timeout = 10 } = {}) {
+    return this.#call("POST", "/wait", JSON.stringify({ object, condition, namespace, timeout }));
+  }
+
+  /** Return headers and kubeconfig of a user that has no rights but those of roles. */
+  async user(name, groups = []) {
+    return this.#call("POST", "/users", JSON.stringify({ name, groups }));
+  }
+
+  /** End the server. */
+  async stop() {
+    if (this.#program.exitCode === null) {
+      const ended = new Promise((resolve) => this.#program.once("exit", resolve));
+      this.#program.kill("SIGTERM");
+      await ended;
+    }
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** Start a server with flags of `hydrofoil serve`. */
+export async function start(...flags) {
+  const [command, ...words] = (process.env.HYDROFOIL ?? "hydrofoil").split(/\s+/);
+  const folder = await mkdtemp(join(tmpdir(), "hydrofoil-"));
+  const kubeconfig = join(folder, "kubeconfig");
+  const given = [...words, "serve", "--port=0", "--test-controls", `--kubeconfig=${kubeconfig}`, ...flags];
+  const program = spawn(command, given, { stdio: ["ignore", "pipe", "inherit"] });
+  const failed = new Promise((_, reject) => {
+    program.once("error", reject);
+    program.once("exit", (code) => reject(new Error(`hydrofoil has ended with code ${code}`)));
+  });
+  const started = (async () => {
+    for await (const line of createInterface({ input: program.stdout })) {
+      if (line.startsWith("serving on ")) return line.slice("serving on ".length);
+    }
+    return failed;
+  })();
+  failed.catch(() => {});
+  try {
+    const url = await Promise.race([started, failed]);
+    program.stdout.resume();
+    return new Server(program, folder, url, kubeconfig);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}

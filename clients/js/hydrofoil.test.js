@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+
+import { ApiError, start } from "./hydrofoil.js";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const MAP = (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+let server;
+
+before(async () => {
+  server = await start();
+});
+after(() => server.stop());
+beforeEach(() => server.reset());
+
+const status = async (path) => (await fetch(server.url + path)).status;
+
+test("objects are applied, awaited and restored", async () => {
+  const state = await server.snapshot();
+  await server.apply(MAP("a"));
+  assert.equal((await server.wait("configmaps/a")).kind, "ConfigMap");
+  assert.equal(await server.restore(state), 1);
+  assert.equal(await status(`${MAPS}/a`), 404);
+  await assert.rejects(server.wait("configmaps/a", { timeout: 0.1 }), ApiError);
+});
+
+test("faults act as often as asked", async () => {
+  const fault = await server.addFault("status", { code: 503, verb: "list", times: 1 });
+  assert.deepEqual([await status(MAPS), await status(MAPS)], [503, 200]);
+  assert.equal((await server.fault(fault.id)).hits, 1);
+  assert.equal((await server.requests({ verb: "list", code: "503" })).length, 1);
+  await server.clearFaults();
+});
+
+test("time is in the hand of the test", async () => {
+  await server.freeze(new Date("2026-01-01T00:00:00Z"));
+  await server.advance("25h");
+  const [made] = await server.apply(MAP("b"));
+  assert.equal(made.metadata.creationTimestamp, "2026-01-02T01:00:00Z");
+});
+
+test("users have credentials", async () => {
+  const { headers } = await server.user("bob", ["dev"]);
+  assert.equal((await fetch(server.url + MAPS, { headers })).status, 403);
+});

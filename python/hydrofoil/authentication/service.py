@@ -24,7 +24,6 @@ from hydrofoil.authentication.bootstrap_tokens import BootstrapTokens
 from hydrofoil.authentication.checks import check
 from hydrofoil.authentication.client_certificates import Authorities, ClientCertificates
 from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames
-from hydrofoil.authentication.guests import Guests
 from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
 from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
 from hydrofoil.authentication.published import Published
@@ -38,6 +37,8 @@ from hydrofoil.request import ADMIN, ANONYMOUS, Incoming, User
 from hydrofoil.watch.hub import Hub
 
 if TYPE_CHECKING:
+    from hydrofoil.authentication.guests import Guests
+
     # Most servers have neither issuers nor a webhook, and start without their modules.
     from hydrofoil.authentication.jwt.build import JwtTokens
     from hydrofoil.authentication.webhook import TokenWebhook

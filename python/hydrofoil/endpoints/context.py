@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from aiohttp import web
 
@@ -16,7 +17,6 @@ from hydrofoil.apis.gates import Gates
 from hydrofoil.audit.event import AuditEvent
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.controls.record import Record
 from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
@@ -27,7 +27,11 @@ from hydrofoil.registry.write import Write
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, Headers, RequestInfo, User
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import Hub
-from hydrofoil.watch.stream import WatchStream
+
+if TYPE_CHECKING:
+    # Only servers of tests load these.
+    from hydrofoil.controls.record import Record
+    from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
 MAX_BODY = 3 * 1024 * 1024

@@ -23,12 +23,10 @@ from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import Gates
 from hydrofoil.audit.metrics import Counts as AuditCounts
 from hydrofoil.audit.options import check as check_audit
-from hydrofoil.authentication.guests import Guests
 from hydrofoil.authentication.service import Authentication
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.controls.controls import Controls
 from hydrofoil.endpoints.context import Context, Filter, Handler, Parts
 from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
@@ -59,6 +57,8 @@ from hydrofoil.watch.hub import Hub
 if TYPE_CHECKING:
     # Most servers do not audit, and start without its modules.
     from hydrofoil.audit.service import Audit
+    from hydrofoil.authentication.guests import Guests
+    from hydrofoil.controls.controls import Controls
 
 
 class App:

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from hydrofoil import engine
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
-from hydrofoil.authentication.guests import Guests
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
@@ -30,7 +29,6 @@ from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
-from hydrofoil.controls.controls import Controls
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.server import bootstrap
@@ -47,6 +45,8 @@ from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 
 if TYPE_CHECKING:
+    from hydrofoil.authentication.guests import Guests
+    from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
 
 LOG = logging.getLogger("hydrofoil")
@@ -86,6 +86,9 @@ class Server:
         self._clock = clock or Clock()
         self._chance = chance or Chance()
         if config.test_controls and controls is None:
+            from hydrofoil.authentication.guests import Guests
+            from hydrofoil.controls.controls import Controls
+
             controls, guests = Controls(self._clock, self._chance), Guests()
         self.controls = controls
         self.guests = guests

@@ -14,7 +14,6 @@ from blockbuster import BlockBuster
 from hydrofoil import Server
 from hydrofoil.testing.elsewhere import Elsewhere
 
-pytest_plugins = ["pytester"]
 MAPS = "/api/v1/namespaces/default/configmaps"
 
 

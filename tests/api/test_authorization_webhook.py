@@ -1,4 +1,4 @@
-"""Webhooks that decide: answers that are not valid, and answers kept for others (issue 16, attacks; access.md)."""
+"""Webhooks that decide: answers that are not valid, and answers kept for others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logins by tokens of issuers and of a webhook, with real servers of both (issue 16, part C)."""
+"""Logins by tokens of issuers and of a webhook, with real servers of both."""
 
 from __future__ import annotations
 

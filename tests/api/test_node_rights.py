@@ -1,4 +1,4 @@
-"""Ways around the rights of a kubelet: each is refused beside the same request that is allowed (issue 16, attacks).
+"""Ways around the rights of a kubelet: each is refused beside the same request that is allowed.
 
 The sources are plugin/pkg/auth/authorizer/node and plugin/pkg/admission/noderestriction.
 """

@@ -1,4 +1,4 @@
-"""Ways around the rights of a user: each is refused beside the same request that is allowed (issue 16, attacks)."""
+"""Ways around the rights of a user: each is refused beside the same request that is allowed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens and claims of any form are refused or read, never a fault (issue 16: readers of JWT)."""
+"""Tokens and claims of any form are refused or read, never a fault."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable
-from typing import cast
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer, Line, Outcome, Piece
@@ -16,6 +15,7 @@ from hydrofoil.controls.watching import OpenWatch
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.filters.journal import own
+from hydrofoil.endpoints.filters.lines import Around
 from hydrofoil.endpoints.wire import close, cut_off
 from hydrofoil.request import refusal
 
@@ -135,7 +135,7 @@ def _halved(context: Context, answer: Answer) -> Answer:
         if whole is None:
             line.write(answer.body[: len(answer.body) // 2])
         else:
-            await whole(cast(Line, First(line)))
+            await whole(First(line))
         await line.drained()
         close(context)
 
@@ -146,20 +146,10 @@ def _halved(context: Context, answer: Answer) -> Answer:
     return answer
 
 
-class First:
+class First(Around):
     """A line that takes the first half of the first piece, and nothing after it."""
 
-    def __init__(self, line: Line) -> None:
-        self._line = line
-        self._full = False
-
-    @property
-    def begun(self) -> bool:
-        return self._line.begun
-
-    def begin(self) -> None:
-        """Send the head unless it was sent."""
-        self._line.begin()
+    _full = False
 
     def write(self, *pieces: Piece) -> None:
         """Write a half of the first pieces."""
@@ -170,7 +160,3 @@ class First:
 
     def paused(self) -> bool:
         return False
-
-    async def drained(self) -> None:
-        """Wait until the reader has taken most of the output."""
-        await self._line.drained()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from hydrofoil.answer import Answer, Feed, Line, Outcome, Piece, Socket
+from hydrofoil.answer import Answer, Line, Outcome, Piece
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.controls.journal import Journal
 from hydrofoil.controls.record import KEPT, Record, kept
 from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.filters.lines import Around
 from hydrofoil.endpoints.params import parse
 from hydrofoil.endpoints.wire import is_own
 
@@ -99,42 +100,15 @@ class Body:
             self.kept += piece[:left]
 
 
-class Counted:
+class Counted(Around):
     """A line whose pieces are counted."""
 
     def __init__(self, line: Line, body: Body) -> None:
-        self._line = line
+        super().__init__(line)
         self._body = body
-
-    @property
-    def begun(self) -> bool:
-        return self._line.begun
-
-    def begin(self) -> None:
-        """Send the head unless it was sent."""
-        self._line.begin()
 
     def write(self, *pieces: Piece) -> None:
         """Write pieces, together one chunk."""
         for piece in pieces:
             self._body.take(piece)
         self._line.write(*pieces)
-
-    def paused(self) -> bool:
-        return self._line.paused()
-
-    async def drained(self) -> None:
-        """Wait until the reader has taken most of the output."""
-        await self._line.drained()
-
-    def receive(self, feed: Feed) -> None:
-        """Pass further input of the client to a feed."""
-        self._line.receive(feed)
-
-    def hold(self, *, on: bool) -> None:
-        """Pause or resume reading from the client."""
-        self._line.hold(on=on)
-
-    async def accept(self, protocols: list[str]) -> Socket:
-        """Upgrade to a WebSocket."""
-        return await self._line.accept(protocols)

@@ -1,4 +1,4 @@
-"""Tokens that must not be accepted, each beside one like it that is (issue 16: JWT `alg` tricks and others)."""
+"""Tokens that must not be accepted, each beside one like it that is."""
 
 from __future__ import annotations
 

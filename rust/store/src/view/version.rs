@@ -175,6 +175,23 @@ impl Version {
         }
     }
 
+    /// Report whether another version has the same content, except for the revision.
+    pub(crate) fn same_state(&self, other: &Self) -> bool {
+        let (own, others) = (self.around(&self.json), other.around(&other.json));
+        let given = match (self.given(), other.given()) {
+            (None, None) => true,
+            (Some(own), Some(others)) => self.around(&own) == other.around(&others),
+            _ => false,
+        };
+        own == others && given
+    }
+
+    /// Return the bytes before and after the digits of the revision.
+    fn around<'j>(&self, json: &'j [u8]) -> (&'j [u8], &'j [u8]) {
+        let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
+        (&json[..at], &json[end..])
+    }
+
     /// Return the same object, committed again at another revision.
     pub(crate) fn again(&self, revision: u64, history: Arc<AtomicUsize>) -> Self {
         let again = self.at_revision(revision, Some(history));

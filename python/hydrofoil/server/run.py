@@ -359,10 +359,11 @@ async def serve(config: Config) -> None:
     loop = asyncio.get_running_loop()
     # Encoding off the loop alternates with it: two threads keep two cores busy.
     loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
-    url = await server.start()
+    # Before the first answer: a client may end the server as soon as it has one.
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    url = await server.start()
     # All objects up to here live as long as the process: the garbage collector can skip them.
     gc.freeze()
     gc.enable()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from hydrofoil.controls.record import Record
@@ -63,7 +62,3 @@ class Journal:
         new = [record for record in self.records if record.stamp > stamp]
         first = self.records[0].number if self.records else self._number + 1
         return Page(self._generation, self._stamp, first, self.dropped, new)
-
-    def last(self, count: int) -> Iterable[Record]:
-        """Return the last records."""
-        return list(self.records)[-count:] if count else []

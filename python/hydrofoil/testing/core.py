@@ -146,12 +146,6 @@ class Core:
         state = self.states[self._numbers] = self.controls.snapshot()
         return self._numbers, state.revision
 
-    def load_snapshot(self, data: bytes) -> tuple[int, int]:
-        """Take a saved snapshot of this server; return its number and its revision. Raise ValueError."""
-        self._numbers += 1
-        state = self.states[self._numbers] = engine.Checkpoint.load(data)
-        return self._numbers, state.revision
-
     def drop_snapshot(self, number: int) -> None:
         """Forget a snapshot."""
         self.states.pop(number, None)

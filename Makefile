@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny
+.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -21,6 +21,8 @@ $(VENV)/.installed: requirements/dev.lock
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+	@# Of two builds, Python takes the one for its own version.
+	rm -f python/hydrofoil/_native*.so
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet --locked
 	$(PY) -m compileall -q python/hydrofoil
 	@touch $@
@@ -50,8 +52,8 @@ py-test: build
 counts: $(VENV)/.installed ## Instructions of the hot native calls against the baseline; WRITE=1 makes them the baseline
 	$(PY) -m bench.instructions $(if $(WRITE),--write)
 
-docs: $(VENV)/.installed ## The reference of the flags
-	PYTHONPATH=python $(PY) -m tools.reference > docs/flags.md
+docs: build ## The pages of reference: flags, metrics, controls, Python, compatibility
+	$(PY) -m tools.reference
 
 bench: build ## Benchmarks of the native calls, and the load generator where it is present
 	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable
@@ -98,6 +100,47 @@ fuzz: ## Properties with many new cases, then each fuzz target for a minute (nee
 	for target in $$(cargo +nightly fuzz list --fuzz-dir rust/fuzz); do \
 	  cargo +nightly fuzz run --fuzz-dir rust/fuzz $$target -- -max_total_time=$${SECONDS_EACH:-60} || exit 1; \
 	done
+
+RELEASE := .cache/release
+DIST ?= dist
+# No path of the building machine in the binary, and its own folder: other flags build everything anew.
+REMAPPED := --remap-path-prefix=$(HOME)/.cargo=/cargo --remap-path-prefix=$(CURDIR)=/hydrofoil \
+  --remap-path-prefix=$(shell rustc --print sysroot)=/rust
+C_REMAPPED := -ffile-prefix-map=$(HOME)/.cargo=/cargo -ffile-prefix-map=$(CURDIR)=/hydrofoil
+TARGET ?= $(shell rustc -vV | sed -n 's/host: //p')
+COMPATIBILITY ?= $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux_2_28)
+
+$(RELEASE)/.installed: requirements/release.lock
+	python3 -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.lock
+	@touch $@
+
+wheel: $(RELEASE)/.installed ## A wheel for every Python from 3.11 on (DIST, TARGET, COMPATIBILITY); zig links for old systems
+	PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" CARGO_ENCODED_RUSTFLAGS="$$(printf '%s' '$(REMAPPED)' | tr -s ' ' '\037')" \
+	  CFLAGS="$(C_REMAPPED)" CARGO_TARGET_DIR=$(CURDIR)/target/wheel maturin build --release --locked --strip --zig --target $(TARGET) \
+	  --compatibility $(COMPATIBILITY) --out $(DIST)
+	$(RELEASE)/bin/twine check --strict $(DIST)/*.whl
+
+sdist: $(RELEASE)/.installed ## The source distribution (DIST)
+	$(RELEASE)/bin/maturin sdist --out $(DIST)
+	$(RELEASE)/bin/twine check --strict $(DIST)/*.tar.gz
+
+packages: wheel sdist ## Both, with the checks of a release: stable ABI, platform tag, size, paths, a smoke test in each Python found
+	$(RELEASE)/bin/python -m tools.packages $(DIST) --abi3audit $(RELEASE)/bin/abi3audit --auditwheel $(RELEASE)/bin/auditwheel
+
+tutorial: ## Every command of the tutorial, with the wheel in DIST
+	$(RELEASE)/bin/python -m tools.tutorial docs/tutorial.md \
+	  --install "hydrofoil=$$(echo $(abspath $(DIST))/*manylinux_2_28_$$(uname -m).whl)"
+
+SITE := .cache/mkdocs
+
+$(SITE)/.installed: requirements/site.lock
+	python3 -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.lock
+	@touch $@
+
+site: $(SITE)/.installed ## The pages as a site, in .cache/site
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet
 
 clean:
 	rm -rf $(VENV) target .cache python/hydrofoil/_native*.so

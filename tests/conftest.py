@@ -19,6 +19,7 @@ from hypothesis import settings
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from hydrofoil.storage.log import Log
+from tests.etcd import Etcd
 from tests.turns import Turns, short_turns
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,6 +68,14 @@ def turns(no_blocking: BlockBuster) -> Iterator[Turns]:
     """Fails any test in which a turn of the loop costs the server too much."""
     with short_turns() as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcd]:
+    """Yield a member of etcd for many tests, each with a prefix of its own."""
+    found = Etcd(tmp_path_factory.mktemp("etcd"))
+    yield found
+    found.kill()
 
 
 @pytest.fixture

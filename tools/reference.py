@@ -1,14 +1,32 @@
-"""The reference of the flags, made from their declarations: `python -m tools.reference > docs/flags.md`."""
+"""The pages of reference, made from the code: `python -m tools.reference` writes `docs/reference` (`make docs`)."""
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+import re
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
+import hydrofoil
+from hydrofoil.controls.description import CALLS
 from hydrofoil.options import flags
 from hydrofoil.server.config import ROOMS
 
+ROOT = Path(__file__).parent.parent
+PLACE = ROOT / "docs" / "reference"
+EXPECTED = ROOT / "tests" / "conformance" / "expected.txt"
+HELP = re.compile(r"^# HELP (\S+) (?:\[(\w+)\] )?(.*)$", re.MULTILINE)
+TYPE = re.compile(r"^# TYPE (\S+) (\S+)$", re.MULTILINE)
 
-def reference() -> str:
+
+def cell(text: str) -> str:
+    """Return a text as a cell of a table."""
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def of_flags() -> str:
     """Return a table of flags for each package."""
     source = "Made from the declarations in each room's `options.py` (`make docs`)."
     lines = ["# Flags of `hydrofoil serve`", "", source]
@@ -22,5 +40,107 @@ def reference() -> str:
     return "\n".join(lines) + "\n"
 
 
+async def exposition() -> str:
+    """Return the metrics of a server that has answered a list, a write and a watch."""
+    async with hydrofoil.Server() as server, server.session() as session:
+        path = "/api/v1/namespaces/default/configmaps"
+        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+        await (await session.post(path, json=body)).read()
+        await (await session.get(path)).read()
+        async with session.get(path, params={"watch": "1"}) as stream:
+            await stream.content.readline()
+        async with session.get("/metrics") as answer:
+            return await answer.text()
+
+
+def of_metrics() -> str:
+    """Return a table of the families of `/metrics`."""
+    text = asyncio.run(exposition())
+    types = dict(TYPE.findall(text))
+    lines = [
+        "# Metrics",
+        "",
+        "The families of `/metrics`, with upstream's names (`make docs`); others appear with their first use.",
+    ]
+    lines += ["", "| name | type | stability | meaning |", "| --- | --- | --- | --- |"]
+    for name, stability, words in sorted(HELP.findall(text)):
+        lines.append(f"| `{name}` | {types.get(name, '')} | {stability} | {cell(words)} |")
+    return "\n".join(lines) + "\n"
+
+
+def of_controls() -> str:
+    """Return a table of the controls over HTTP."""
+    lines = [
+        "# Controls over HTTP",
+        "",
+        "Below `/hydrofoil/v1`, with `--test-controls`; `/hydrofoil/v1/openapi.json` describes them.",
+    ]
+    lines += ["", "| call | status | what it does |", "| --- | --- | --- |"]
+    lines += [f"| `{method.upper()} {path}` | {code} | {cell(text)} |" for method, path, code, text, _, _ in CALLS]
+    return "\n".join(lines) + "\n"
+
+
+def of_python() -> str:
+    """Return the public names of the package with their signatures and docstrings."""
+    lines = [
+        "# Python",
+        "",
+        "`from hydrofoil import Server, StartError, ApiError, WaitTimeout` loads neither aiohttp nor the extension.",
+    ]
+    for name in ("Server", "StartError", "ApiError", "WaitTimeout"):
+        found = getattr(hydrofoil, name)
+        lines += ["", f"## {name}", "", inspect.cleandoc(found.__doc__ or "")]
+        if name != "Server":
+            continue
+        for member, value in inspect.getmembers(found):
+            if member.startswith("_") or not (doc := inspect.getdoc(value)):
+                continue
+            shown = member if isinstance(value, property) else f"{member}{signature(value)}"
+            lines += ["", f"### `{shown}`", "", doc]
+    return "\n".join(lines) + "\n"
+
+
+def signature(function: Callable[..., object]) -> str:
+    """Return the parameters of a function, without `self`."""
+    try:
+        found = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(...)"
+    parameters = [parameter for name, parameter in found.parameters.items() if name not in ("self", "cls")]
+    return str(found.replace(parameters=parameters)).replace("'", "")
+
+
+def of_compatibility() -> str:
+    """Return how many recorded answers of kube-apiserver each area gives."""
+    source = "Steps of recordings of kube-apiserver 1.36 that give the same answer here (`make test` holds them)."
+    lines = ["# Compatibility", "", source, "", "| area | same | of |", "| --- | ---: | ---: |"]
+    total = [0, 0]
+    for line in EXPECTED.read_text().splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        name, same, whole = line.split()
+        total = [total[0] + int(same), total[1] + int(whole)]
+        lines.append(f"| {name} | {same} | {whole} |")
+    lines.append(f"| **all** | **{total[0]}** | **{total[1]}** |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "flags": of_flags,
+    "metrics": of_metrics,
+    "controls": of_controls,
+    "python": of_python,
+    "compatibility": of_compatibility,
+}
+
+
+def main() -> int:
+    """Write all pages."""
+    PLACE.mkdir(parents=True, exist_ok=True)
+    for name, made in PAGES.items():
+        (PLACE / f"{name}.md").write_text(made())
+    return 0
+
+
 if __name__ == "__main__":
-    sys.stdout.write(reference())
+    sys.exit(main())

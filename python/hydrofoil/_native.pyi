@@ -10,12 +10,19 @@ __all__ = [
     "Change",
     "Checkpoint",
     "ClientCa",
+    "ClientError",
+    "ClientRun",
+    "ClientTarget",
     "Clock",
     "ConflictError",
     "ConversionError",
+    "DataError",
     "DecodeError",
     "Document",
     "Draft",
+    "Durable",
+    "Encryption",
+    "Etcd",
     "EvaluationError",
     "ExistsError",
     "ExpiredError",
@@ -28,6 +35,7 @@ __all__ = [
     "MissingError",
     "ObjectMeta",
     "PanicException",
+    "RefusedError",
     "Reindexed",
     "ResourceType",
     "Selector",
@@ -40,6 +48,11 @@ __all__ = [
     "Watcher",
     "build_profile",
     "cbor_to_json",
+    "data_backup",
+    "data_check",
+    "data_compact",
+    "data_export",
+    "data_restore",
     "decode_continue",
     "duration",
     "encode_continue",
@@ -73,9 +86,12 @@ class ConflictError(Exception): ...
 class ConversionError(Exception): ...
 class ExpiredError(Exception): ...
 class EvaluationError(Exception): ...
+class RefusedError(Exception): ...
+class DataError(Exception): ...
 class TlsError(Exception): ...
 class CertificateError(Exception): ...
 class FutureError(Exception): ...
+class ClientError(Exception): ...
 
 @final
 class Expression:
@@ -293,6 +309,10 @@ class ListCursor:
     @property
     def revision(self) -> int: ...
     @property
+    def returned(self) -> int:
+        """Return the number of items in the chunks so far."""
+
+    @property
     def is_packed(self) -> bool: ...
     def cheap(self) -> bool: ...
     def short(self) -> bool: ...
@@ -334,6 +354,111 @@ class Local:
     def restore(self, view: View, state: Checkpoint) -> int: ...
     @property
     def revision(self) -> int: ...
+
+@final
+class Durable:
+    """The log of a view on a disk. Raise DataError."""
+
+    def __new__(
+        cls, view: View, path: str, first: int, interval: float | None, encryption: Encryption | None = None
+    ) -> Durable: ...
+    def submit(self, change: Change) -> int:
+        """Begin a write and return its number, or the negative one of a write under way. Raise RefusedError."""
+
+    def outcomes(self) -> list[tuple[int, Stored | None, tuple[str, str] | None]]:
+        """Return numbers of writes with the new version or the kind of a refusal and its reason."""
+
+    def fileno(self) -> int: ...
+    @property
+    def revision(self) -> int: ...
+    def problem(self) -> str: ...
+    def stale(self, change: Change) -> bool:
+        """Report whether the object of an update is stored in another form than it would be written in now."""
+
+    def unread(self) -> int:
+        """Return the number of objects that cannot be decrypted."""
+
+    def unreadable(self, name: str) -> str | None:
+        """Return why objects of a resource cannot be decrypted, with the key of the first one."""
+
+    def unreadable_object(self, name: str, key: str) -> str | None:
+        """Return why an object cannot be decrypted."""
+
+    def read_again(self) -> None:
+        """Decrypt objects again that could not be decrypted; those that can become events. It may wait for plug-ins."""
+
+    def compact(self) -> None: ...
+    def fail(self, *, delay: float = 0.0, full: bool = False, sync: bool = False, torn: bool = False) -> None:
+        """Fail from now on as a test wants it."""
+
+    def close(self) -> None: ...
+
+@final
+class Etcd:
+    """The log of a view in etcd. Raise DataError."""
+
+    def __new__(
+        cls,
+        view: View,
+        clock: Clock,
+        servers: list[str],
+        prefix: str,
+        authority: str | None = None,
+        identity: tuple[str, str] | None = None,
+        event_ttl: float = 0.0,
+        compaction: float = 0.0,
+        encryption: Encryption | None = None,
+    ) -> Etcd: ...
+    def follow(self, id: int, view: View, name: str, resource: ResourceType) -> None:
+        """Load a collection, then feed it; its outcome has this number."""
+
+    def submit(self, id: int, change: Change) -> None:
+        """Begin a write, whose outcome has this number."""
+
+    def ask(self, id: int) -> None:
+        """Ask for the latest revision, which the outcome with this number has."""
+
+    def started(self) -> None:
+        """Record that all collections of the start are followed."""
+
+    def outcomes(self) -> list[tuple[int, Stored | None, int, tuple[str, str] | None]]:
+        """Return numbers with the new version, the latest revision, or the kind of a failure and its reason."""
+
+    def fileno(self) -> int: ...
+    @property
+    def read(self) -> int:
+        """The number of objects that were read to load collections."""
+
+    def problem(self) -> str: ...
+    def fault(self, name: str, key: str) -> str | None:
+        """Return why the value of an object cannot be decoded, if it cannot."""
+
+    def unreadable(self, name: str) -> str | None:
+        """Return why a value of a collection cannot be decoded, if one cannot."""
+
+    def stale(self, change: Change) -> bool:
+        """Report whether the object of an update is stored in another form than it would be now."""
+
+    def close(self) -> None: ...
+
+@final
+class Encryption:
+    """The encryption of objects at rest."""
+
+    def __new__(cls, settings: str, clock: Clock, beside: Encryption | None = None) -> Encryption:
+        """Take settings as JSON; `beside` has the counts. It may wait for plug-ins. Raise ValueError."""
+
+    def adopt(self, other: Encryption) -> None:
+        """Use the configuration of another from now on."""
+
+    def health(self) -> list[tuple[str, str | None]]:
+        """Return the name of each plug-in, and why it is not healthy as far as is known. It does not wait."""
+
+    def numbers(self) -> list[tuple[str, list[str], float]]:
+        """Return the family, the labels and the number of each row."""
+
+    def durations(self) -> list[tuple[str, list[str], list[tuple[float, int]], float]]:
+        """Return the family, the labels, cumulative counts by bucket, and the sum of seconds of each row."""
 
 @final
 class Checkpoint:
@@ -419,14 +544,19 @@ def duration(text: str) -> float | None: ...
 def json_patch(document: bytes, patch: bytes) -> bytes: ...
 def json_to_yaml(data: bytes) -> bytes: ...
 def json_to_cbor(data: bytes) -> bytes: ...
+def data_check(path: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
+def data_compact(path: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
+def data_backup(path: str, to: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
+def data_export(path: str, to: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
+def data_restore(path_from: str, path: str, present: int, encryption: Encryption | None = None) -> tuple[int, int]: ...
 def cbor_to_json(data: bytes) -> bytes: ...
 def storage_grows(draft: Draft, old: Stored) -> bool: ...
 def yaml_to_json(data: bytes) -> bytes: ...
 def limit_fill(draft: Draft, range: bytes) -> None: ...
 def limit_refusal(draft: Draft, range: bytes, claim: bool) -> str | None: ...
 def quota_charge(
-    draft: Draft, old: Stored | None, resource: tuple[str, str, str], quotas: list[Stored]
-) -> tuple[list[tuple[int, bytes]], str | None]: ...
+    draft: Draft, old: Stored | None, resource: tuple[str, str, str], quotas: list[Stored], limited: bytes
+) -> tuple[list[tuple[int, bytes]], str | None, bool]: ...
 def openapi_protobuf(document: bytes) -> bytes: ...
 def pretty(data: bytes) -> bytes: ...
 def watch_event(encoding: str, kind: str, object: bytes) -> bytes: ...
@@ -462,6 +592,37 @@ class ClientCa:
     @property
     def names(self) -> list[bytes]: ...
     def verify(self, chain: list[bytes], now: float) -> tuple[str, list[str], str]: ...
+
+@final
+class ClientTarget:
+    """A server to benchmark, and the credentials for it."""
+
+    def __new__(
+        cls,
+        addresses: list[tuple[str, int]],
+        host: str,
+        authorization: str | None,
+        tls: tuple[str, bytes | None, tuple[bytes, bytes] | None] | None,
+    ) -> ClientTarget:
+        """Make a target. TLS has the server's name, the authorities (None trusts any), and the client's pair."""
+
+@final
+class ClientRun:
+    """A run of the benchmark's client, on a thread of its own."""
+
+    def __new__(cls, target: ClientTarget, plan: bytes) -> ClientRun:
+        """Open the connections of a plan, which is JSON."""
+
+    def go(self) -> None: ...
+    def stop(self) -> None: ...
+    def wait(self, phase: str, seconds: float) -> str:
+        """Wait for a later phase than this one: opening, ready, running, closing, over. Return the present one."""
+
+    def progress(self) -> tuple[str, int, int, float, int, int, tuple[float, float] | None]:
+        """Return phase, agents that are ready, operations, seconds, bytes received, bytes sent, recent p50 and p99."""
+
+    def outcome(self) -> tuple[bytes, tuple[int, bytes] | None]:
+        """Wait for the end. Return the outcome as JSON, and status and body of a single request."""
 
 def new_authority(now: int) -> tuple[str, str]: ...
 def new_certificate(

@@ -82,6 +82,11 @@ def internal(fault: BaseException) -> ApiError:
     return ApiError(500, "InternalError", f"Internal error occurred: {name}", {"causes": [{"message": name}]})
 
 
+def log_failure(why: str) -> ApiError:
+    """Return the 500 for a write that the log cannot take; `why` is one line."""
+    return ApiError(500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+
+
 def bad_request(message: str) -> ApiError:
     """Return a 400 with a free text."""
     return ApiError(400, "BadRequest", message)

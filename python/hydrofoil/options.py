@@ -5,8 +5,9 @@ Command line, settings and reference are made from these declarations. Values ar
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, cast
 
@@ -197,3 +198,21 @@ def pairs(text: str) -> list[tuple[str, str | None]]:
         key, equals, value = part.partition("=")
         found.append((key.strip(), value.strip() if equals else None))
     return found
+
+
+def texts(flag: Flag, value: Any) -> list[str]:
+    """Return a value as texts of the command line, one for each time that the flag is given."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and flag.value == "DURATION":
+        return [f"{value}s"]
+    if isinstance(value, Mapping):
+        return [",".join(f"{key}={_plain(item)}" for key, item in value.items())]
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [_plain(item) for item in value]
+        return parts if isinstance(flag.default, tuple) else [",".join(parts)]
+    return [_plain(value)]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

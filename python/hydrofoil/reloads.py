@@ -19,10 +19,11 @@ def hashed(data: bytes) -> str:
 
 
 class Reloads(Collector):
-    """The reloads of one file: `what` is `authentication` or `authorization`."""
+    """The reloads of one file: `what` is `authentication`, `authorization` or `encryption`."""
 
-    def __init__(self, what: str, clock: Clock) -> None:
+    def __init__(self, what: str, clock: Clock, stage: str = "BETA") -> None:
         self._what = what
+        self._stage = stage
         self._clock = clock
         self._server = hashed(f"apiserver-{socket.gethostname()}".encode())
         self._hash = ""
@@ -51,11 +52,15 @@ class Reloads(Collector):
         prefix = f"apiserver_{self._what}_config_controller_"
         if self._counts:
             labels = ("apiserver_id_hash", "status")
-            text = f"[BETA] Total number of automatic reloads of {self._what} configuration split by status and"
+            text = (
+                f"[{self._stage}] Total number of automatic reloads of {self._what} configuration split by status and"
+            )
             total = CounterMetricFamily(f"{prefix}automatic_reloads", f"{text} apiserver identity.", labels=labels)
-            text = f"[BETA] Timestamp of the last automatic reload of {self._what} configuration split by status and"
+            text = (
+                f"[{self._stage}] Timestamp of the last automatic reload of {self._what} configuration split by status"
+            )
             last = GaugeMetricFamily(
-                f"{prefix}automatic_reload_last_timestamp_seconds", f"{text} apiserver identity.", labels=labels
+                f"{prefix}automatic_reload_last_timestamp_seconds", f"{text} and apiserver identity.", labels=labels
             )
             for status, count in self._counts.items():
                 total.add_metric((self._server, status), count)

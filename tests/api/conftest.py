@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hydrofoil.storage.durable import DurableLog
 from hydrofoil.storage.log import Log
 from tests.conftest import command
 from tests.contract.late import LateLog, Truth
@@ -41,18 +42,25 @@ LATE = {
     )
 }
 """Tests that pass on a log with late events as well: reads, writes, watches, definitions and allocations."""
+DURABLE = {f"tests.api.{name}" for name in ("test_custom", "test_objects", "test_owners", "test_watch", "test_writes")}
+"""Tests that are run on a log on a disk, too."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the tests of those files on both logs."""
-    if metafunc.module.__name__ in LATE and "log" in metafunc.fixturenames:
-        metafunc.parametrize("log", ["local", "late"], indirect=True)
+    """Run the tests of those files on the other logs, too."""
+    name = metafunc.module.__name__
+    if name in LATE and "log" in metafunc.fixturenames:
+        logs = ["local", "late", "durable"] if name in DURABLE else ["local", "late"]
+        metafunc.parametrize("log", logs, indirect=True)
 
 
 @pytest.fixture
-def log(request: pytest.FixtureRequest) -> Log | None:
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log | None:
     """Return the log that a test is run on."""
-    return LateLog(Truth()) if getattr(request, "param", "") == "late" else None
+    kind = getattr(request, "param", "")
+    if kind == "durable":
+        return DurableLog(str(tmp_path / "data"))
+    return LateLog(Truth()) if kind == "late" else None
 
 
 def programs() -> list[str]:

@@ -119,3 +119,21 @@ async def test_calls_are_counted(api: aiohttp.ClientSession, hook: Hook) -> None
     labels = 'code="409",name="w.example.com",operation="CREATE",rejected="true",type="validating"'
     assert f"apiserver_admission_webhook_request_total{{{labels}}} 1\n" in text
     assert "# TYPE apiserver_admission_webhook_rejection_count counter" in text
+
+
+@pytest.mark.parametrize(("status", "after", "calls"), [(429, "0", 3), (503, "0", 3), (500, None, 1), (404, "0", 1)])
+async def test_a_webhook_that_asks_for_it_is_called_again(
+    api: aiohttp.ClientSession, hook: Hook, status: int, after: str | None, calls: int
+) -> None:
+    """As client-go does (`rest/with_retry.go`): for 429 and 5xx with a Retry-After, until its time has passed."""
+    headers = {} if after is None else {"Retry-After": after}
+
+    async def busy(request: web.Request) -> web.StreamResponse:
+        if len(hook.seen) == 2:
+            hook.whole = None
+        return web.Response(status=status, headers=headers)
+
+    hook.whole = busy
+    await post(api, VALIDATING, hook.configuration())
+    await post(api, MAPS, made("a"), 201 if calls == 3 else 500)
+    assert len(hook.seen) == calls

@@ -134,7 +134,7 @@ async def test_a_unix_socket_is_its_owners(tmp_path: Path) -> None:
             assert server.url == f"unix:{path}"
             assert mode(path) == 0o600
             assert names(tmp_path) == ["api.sock"]
-            with pytest.raises(StartError, match=r"Address already in use$"):
+            with pytest.raises(StartError, match=r"Address already in use \(--unix-socket takes another path\)$"):
                 await Server(config).start()
             session = aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(path)))
             async with session as api, api.get("http://anything/version") as r:
@@ -163,7 +163,7 @@ async def test_the_socket_of_a_server_that_was_killed_is_replaced(tmp_path: Path
 async def test_a_file_is_no_socket(tmp_path: Path) -> None:
     path = tmp_path / "data"
     write(path, "mine")
-    with pytest.raises(StartError, match=r"File exists$"):
+    with pytest.raises(StartError, match=r"File exists \(--unix-socket takes another path\)$"):
         await Server(Config(unix_socket=str(path))).start()
     assert read(path) == "mine"
 

@@ -24,7 +24,7 @@ from tests.conftest import command
         (["--runtime-config", "zzz"], "runtime-config invalid key zzz\n"),
         (["--feature-gates", "Nope=true"], "unrecognized feature gate: Nope\n"),
         (["--host", "256.1.1.1"], "cannot listen on 256.1.1.1:0: "),
-        (["--host", "192.0.2.7"], "cannot listen on 192.0.2.7:0: Cannot assign requested address; --host takes an"),
+        (["--host", "192.0.2.7"], "cannot listen on 192.0.2.7:0: Cannot assign requested address (--host takes an"),
         (["--tls-private-key-file", "/nowhere"], "cannot use the TLS certificate: --tls-private-key-file needs --tls"),
         (["--tls-cert-file", "/nowhere"], "cannot use the TLS certificate: /nowhere: No such file or directory\n"),
         (["--tls-cert-file", "/dev/null"], "cannot use the TLS certificate: /dev/null: "),

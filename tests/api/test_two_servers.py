@@ -377,3 +377,38 @@ async def test_what_is_aggregated_is_known_to_both(two: Two) -> None:
     for api in two:
         async with api.get("/apis/far.com/v1/things") as r:
             assert r.status == 404
+
+
+async def test_addresses_and_ports_are_given_once(two: Two) -> None:
+    """Two servers that choose at the same time choose apart, or one of them is refused."""
+    services = "/api/v1/namespaces/default/services"
+
+    def service(name: str, **spec: Any) -> dict[str, Any]:
+        return {"metadata": {"name": name}, "spec": {"type": "NodePort", "ports": [{"port": 80}], **spec}}
+
+    async def create(number: int) -> dict[str, Any]:
+        async with two[number % 2].post(services, json=service(f"s{number}")) as r:
+            assert r.status == 201, await r.text()
+            made: dict[str, Any] = await r.json()
+            return made
+
+    made = await asyncio.gather(*(create(i) for i in range(40)))
+    assert len({m["spec"]["clusterIP"] for m in made}) == len({m["spec"]["ports"][0]["nodePort"] for m in made}) == 40
+    wishes: dict[str, Any] = {"clusterIP": "10.0.0.3", "ports": [{"port": 80, "nodePort": 31111}]}
+    for member, value in wishes.items():
+        wish = {member: value}
+        codes = []
+        for number, api in enumerate(two):
+            async with api.post(services, json=service(f"{member.lower()}{number}", **wish)) as r:
+                codes.append(r.status)
+                if r.status == 422:
+                    assert "already allocated" in (await r.json())["message"]
+        assert codes == [201, 422]
+    for number, api in enumerate(two):
+        async with api.delete(f"{services}/{'clusterip' if number else 'ports'}0") as r:
+            assert r.status == 200
+    for api in reversed(two):
+        async with api.post(services, json=service("again", **wishes)) as r:
+            assert r.status == 201, await r.text()
+        async with api.delete(f"{services}/again") as r:
+            assert r.status == 200

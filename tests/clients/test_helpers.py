@@ -15,7 +15,8 @@ pytestmark = pytest.mark.timeout(300)
 
 def passes(folder: str, *line: str) -> str:
     """Run a suite in a folder of `clients`; return its output."""
-    env = {**os.environ, "HYDROFOIL": f"{sys.executable} -m hydrofoil"}
+    target = str(ROOT / "target" / "clients")
+    env = {**os.environ, "HYDROFOIL": f"{sys.executable} -m hydrofoil", "CARGO_TARGET_DIR": target}
     done = subprocess.run(line, cwd=ROOT / "clients" / folder, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -30,3 +31,15 @@ def test_go() -> None:
 @pytest.mark.program("node")
 def test_javascript() -> None:
     assert "pass 4" in passes("js", "node", "--test")
+
+
+@pytest.mark.program("mvn")
+def test_java() -> None:
+    assert "Tests run: 5, Failures: 0, Errors: 0, Skipped: 0" in passes("java", "mvn", "-B", "-ntp", "test")
+
+
+@pytest.mark.program("cargo")
+def test_rust() -> None:
+    assert passes("rust", "cargo", "test", "--locked").count("test result: ok.") == 3
+    passes("rust", "cargo", "fmt", "--check")
+    passes("rust", "cargo", "clippy", "--locked", "--all-targets", "--", "-D", "warnings")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from tests.conftest import SHARED, command
+from tests.etcd import Etcd
 
 KIT = SHARED / "conformance"
 EXPECTED = Path(__file__).with_name("expected.txt")
@@ -23,6 +26,24 @@ CASES = [line for line in LINES if "/" not in line[0]]
 HOOKED = [line for line in LINES if line[0].startswith(("admission/", "hooked/"))]
 
 
+STORED = {
+    "crd",
+    "crud",
+    "deletion",
+    "dry_run",
+    "generate_name",
+    "lifecycle",
+    "names",
+    "paging",
+    "patch",
+    "resource_versions",
+    "special_kinds",
+    "watch",
+}
+"""The scenarios whose answers depend on where the objects are; all of them run with HYDROFOIL_KIT_ON_ETCD=all."""
+ON_ETCD = [case for case in CASES if case[0] in STORED or os.environ.get("HYDROFOIL_KIT_ON_ETCD") == "all"]
+
+
 @pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
 @pytest.mark.parametrize(("name", "least", "total"), CASES, ids=[c[0] for c in CASES])
 @pytest.mark.timeout(TIMEOUT)
@@ -32,6 +53,22 @@ def test_scenario(name: str, least: str, total: str, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens.csv"
     tokens.write_text("admin,admin,admin,system:masters\n")
     flags = [f"--cert-dir={tmp_path}", f"--token-auth-file={tokens}", "--disable-admission-plugins=ServiceAccount"]
+    passed, failed = replay(KIT / "scenarios" / f"{name}.yaml", KIT / "golden", "--controllers", controllers, *flags)
+    assert passed + failed == int(total)
+    assert passed >= int(least)
+
+
+@pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
+@pytest.mark.program("etcd")
+@pytest.mark.parametrize(("name", "least", "total"), ON_ETCD, ids=[c[0] for c in ON_ETCD])
+@pytest.mark.timeout(TIMEOUT)
+def test_scenario_on_etcd(name: str, least: str, total: str, tmp_path: Path, etcd: Etcd) -> None:
+    """The same with the objects in etcd."""
+    controllers = "*" if name == "lifecycle" else ""
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text("admin,admin,admin,system:masters\n")
+    flags = [f"--cert-dir={tmp_path}", f"--token-auth-file={tokens}", "--disable-admission-plugins=ServiceAccount"]
+    flags += ["--etcd-servers", etcd.url, "--etcd-prefix", f"/{uuid4()}"]
     passed, failed = replay(KIT / "scenarios" / f"{name}.yaml", KIT / "golden", "--controllers", controllers, *flags)
     assert passed + failed == int(total)
     assert passed >= int(least)

@@ -14,7 +14,7 @@ from typing import Any
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing, StorageError, Unsupported
-from hydrofoil.storage.log import Name, key
+from hydrofoil.storage.log import Encrypted, Name, key
 
 TURNS = 3
 """The number of turns of the loop by which an event is late."""
@@ -199,7 +199,11 @@ class LateLog:
     """The log of one server over a truth."""
 
     direct = False
+    at_once = False
+    leases = False
+    encrypted: Encrypted | None = None
     patience = 3.0
+    endurance = 3.0
 
     feed: Feed
 
@@ -218,6 +222,9 @@ class LateLog:
         self.feed.follow(key(name), partial(self._done, loaded, None))
         return loaded
 
+    def started(self) -> None:
+        """Do nothing: each collection begins at the present."""
+
     def forget(self, name: Name) -> None:
         self.feed.forget(key(name))
 
@@ -234,6 +241,10 @@ class LateLog:
         self._view.compact()
 
     def problem(self) -> str:
+        return ""
+
+    def fault(self, name: Name, key: str) -> str:
+        """Return nothing: the log has no objects that it cannot read."""
         return ""
 
     async def close(self) -> None:

@@ -5,23 +5,43 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from hydrofoil import engine
 from hydrofoil.apis.catalog import Catalog
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, ListCursor, Selector, Stored, Watcher
 from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.durable import DurableLog
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.hub import NOTHING
 from tests.contract.late import LateLog, Truth
+from tests.etcd import Etcd, etcd_log
 
 CATALOG = Catalog()
 EVENTS = 16
 """How many writes the history holds."""
-LOGS: dict[str, Callable[[], Log]] = {"local": LocalLog, "late": lambda: LateLog(Truth())}
+LOGS: dict[str, Callable[[str], Log]] = {
+    "local": lambda _: LocalLog(),
+    "late": lambda _: LateLog(Truth()),
+    "durable": DurableLog,
+}
+"""The logs, each made for an empty folder."""
+ALL = [*LOGS, pytest.param("etcd", marks=pytest.mark.program("etcd"))]
+"""The names of all logs: `chosen` makes them."""
+
+
+def chosen(request: pytest.FixtureRequest, folder: Path) -> Log:
+    """Return the log of a fixture's parameter."""
+    if request.param == "etcd":
+        found: Etcd = request.getfixturevalue("etcd")
+        return etcd_log(found.url)
+    return LOGS[request.param](str(folder))
 
 
 def native(group: str, version: str, plural: str) -> engine.ResourceType:

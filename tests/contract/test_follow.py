@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 
 import pytest
 
 from hydrofoil.clock import Clock, Pace
 from hydrofoil.engine import Stored
 from hydrofoil.storage.collection import Collection
+from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch import follow
 from hydrofoil.watch.follow import Followed, Table
 from hydrofoil.watch.hub import Hub
 from hydrofoil.watch.queue import Key, Queue
 from tests.contract.late import LateLog, Truth
-from tests.contract.logs import EVENTS, LOGS, MAPS, draft, maps_of, opened
+from tests.contract.logs import ALL, EVENTS, MAPS, chosen, draft, maps_of, opened
 
 
 class Seen:
@@ -47,9 +49,14 @@ class Seen:
         self.settled += 1
 
 
-@pytest.fixture(params=LOGS)
-async def storage(request: pytest.FixtureRequest) -> AsyncIterator[Storage]:
-    async with opened(LOGS[request.param]()) as found:
+@pytest.fixture(params=ALL)
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
+    return chosen(request, tmp_path)
+
+
+@pytest.fixture
+async def storage(log: Log) -> AsyncIterator[Storage]:
+    async with opened(log) as found:
         yield found
 
 

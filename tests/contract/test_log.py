@@ -5,20 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from hydrofoil.engine import Selector
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.errors import Behind, Conflict, Exists, Expired, Future, Missing
+from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch.hub import INITIAL_END, MORE, NOTHING
 from tests.contract.logs import (
+    ALL,
     EVENTS,
     EVERYTHING,
-    LOGS,
     MAPS,
     SECRETS,
+    chosen,
     draft,
     keys,
     listed,
@@ -30,9 +33,14 @@ from tests.contract.logs import (
 )
 
 
-@pytest.fixture(params=LOGS)
-async def storage(request: pytest.FixtureRequest) -> AsyncIterator[Storage]:
-    async with opened(LOGS[request.param]()) as found:
+@pytest.fixture(params=ALL)
+def log(request: pytest.FixtureRequest, tmp_path: Path) -> Log:
+    return chosen(request, tmp_path)
+
+
+@pytest.fixture
+async def storage(log: Log) -> AsyncIterator[Storage]:
+    async with opened(log) as found:
         yield found
 
 
@@ -209,12 +217,12 @@ async def test_a_commit_returns_once_it_is_in_the_view(maps: Collection) -> None
 async def test_a_refused_commit_was_not_done_and_the_view_shows_why(storage: Storage, maps: Collection) -> None:
     old = await maps.create(draft("x"))
     rivals = [maps.update(old, draft("x", k=k)) for k in "12"]
-    first, second = await asyncio.gather(*rivals, return_exceptions=True)
-    assert not isinstance(first, BaseException)
-    assert isinstance(second, Conflict)
+    outcomes = await asyncio.gather(*rivals, return_exceptions=True)
+    [done] = [outcome for outcome in outcomes if not isinstance(outcome, BaseException)]
+    assert [type(outcome) for outcome in outcomes if outcome is not done] == [Conflict]
     found = maps.get(MAPS, "a", "x")
-    assert found and found.revision == first.revision != old.revision
-    assert maps.revision == first.revision
+    assert found and found.revision == done.revision != old.revision
+    assert maps.revision == done.revision
 
 
 async def test_a_commit_goes_on_when_its_caller_is_cancelled(maps: Collection) -> None:
@@ -222,12 +230,14 @@ async def test_a_commit_goes_on_when_its_caller_is_cancelled(maps: Collection) -
     await asyncio.sleep(0)
     writing.cancel()
     await asyncio.gather(writing, return_exceptions=True)
-    await maps.wait()
-    assert listed(maps) == ["a/x"]
+    await maps.create(draft("y"))
+    while listed(maps) != ["a/x", "a/y"]:
+        # Writes to different objects have no order.
+        await maps.wait(maps.revision + 1)
 
 
 async def test_waiting_ends_when_the_collection_gets_there(maps: Collection) -> None:
-    assert maps.ready() and maps.ready(maps.revision)
+    assert maps.ready(maps.revision)
     await maps.wait()
     assert not maps.ready(maps.revision + 1)
     waits = [asyncio.ensure_future(maps.wait(maps.revision + 1)) for _ in range(3)]
@@ -281,7 +291,7 @@ async def test_a_log_that_is_well_has_no_problem(storage: Storage) -> None:
 async def test_who_asks_is_told_how_far_the_truth_is(storage: Storage, maps: Collection) -> None:
     stored = await maps.create(draft("x"))
     assert await storage._log.ask(("", "configmaps")) == stored.revision
-    assert storage._log.latest(("", "configmaps")) == stored.revision
+    assert storage._log.latest(("", "configmaps")) in (stored.revision, None)
 
 
 async def test_a_watcher_drains_at_most_what_is_asked_for(maps: Collection) -> None:

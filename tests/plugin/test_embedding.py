@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import logging
@@ -12,6 +13,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -163,14 +165,19 @@ def surroundings() -> object:
     return handlers, loggers, limits, gc.isenabled(), gc.get_freeze_count(), dict(os.environ)
 
 
-def descriptors() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))
+def kept() -> set[tuple[str, str]]:
+    """Return the threads and open files of this process; what an earlier test left may go at any time."""
+    found = {("thread", str(thread.ident)) for thread in threading.enumerate()}
+    for file in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found.add((file.name, str(file.readlink())))
+    return found
 
 
 async def test_a_hundred_servers_live_side_by_side_and_leave_nothing() -> None:
     async with Server():
         pass
-    before, threads, files = surroundings(), threading.active_count(), descriptors()
+    before, earlier = surroundings(), kept()
     tasks = asyncio.all_tasks()
     asyncio.get_running_loop().set_debug(True)
     try:
@@ -184,21 +191,21 @@ async def test_a_hundred_servers_live_side_by_side_and_leave_nothing() -> None:
     for _ in range(5):
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == tasks
-    assert (threading.active_count(), descriptors()) == (threads, files)
+    assert not kept() - earlier
     assert surroundings() == before
 
 
 def test_servers_in_threads_and_processes_leave_nothing() -> None:
     with Server.in_thread():
         pass
-    before, threads, files = surroundings(), threading.active_count(), descriptors()
+    before, earlier = surroundings(), kept()
     for form in (Server.in_thread, Server.in_thread, Server.in_process):
         with form() as server:
             path = server.kubeconfig_file
             assert path.stat().st_mode & 0o777 == 0o600
             make(server, "a")
         assert not path.exists()
-    assert (threading.active_count(), descriptors()) == (threads, files)
+    assert not kept() - earlier
     assert surroundings() == before
 
 
@@ -228,10 +235,22 @@ def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administra
     assert json.loads(bob.kubeconfig_file.read_text()) == bob.kubeconfig
 
 
-def test_with_a_mode_who_sends_nothing_has_no_rights() -> None:
-    with Server.in_thread(authorization_mode="RBAC", anonymous_auth=True) as server:
+@pytest.mark.parametrize("form", [Server.in_thread, Server.in_process])
+def test_with_a_mode_a_request_without_credentials_has_no_rights(form: Callable[..., Elsewhere]) -> None:
+    with form(authorization_mode="RBAC") as server:
         assert call(server, "GET", MAPS, headers=server.headers)[0] == 200
         assert call(server, "GET", MAPS, headers=server.user("bob").headers)[0] == 403
+        status, refused = call(server, "GET", MAPS)
+        assert status == 403 and refused is not None and '"system:anonymous" cannot list' in refused["message"]
+        assert call(server, "GET", MAPS, headers={"Authorization": "Bearer unknown"})[0] == 401
+        server.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "more"}})
+        assert server.wait_for("namespaces/more") is not None
+
+
+def test_an_unknown_token_is_refused_even_where_none_is_needed(elsewhere: Elsewhere) -> None:
+    assert call(elsewhere, "GET", MAPS)[0] == 200
+    for token in ("unknown", "a.b.c", "hydrofoil.guest.0"):
+        assert call(elsewhere, "GET", MAPS, headers={"Authorization": f"Bearer {token}"})[0] == 401
 
 
 def test_over_tls_too(tmp_path: Path) -> None:

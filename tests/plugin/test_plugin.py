@@ -147,6 +147,33 @@ def test_a_marked_test_uses_it_without_naming_it(request):
     run(pytester).assert_outcomes(passed=4)
 
 
+def test_clients_that_read_their_configuration_when_imported_use_the_fixture(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import os
+
+        os.environ["KUBECONFIG"] = "/nowhere"
+        import kubernetes
+        import kubernetes.config.kube_config as loading
+        import pytest
+
+
+        def test_within(hydrofoil, hydrofoil_kubeconfig):
+            kubernetes.config.load_kube_config()
+            kubernetes.config.load_config()
+            with kubernetes.client.ApiClient() as client:
+                assert client.configuration.host == hydrofoil.url
+                assert kubernetes.client.CoreV1Api(client).list_namespace().items
+
+
+        def test_without():
+            assert loading.KUBE_CONFIG_DEFAULT_LOCATION == "/nowhere"
+        """
+    )
+    outcome = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:warnings", "-n0")
+    outcome.assert_outcomes(passed=2)
+
+
 def test_namespace_kubeconfig_factory_and_options(pytester: pytest.Pytester) -> None:
     pytester.makeconftest("""
 import pytest

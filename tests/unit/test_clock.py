@@ -16,10 +16,12 @@ PACKAGE = Path(hydrofoil.__file__).parent
 LOOP = {"call_later", "call_at"}
 WAITS = {"sleep", "timeout", "timeout_at", "wait_for", "wait"}
 ALLOWED = {
+    "admission/webhooks/calls.py": "the timeout of a webhook",
     "clock.py": "the clock itself",
     "cli/etcd.py": "sockets",
     "endpoints/context.py": "the deadline of a request",
     "endpoints/filters/audit.py": "the patience of a request with the delivery of its record",
+    "controllers/leader.py": "the deadline of a renewal",
     "controls/waiting.py": "the patience of a test",
     "endpoints/filters/deadline.py": "the deadline of a request",
     "endpoints/filters/faults.py": "a delay that a test asks for",

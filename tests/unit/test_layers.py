@@ -13,7 +13,24 @@ from tests.imports import circles, graph
 
 
 @pytest.mark.program("cargo")
-@pytest.mark.parametrize("crate", ["types", "codec", "cel", "schema", "merge", "store", "engine", "tls"])
+@pytest.mark.parametrize(
+    "crate",
+    [
+        "types",
+        "codec",
+        "pattern",
+        "cel",
+        "schema",
+        "merge",
+        "store",
+        "encryption",
+        "log",
+        "engine",
+        "etcd",
+        "tls",
+        "client",
+    ],
+)
 def test_pure_crates_know_no_python(crate: str) -> None:
     cargo = shutil.which("cargo")
     assert cargo

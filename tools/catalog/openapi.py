@@ -52,6 +52,17 @@ def is_cbor(value: Any) -> bool:
     return isinstance(value, str) and value.split(";")[0] in CBOR
 
 
+def undescribed(schema: Any) -> Any:
+    """Return a schema without descriptions, which the package lightkube-models has (`openapi/descriptions.py`)."""
+    if isinstance(schema, list):
+        return [undescribed(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    # A property may have the name, too.
+    kept = {key: value for key, value in schema.items() if key != "description" or not isinstance(value, str)}
+    return {key: undescribed(value) for key, value in kept.items()}
+
+
 def add_enums(schemas: Json, facts: Facts) -> None:
     """Write the values of enumerations into schemas: the gate OpenAPIEnums is on by default."""
     for name, schema in schemas.items():
@@ -69,6 +80,8 @@ def document_v3(source: Json, facts: Facts) -> Json:
     document: Json = trimmed(source)
     document["info"]["version"] = VERSION
     add_enums(document.get("components", {}).get("schemas", {}), facts)
+    if "components" in document:
+        document["components"]["schemas"] = undescribed(document["components"].get("schemas", {}))
     return document
 
 
@@ -80,6 +93,7 @@ def document_v2(source: Json, facts: Facts, served: Iterable[str]) -> Json:
     for part in ("parameters", "definitions"):
         document[part] = {name: item for name, item in document[part].items() if f"#/{part}/{name}" in wanted}
     add_enums(document["definitions"], facts)
+    document["definitions"] = undescribed(document["definitions"])
     return document
 
 

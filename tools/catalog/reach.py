@@ -42,6 +42,8 @@ EXTRA = (
     "io.k8s.api.authentication.v1.TokenRequest",
     "io.k8s.api.autoscaling.v1.Scale",
     "io.k8s.api.core.v1.PodLogOptions",
+    # Not served, but in etcd: the node ports in use.
+    "io.k8s.api.core.v1.RangeAllocation",
     "io.k8s.api.policy.v1.Eviction",
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview",
 )

@@ -43,7 +43,7 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
         "ServiceAccount": lambda: ServiceAccount(registry, registry.clock, registry.chance),
         "NodeRestriction": lambda: NodeRestriction(registry),
         "TaintNodesByCondition": TaintNodesByCondition,
-        "PodSecurity": lambda: PodSecurity(registry),
+        "PodSecurity": lambda: PodSecurity(registry, around.configuration.get("PodSecurity")),
         "Priority": lambda: Priority(registry),
         "DefaultTolerationSeconds": DefaultTolerationSeconds,
         "DefaultStorageClass": lambda: DefaultStorageClass(registry),
@@ -61,7 +61,7 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
         "ValidatingAdmissionPolicy": lambda: ValidatingAdmissionPolicy(around),
         "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(around),
         "ValidatingAdmissionWebhook": lambda: ValidatingAdmissionWebhook(around),
-        "ResourceQuota": lambda: ResourceQuota(registry),
+        "ResourceQuota": lambda: ResourceQuota(registry, around.configuration.get("ResourceQuota")),
     }
 
 

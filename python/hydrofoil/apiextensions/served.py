@@ -234,8 +234,8 @@ class Served:
         before = self._selectable.get(plan.stored.name)
         if before is not None:
             return before != plan.selectable
-        # Another server that stored them may have used another state of the definition.
-        return bool(plan.selectable) and not self._registry.storage.direct
+        # The server that stored them may have used another state of the definition.
+        return bool(plan.selectable) and not self._registry.storage.at_once
 
     async def _beside(self, name: str) -> None:
         """Publish a definition off the loop; changes after completion are new work."""

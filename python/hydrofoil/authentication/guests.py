@@ -16,7 +16,10 @@ PREFIX = "hydrofoil.guest."
 class Guests:
     """Users by the digests of their tokens."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, strict: bool = False, required: bool = False) -> None:
+        """`strict`: an unknown token is refused. `required`: a request without one is anonymous, not the admin's."""
+        self.strict = strict
+        self.required = required
         self._users: dict[bytes, User] = {}
         self._tokens: dict[tuple[str, tuple[str, ...]], str] = {}
 

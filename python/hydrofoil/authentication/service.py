@@ -94,10 +94,13 @@ class Authentication:
         self._keys = Keys(None, ())
         self._trusted = b""
         self._guests: Guests | None = None
+        self._strict = False
+        """Whether an unknown token is refused where a request needs none."""
 
     def add(self, guests: Guests) -> None:
         """Accept the tokens of users that a test made."""
         self._guests = guests
+        self._strict = guests.strict
         self._tokens.known.append(Known(guests))
 
     def forbid_anonymous(self) -> None:
@@ -126,7 +129,7 @@ class Authentication:
         """
         value = request.headers.get("Authorization", "")
         if not self.secured:
-            return ADMIN if value.count(".") != 2 else self._open(request, value)
+            return ADMIN if value.count(".") != 2 and not self._strict else self._open(request, value)
         failed = False
         if request.certificates:
             login, failed = self._certified(request)
@@ -146,10 +149,14 @@ class Authentication:
         A token that this server has issued and that is no longer good gives no rights here, either.
         """
         token = bearer(value, request.warnings)
+        if not token:
+            return ADMIN
         if (kept := self._tokens.kept(token)) is not None:
             return self._accepted(request, kept)
         if self._guests is not None and (guest := self._guests.find(token)) is not None:
             return grouped(guest)
+        if self._strict:
+            return self._waiting(request, token)
         found = compact.read(token)
         if found is None or found.issuer not in (*self.issuers, LEGACY_ISSUER):
             return ADMIN

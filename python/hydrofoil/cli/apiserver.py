@@ -111,7 +111,6 @@ VALUED = frozenset(
         "storage-media-type",
         "strict-transport-security-directives",
         "target-ram-mb",
-        "tracing-config-file",
         "vmodule",
         "watch-cache-sizes",
     )
@@ -130,7 +129,7 @@ class Unknown(Exception):
 
 
 def known() -> dict[str, bool]:
-    """Return the flags of `serve`, and whether each needs no value."""
+    """Return the flags of `serve`, and whether each needs no value; those of etcd have no meaning here."""
     from hydrofoil.options import flags
     from hydrofoil.server.config import ROOMS
 
@@ -138,7 +137,8 @@ def known() -> dict[str, bool]:
     for room in ROOMS:
         for flag in flags(room):
             for name in flag.names:
-                found[name] = flag.value == "BOOL"
+                if not name.startswith("--etcd-"):
+                    found[name] = flag.value == "BOOL"
     return found
 
 
@@ -202,11 +202,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Unknown as e:
         sys.stderr.write(f"Error: {e}\n")
         return 1
+    from hydrofoil.cli.failure import INTERRUPTED
     from hydrofoil.cli.main import main as run
 
     # kube-apiserver writes nothing to its standard output.
     sys.stdout = sys.stderr
-    return run(line)
+    code = run(line)
+    # kube-apiserver ends alike after both signals (`SetupSignalHandler`).
+    return 0 if code == INTERRUPTED else code
 
 
 if __name__ == "__main__":

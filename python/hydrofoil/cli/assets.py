@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from hydrofoil import __version__
+from hydrofoil.cli.command import Command, existing
+from hydrofoil.cli.failure import WRONG, Failure
+from hydrofoil.options import anything, flag
 
 PROGRAMS = {"etcd": "hydrofoil.cli.etcd", "kube-apiserver": "hydrofoil.cli.apiserver"}
 
@@ -47,27 +50,35 @@ def write(place: Path, kubectl: str) -> None:
         beside.replace(link)
 
 
-def main(argv: Sequence[str]) -> int:
+@dataclass(frozen=True, kw_only=True)
+class AssetOptions:
+    """The programs to write."""
+
+    kubectl: str = flag("--kubectl", "", anything, "the kubectl to link (default: the one found)", value="PATH")
+
+
+def run(given: dict[str, Any], words: tuple[str, ...]) -> int:
     """Write the programs; print the folder. Return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="hydrofoil assets",
-        description="Write programs named etcd and kube-apiserver, and a link to kubectl.",
-        epilog="KUBEBUILDER_ASSETS=$(hydrofoil assets) go test ./...",
-    )
-    parser.add_argument("dir", nargs="?", metavar="DIR", help="the folder (default: one in the user's cache)")
-    parser.add_argument("--kubectl", metavar="PATH", default="", help="the kubectl to link (default: the one found)")
-    given = parser.parse_args(argv)
-    place = (Path(given.dir) if given.dir else folder()).absolute()
-    kubectl = given.kubectl or shutil.which("kubectl") or ""
-    if given.kubectl and not Path(given.kubectl).is_file():
-        sys.stderr.write(f"hydrofoil: {given.kubectl} is no file (--kubectl takes the path of a kubectl)\n")
-        return 2
+    place = (Path(words[0]) if words else folder()).absolute()
+    kubectl = given["kubectl"] or shutil.which("kubectl") or ""
+    if given["kubectl"]:
+        existing(kubectl, "--kubectl")
     try:
         write(place, str(Path(kubectl).absolute()) if kubectl else "")
     except OSError as e:
-        sys.stderr.write(f"hydrofoil: cannot write {place}: {e.strerror or e} (DIR takes another folder)\n")
-        return 1
+        raise Failure(f"cannot write {place}: {e.strerror or e}", "DIR takes another folder", WRONG) from None
     if not kubectl:
         sys.stderr.write("hydrofoil: no kubectl was found (--kubectl takes its path)\n")
     sys.stdout.write(f"{place}\n")
     return 0
+
+
+COMMAND = Command(
+    "assets",
+    [AssetOptions],
+    run,
+    "Write programs named etcd and kube-apiserver, and a link to kubectl, into DIR (default: one in the user's cache).",
+    arguments="[DIR]",
+    most=1,
+    examples=("KUBEBUILDER_ASSETS=$(hydrofoil assets) go test ./...",),
+)

@@ -2,34 +2,78 @@
 
 from __future__ import annotations
 
-import gc
+import os
+import signal
 import sys
 from collections.abc import Sequence
+from typing import Any
 
-from hydrofoil.cli.flags import parsed
+import click
+
+from hydrofoil import __version__
+from hydrofoil.cli.failure import INTERRUPTED, Failure, report
+from hydrofoil.cli.group import Entry, Group
+
+SERVING, TESTING, MEASURING, DATA, SHELL = "Serve", "Test", "Measure", "Keep data", "Set up"
+COMMANDS = {
+    "serve": Entry(SERVING, "hydrofoil.cli.serve", "serve the API until SIGTERM or SIGINT"),
+    "kubectl": Entry(SERVING, "hydrofoil.cli.kubectl", "run kubectl against the server on the default port"),
+    "assets": Entry(TESTING, "hydrofoil.cli.assets", "write programs named etcd and kube-apiserver, for envtest"),
+    "data check": Entry(DATA, "hydrofoil.cli.data.check", "read all of a data folder, and find damage"),
+    "data compact": Entry(DATA, "hydrofoil.cli.data.compact", "remove the history of a data folder"),
+    "data backup": Entry(DATA, "hydrofoil.cli.data.backup", "write the state of a data folder to a file"),
+    "data restore": Entry(DATA, "hydrofoil.cli.data.restore", "make a data folder of a backup"),
+    "data export": Entry(DATA, "hydrofoil.cli.data.export", "write the objects of a data folder as lines of JSON"),
+    "data import": Entry(DATA, "hydrofoil.cli.data.imports", "make a data folder of lines of JSON"),
+    "bench": Entry(MEASURING, "hydrofoil.cli.bench", "measure an API server and check each of its answers"),
+    "bench compare": Entry(
+        MEASURING, "hydrofoil.cli.bench_compare", "compare results: ratios, noise, and what is not alike"
+    ),
+    "bench clean": Entry(MEASURING, "hydrofoil.cli.bench_clean", "remove what benchmarks that were killed have left"),
+    "doctor": Entry(SHELL, "hydrofoil.cli.doctor", "check this machine, and say what to mend"),
+    "completion": Entry(SHELL, "hydrofoil.cli.completion", "print the completion of a shell"),
+}
+EXAMPLES = (
+    "hydrofoil serve --port 0 --kubeconfig ./kubeconfig",
+    "hydrofoil kubectl get namespaces",
+    "KUBEBUILDER_ASSETS=$(hydrofoil assets) go test ./...",
+    "hydrofoil bench list watch --server http://127.0.0.1:8080",
+    "hydrofoil doctor",
+)
+
+
+def group() -> Group:
+    """Return all commands."""
+    top = Group(
+        "hydrofoil",
+        COMMANDS,
+        EXAMPLES,
+        help="A Kubernetes-API-compatible server that starts in a blink.",
+        no_args_is_help=False,
+        context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 120},
+    )
+    return click.version_option(__version__, message="hydrofoil %(version)s")(top)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return the exit code."""
     words = sys.argv[1:] if argv is None else list(argv)
-    if words[:1] == ["assets"]:
-        from hydrofoil.cli import assets
-
-        return assets.main(words[1:])
-    given = parsed(words)
-    # Only serving needs the engine: --help and --version answer without it.
-    # Objects made before serving live as long as the process: the garbage collector can skip them.
-    gc.disable()
-    from hydrofoil.outbound import client
-
-    client.defer()
-    from hydrofoil.cli.log import configure
-    from hydrofoil.server.config import Config
-    from hydrofoil.server.run import run
-
-    config = Config(**given)
-    configure(config.log_format, config.verbosity)
-    return run(config)
+    try:
+        # `standalone_mode` would print errors in other forms.
+        found: Any = group().main(words, "hydrofoil", "_HYDROFOIL_COMPLETE", standalone_mode=False)
+    except Failure as e:
+        return report(e)
+    except click.UsageError as e:
+        return report(Failure(e.format_message().rstrip(".").lower(), "hydrofoil --help"))
+    except click.ClickException as e:
+        return report(Failure(e.format_message()))
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of the output has what it wanted: discard the rest of the buffer at the end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    return int(found or 0)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""The flag that selects the controllers."""
+"""The flags that select the controllers, and the server that runs them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hydrofoil.options import Refused, flag, quoted
+from hydrofoil.options import Refused, boolean, flag, quoted, seconds
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -44,6 +44,47 @@ class ControllerOptions:
         f"{', '.join(NAMES)}; '*': all, '-name': not that one, empty: none (default {{}})",
         value="LIST",
     )
+
+    leader_elect: bool | None = flag(
+        "--leader-elect",
+        None,
+        boolean,
+        "run the controllers in one of several servers, which holds a lease (default: true with --etcd-servers)",
+    )
+    leader_elect_lease_duration: float = flag(
+        "--leader-elect-lease-duration",
+        15.0,
+        seconds,
+        "how long other servers wait for a renewal before they take the lease (default 15s)",
+        value="DURATION",
+    )
+    leader_elect_renew_deadline: float = flag(
+        "--leader-elect-renew-deadline",
+        10.0,
+        seconds,
+        "how long the holder tries to renew the lease before it stops its controllers (default 10s)",
+        value="DURATION",
+    )
+    leader_elect_retry_period: float = flag(
+        "--leader-elect-retry-period",
+        2.0,
+        seconds,
+        "time between two attempts to take or renew the lease (default 2s)",
+        value="DURATION",
+    )
+
+    def election_problem(self) -> str:
+        """Return one line about times that contradict each other (component-base `config/validation`); empty: none."""
+        lasts, deadline = self.leader_elect_lease_duration, self.leader_elect_renew_deadline
+        period = self.leader_elect_retry_period
+        for name, value in (("lease-duration", lasts), ("renew-deadline", deadline), ("retry-period", period)):
+            if value <= 0:
+                return f"--leader-elect-{name} must be greater than zero"
+        if lasts <= deadline:
+            return "--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline"
+        if deadline <= period:
+            return "--leader-elect-renew-deadline must be greater than --leader-elect-retry-period"
+        return ""
 
     def controls(self, name: str) -> bool:
         """Report whether a controller runs: `*`, a list of names, `-name` to leave one out."""

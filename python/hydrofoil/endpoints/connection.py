@@ -86,7 +86,7 @@ class Connection(web.RequestHandler):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the timeout of the first head; each further one has the idle time since the last answer."""
-        super().connection_made(transport)
+        # From Python 3.12 on, `start` runs to its first wait within the call of the base.
         self._wire = cast(asyncio.Transport, transport)
         self._body: StreamReader = EMPTY_PAYLOAD
         self._size = 0
@@ -94,6 +94,7 @@ class Connection(web.RequestHandler):
         self._edge = b""
         self._due: asyncio.TimerHandle | None = None
         self.certificates = transport.get_extra_info("peer_certificates") or ()
+        super().connection_made(transport)
         if self._keepalive_handle is not None:
             self._keepalive_handle.cancel()
         due = self._next_keepalive_close_time = self._loop.time() + self.header_timeout

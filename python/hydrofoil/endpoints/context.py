@@ -108,6 +108,8 @@ class Context:
     params: Params = {}  # noqa: RUF012 - it is never changed
     patch = ""
     """The kind of a patch, as returned by `patch_kind`."""
+    answered = 0
+    """The number of bytes of the answer's body, once it is written."""
     sent = 0
     """The number of bytes of the body, once it is read."""
     keeps_body = False

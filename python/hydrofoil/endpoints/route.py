@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -78,9 +79,14 @@ class Route:
                 # Reading a state brings it up to the view.
                 _ = followed.state
             return
-        with as_api_errors():
-            for followed in self._followed:
-                await followed.fresh()
+        if not context.registry.storage.problem():
+            with as_api_errors():
+                # Together, so that one question is asked for all.
+                await asyncio.gather(*(followed.fresh() for followed in self._followed))
+            return
+        # Reads at a known version go on without the log; fresh reads and writes fail by themselves.
+        for followed in self._followed:
+            _ = followed.state
 
     def _routed(self, context: Context) -> Handler:
         """Return the handler of a request. Raise ApiError 404, 405, 406 and 415."""

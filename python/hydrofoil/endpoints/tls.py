@@ -34,6 +34,8 @@ class Listener:
         self.seconds = seconds
         self.open: set[Session] = set()
         """Sessions whose handshake is not complete."""
+        self.failed = 0
+        """The number of handshakes that never were."""
         self.loop = asyncio.get_running_loop()
         self._waiting: deque[tuple[Session, bytes]] = deque()
         self._spent = 0.0
@@ -166,6 +168,7 @@ class Session(asyncio.Transport, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Report the end of the connection."""
+        self._listener.failed += self in self._listener.open
         self._done()
         if self._above is not None:
             self._above.connection_lost(exc)

@@ -151,6 +151,7 @@ class Wire:
             b"" if answer.sized else b"Content-Length: %d\r\n" % len(payload),
         )
         body = b"" if request.method == "HEAD" else payload
+        context.answered = len(body)
         if len(body) <= PIECE:
             context.ended(answer.status, True)
             transport.write(head + body)
@@ -213,6 +214,7 @@ class Wire:
         try:
             async with limit:
                 await stream(line)
+            context.answered = line.size
             context.ended(answer.status, True)
             line.begin()
             if chunked and not transport.is_closing():
@@ -243,6 +245,8 @@ class Line:
         self._head = head
         self._chunked = chunked
         self.begun = False
+        self.size = 0
+        """The number of bytes written as chunks."""
 
     def begin(self) -> None:
         """Send the head unless it was sent."""
@@ -257,6 +261,7 @@ class Line:
             if size == 0:
                 # An empty chunk would end the body: skip empty pieces.
                 return
+            self.size += size
             pieces = (b"%x\r\n" % size, *pieces, b"\r\n")
         if not self.begun:
             self.begun = True

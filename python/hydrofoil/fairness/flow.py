@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
 from dataclasses import dataclass
+
+from hydrofoil.counting import Histogram
 
 SECONDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 """The buckets of durations (`requestDurationSecondsBuckets`)."""
@@ -29,30 +29,6 @@ class Work:
 
 
 ONE = Work()
-
-
-class Histogram:
-    """A cheap histogram: numbers by bucket."""
-
-    __slots__ = ("buckets", "counts", "sum")
-
-    def __init__(self, buckets: Sequence[float]) -> None:
-        self.buckets = buckets
-        self.counts = [0] * (len(buckets) + 1)
-        self.sum = 0.0
-
-    def observe(self, value: float) -> None:
-        """Count a value."""
-        self.counts[bisect_left(self.buckets, value)] += 1
-        self.sum += value
-
-    def cumulative(self) -> list[tuple[str, float]]:
-        """Return the upper bounds and the numbers up to them."""
-        total, found = 0, []
-        for bound, count in zip((*map(str, self.buckets), "+Inf"), self.counts, strict=True):
-            total += count
-            found.append((bound, float(total)))
-        return found
 
 
 class Counts:

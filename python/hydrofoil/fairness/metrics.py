@@ -8,7 +8,8 @@ from functools import partial
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hydrofoil.fairness.flow import SEATS, Counts, Histogram
+from hydrofoil.counting import Histogram
+from hydrofoil.fairness.flow import SEATS, Counts
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.service import Fairness
 
@@ -57,6 +58,17 @@ class FlowMetrics(Collector):
             levels = [level.queues for level in self._fairness.levels.values()]
             running = [r for level in levels for r in (*(t.request for t in level.running), *level.passing)]
             return sum(r is not None and (r.info.verb not in READS) is writes for r in running)
+
+        return partial(count, False), partial(count, True)
+
+    @property
+    def queued(self) -> tuple[Callable[[], int], Callable[[], int]]:
+        """Return functions that count the requests in queues, as `executing`."""
+
+        def count(writes: bool) -> int:
+            queues = [q for level in self._fairness.levels.values() for q in level.queues.queues]
+            waiting = [t.request for q in queues for t in q.waiting]
+            return sum(r is not None and (r.info.verb not in READS) is writes for r in waiting)
 
         return partial(count, False), partial(count, True)
 

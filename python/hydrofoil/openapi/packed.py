@@ -10,6 +10,7 @@ from importlib.resources import files
 import orjson
 
 from hydrofoil.engine import openapi_protobuf
+from hydrofoil.openapi import descriptions
 
 DATA = files("hydrofoil.apis") / "data" / "openapi"
 
@@ -32,8 +33,17 @@ def document(name: str) -> tuple[bytes, str] | None:
     file = index().get(name)
     if file is None:
         return None
-    body = gzip.decompress((DATA / file).read_bytes())
+    body = described(gzip.decompress((DATA / file).read_bytes()), v2=name == "v2")
     return body, digest(body)
+
+
+def described(body: bytes, *, v2: bool) -> bytes:
+    """Return a document with descriptions, if there are any."""
+    if descriptions.folder() is None:
+        return body
+    document = orjson.loads(body)
+    schemas = document["definitions"] if v2 else document.get("components", {}).get("schemas", {})
+    return orjson.dumps(document) if descriptions.describe(schemas, v2=v2) else body
 
 
 @lru_cache(maxsize=1)

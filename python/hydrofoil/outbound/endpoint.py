@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from hydrofoil.outbound.services import Services
 
 Object = dict[str, Any]
+
+
+def clean(path: str) -> str:
+    """Return a path as client-go requests it (`path.Join`): without empty parts, dots and a slash at the end."""
+    return posixpath.normpath("/" + path.lstrip("/"))
 
 
 class Endpoint:
@@ -21,13 +27,13 @@ class Endpoint:
         self.host: str | None = None
         """The name that its certificate must have, if that is not the host of the URL."""
         if client.get("url"):
-            self._parts = urlsplit(client["url"])._replace(query=query)
+            parts = urlsplit(client["url"])
+            self._parts = parts._replace(path=clean(parts.path), query=query)
         else:
             service = client["service"]
             self.service = service["namespace"], service["name"], service.get("port", 443)
             self.host = f"{self.service[1]}.{self.service[0]}.svc"
-            path = "/" + service.get("path", "").lstrip("/")
-            self._parts = urlsplit(f"https://{self.host}:{self.service[2]}{path}?{query}")
+            self._parts = urlsplit(f"https://{self.host}:{self.service[2]}{clean(service.get('path', ''))}?{query}")
 
     @property
     def url(self) -> str:

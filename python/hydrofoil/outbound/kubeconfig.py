@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -17,6 +17,48 @@ LARGEST = 1 << 20
 """The greatest size in bytes of a file that a kubeconfig names, and of itself."""
 UNSUPPORTED = ("exec", "auth-provider", "as", "as-uid", "as-groups", "as-user-extra")
 Object = dict[str, Any]
+
+
+class Access(NamedTuple):
+    """A server as a kubeconfig names it."""
+
+    url: str
+    ca: bytes
+    """The authorities to trust; empty for those of the machine."""
+    insecure: bool
+    certificate: bytes
+    key: bytes
+    authorization: str
+    """The header; empty without one."""
+    server_name: str
+    """The name in the server's certificate, if it is not the host's."""
+    plugin: Object
+    """The program that prints the credentials; empty if there is none."""
+    folder: Path
+    """The folder of the kubeconfig."""
+
+
+def access(path: str, context: str = "") -> Access:
+    """Return the server of a context, or of the current one. Raise ValueError with one line. It blocks."""
+    document = _document(path, current=not context)
+    chosen = _named(document, "contexts", "context", context or _text(document, "current-context"))
+    cluster = _named(document, "clusters", "cluster", _text(chosen, "cluster"))
+    user = _named(document, "users", "user", _text(chosen, "user")) if _text(chosen, "user") else {}
+    folder, plugin = Path(path).parent, user.get("exec")
+    plugin = plugin if isinstance(plugin, dict) else {}
+    try:
+        _check(cluster, {key: value for key, value in user.items() if key != "exec"})
+        certificate, key = _content(folder, user, "client-certificate"), _content(folder, user, "client-key")
+        if bool(certificate) != bool(key):
+            raise ValueError("client-certificate and client-key must be specified together")
+        ca, insecure = (
+            _content(folder, cluster, "certificate-authority"),
+            cluster.get("insecure-skip-tls-verify") is True,
+        )
+        header, name = _authorization(folder, user), _text(cluster, "tls-server-name")
+        return Access(_text(cluster, "server"), ca, insecure, certificate, key, header, name, plugin, folder)
+    except ValueError as e:
+        raise ValueError(f"invalid configuration: {path}: {e}") from None
 
 
 def read(path: str) -> Target:
@@ -51,15 +93,7 @@ def users(path: str) -> dict[str, tuple[str, bytes, bytes]]:
 
 
 def _target(folder: Path, cluster: Object, user: Object) -> Target:
-    url = _text(cluster, "server")
-    if not url:
-        raise ValueError("no server found for the cluster")
-    if not url.startswith(("https://", "http://")):
-        raise ValueError("the server must be an https:// or http:// URL")
-    if _text(cluster, "proxy-url"):
-        raise ValueError("proxy-url is not supported")
-    if found := next((key for key in UNSUPPORTED if user.get(key)), None):
-        raise ValueError(f"{found} is not supported for the user")
+    url = _check(cluster, user)
     insecure = cluster.get("insecure-skip-tls-verify") is True
     ca = _content(folder, cluster, "certificate-authority")
     if ca and insecure:
@@ -74,6 +108,20 @@ def _target(folder: Path, cluster: Object, user: Object) -> Target:
     except Unreachable as e:
         raise ValueError(str(e)) from None
     return Target(url, trust, _authorization(folder, user), _text(cluster, "tls-server-name"))
+
+
+def _check(cluster: Object, user: Object) -> str:
+    """Return the URL of a cluster. Raise ValueError for a setting that is missing or not supported."""
+    url = _text(cluster, "server")
+    if not url:
+        raise ValueError("no server found for the cluster")
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("the server must be an https:// or http:// URL")
+    if _text(cluster, "proxy-url"):
+        raise ValueError("proxy-url is not supported")
+    if found := next((key for key in UNSUPPORTED if user.get(key)), None):
+        raise ValueError(f"{found} is not supported for the user")
+    return url
 
 
 def _authorization(folder: Path, user: Object) -> str:

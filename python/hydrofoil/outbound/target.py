@@ -9,6 +9,7 @@ import aiohttp
 
 from hydrofoil.outbound.bounds import TooLarge, read
 from hydrofoil.outbound.connections import Connections
+from hydrofoil.outbound.propagation import propagation
 from hydrofoil.outbound.trust import Trust, Unreachable, reason
 
 
@@ -64,6 +65,8 @@ class Target:
         body: bytes | None = None,
     ) -> Reply:
         headers |= {"Accept": "application/json, */*"}
+        if (inject := propagation.get()) is not None:
+            inject(headers)
         if authorization:
             headers["Authorization"] = authorization
         prefix = f'{method.capitalize()} "{url}": '

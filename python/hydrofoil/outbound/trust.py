@@ -39,6 +39,9 @@ class Trust:
             context = ssl.create_default_context(cadata=self.ca.decode() if self.ca else None)
         except (ssl.SSLError, ValueError):
             raise Unreachable(NO_ROOTS + NO_PEM) from None
+        # As in Go, every trusted certificate ends a chain, the server's own as well; from Python 3.13 on that is the
+        # default, and so are strict rules on key identifiers that Go does not have.
+        context.verify_flags = (context.verify_flags | ssl.VERIFY_X509_PARTIAL_CHAIN) & ~ssl.VERIFY_X509_STRICT
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -11,7 +11,7 @@ from hydrofoil import errors
 from hydrofoil.engine import Draft
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Write
-from hydrofoil.storage.errors import Behind, Unavailable, Unknown
+from hydrofoil.storage.errors import Behind, Refused, Unavailable, Undecided, Unknown
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -19,11 +19,13 @@ Made = TypeVar("Made")
 
 @contextmanager
 def as_api_errors() -> Iterator[None]:
-    """Convert errors of the log to ApiError 504 and 503."""
+    """Convert errors of the log to ApiError 504, 503 and 500."""
     try:
         yield
     except Behind as e:
         raise errors.timed_out() if e.asked is None else errors.too_large_version(e.asked, e.current) from None
+    except (Refused, Undecided) as e:
+        raise errors.log_failure(str(e)) from None
     except Unknown:
         raise errors.timed_out() from None
     except Unavailable as e:
@@ -38,9 +40,14 @@ def judged_afresh(
     @functools.wraps(write)
     def judged(*args: Given.args, **kwargs: Given.kwargs) -> Coroutine[Any, Any, Made]:
         # Without a coroutine of its own if there is nothing to repeat.
-        if cast(Objects, args[0]).storage.direct:
+        storage = cast(Objects, args[0]).storage
+        if storage.at_once:
             return write(*args, **kwargs)
-        return again(*args, **kwargs)
+        return (once if storage.direct else again)(*args, **kwargs)
+
+    async def once(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        with as_api_errors():
+            return await write(*args, **kwargs)
 
     async def again(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         storage = cast(Objects, args[0]).storage

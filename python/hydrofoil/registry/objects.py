@@ -46,12 +46,16 @@ class Objects:
         for resource in self.catalog.resources():
             if "list" in resource.verbs:
                 self.collection(resource)
+        await self.storage.loaded()
         await self.storage.wait()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Stored:
-        """Return the present version of an object. Raise ApiError 404."""
-        stored = self.collection(resource).get(resource.native, namespace, name)
+        """Return the present version of an object. Raise ApiError 404, or 500 if its stored value cannot be read."""
+        collection = self.collection(resource)
+        stored = collection.get(resource.native, namespace, name)
         if stored is None:
+            if why := collection.fault(namespace, name):
+                raise errors.log_failure(f"unable to decode {resource.plural} {namespace}/{name}: {why}")
             check_segment(name)
             raise errors.not_found(resource.group, resource.plural, name)
         return stored

@@ -22,7 +22,7 @@ from hydrofoil.registry.preconditions import check_deletion, check_uid, check_ve
 from hydrofoil.registry.strategy import Strategy, mark_deleted
 from hydrofoil.registry.turns import Turns
 from hydrofoil.registry.write import Operation, Write
-from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated
+from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated, Unreadable
 from hydrofoil.storage.view import Storage
 
 NAME_TRIES = 8
@@ -204,7 +204,9 @@ class Registry(Objects):
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), name, causes)
 
     def _exists(self, resource: Resource, namespace: str, name: str) -> errors.ApiError:
-        old = self.collection(resource).get(resource.native, namespace, name)
+        old = None
+        with contextlib.suppress(Unreadable):
+            old = self.collection(resource).get(resource.native, namespace, name)
         terminating = old is not None and old.thaw().lifecycle().deletion_timestamp
         prefix = "object is being deleted: " if terminating else ""
         return errors.already_exists(resource.group, resource.plural, name, prefix)
@@ -366,11 +368,8 @@ class Registry(Objects):
         strategy = self.strategy(resource)
         step = strategy.begin_delete(draft, options)
         if step == "wait":
-            if not collection.ready():
-                # It may have been removed: an answer without a write must be correct, too.
-                await collection.wait()
-                raise Conflict
-            return old, False
+            # It may have been removed: an answer without a write must be correct, too.
+            return await collection.confirm(old), False
         if step == "remove":
             graceful = "graceful_deletion" in self.traits(resource)
             if graceful:

@@ -43,7 +43,7 @@ from hydrofoil.registry.store import Registry
 from hydrofoil.server.chain import Stages, chain
 from hydrofoil.server.config import ROOMS, Config
 from hydrofoil.server.debug import Debug
-from hydrofoil.server.health import Health
+from hydrofoil.server.health import DATA_DIR, KMS, Health
 from hydrofoil.server.listening import is_local
 from hydrofoil.server.metrics import Metrics
 from hydrofoil.server.nonresource import NonResource
@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from hydrofoil.audit.service import Audit
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controls.controls import Controls
+    from hydrofoil.storage.encryption.service import Service as Encryption
+    from hydrofoil.tracing.service import Tracing
 
 
 class App:
@@ -76,11 +78,13 @@ class App:
         chance: Chance,
         controls: Controls | None = None,
         guests: Guests | None = None,
+        encryption: Encryption | None = None,
     ) -> None:
         """`storage` is open: the constructor reads existing objects. `guests` are users that a test made."""
         self.config = config
         self.clock = clock
         self.chance = chance
+        self._encryption = encryption
         minor = minor_of(config.emulated_version)
         self.gates = Gates(config.feature_gates, minor)
         self.catalog = enabled(config, self.gates, minor)
@@ -95,7 +99,9 @@ class App:
             self.registry, self.hub, self._dangling, networks, ports, granular=granular
         )
         self.files = Files(clock)
-        needs = self.secured = secured(config)
+        if encryption is not None and encryption.reloads_file:
+            self.files.watch(encryption.path, changed=encryption.changed)
+        needs = self.secured = secured(config) or (guests is not None and guests.required)
         self.authentication = Authentication(config, self.registry, self.hub, clock, chance, self.files, secured=needs)
         self.authorization = Authorization(config, self.registry, self.hub, clock, self.files, secured=needs)
         self._services = Services(self.catalog.find, self.registry.collection, config.service_endpoints)
@@ -111,12 +117,13 @@ class App:
         self._extensions: Extensions | None = None
         self._extend()
         self.storage.wake = self.hub.wake
-        self.health = Health(self.catalog.checks, config.livez_grace_period, self.clock.seconds, self.storage.problem)
+        self.health = self._checked()
         self.metrics = Metrics()
         limits = config.max_requests_inflight, config.max_mutating_requests_inflight
         self.inflight = InFlight(*limits, self.metrics.dropped)
         self.fairness = self._fairness()
         self.audit = self._auditing()
+        self.tracing = self._tracing()
         self._measure()
         backends = Backends(self._services)
         self._availability = Availability(
@@ -152,6 +159,9 @@ class App:
             route,
             self.audit,
             self.metrics.attempts,
+            self.metrics.decisions,
+            self.tracing,
+            asks=not self.storage.direct,
         )
         outer, inner = self._filters(controls)
         self.wire = Wire(chain(stages, outer=outer, inner=inner), parts)
@@ -171,6 +181,18 @@ class App:
 
         records = controls.journal
         return [*outer, journal(records, self.clock)], [faults(controls.faults, records, self.clock, self.chance)]
+
+    def _checked(self) -> Health:
+        """Return the health checks: with a data folder, one is that of its disk."""
+        config, checks, clock = self.config, self.catalog.checks, self.clock.seconds
+        if config.data_dir:
+            checks = {**checks, "readyz": [*checks["readyz"], DATA_DIR]}
+            found = Health(checks, config.livez_grace_period, clock, self.storage.problem, frozenset((DATA_DIR,)))
+        else:
+            found = Health(checks, config.livez_grace_period, clock, self.storage.problem)
+        if self._encryption is not None and self._encryption.has_health:
+            found.add(KMS, self._encryption.problem, "informer-sync")
+        return found
 
     def _documents(self, address: str, minor: int) -> NonResource:
         """Return the answers of paths without a resource."""
@@ -228,6 +250,19 @@ class App:
 
         return auditing(config, self.clock, self.chance, self._audit_counts)
 
+    def _tracing(self) -> Tracing | None:
+        """Return the tracer, if the flags ask for one. Raise ValueError with one line."""
+        if not self.config.tracing_config_file:
+            return None
+        from hydrofoil.tracing.configuration import read
+
+        settings = read(self.config.tracing_config_file)
+        try:
+            from hydrofoil.tracing.service import Tracing
+        except ImportError as e:
+            raise ValueError(f"--tracing-config-file needs {e.name}: pip install 'hydrofoil[tracing]'") from None
+        return Tracing(settings, f"apiserver-{self.chance.uid()}")
+
     def _admitting(self) -> tuple[Chain, Measures]:
         """Return the admission plug-ins, and their metrics. Raise ValueError with one line."""
         config = self.config
@@ -246,14 +281,19 @@ class App:
         """Fill the metrics of this server."""
         self.metrics.watch_store(self.registry)
         if self.fairness is None:
-            self.metrics.watch_requests(lambda: self.inflight.reading.taken, lambda: self.inflight.writing.taken)
+            running = (lambda: self.inflight.reading.taken), (lambda: self.inflight.writing.taken)
+            self.metrics.watch_requests(running, (int, int))
         else:
             found = FlowMetrics(self.fairness)
-            self.metrics.watch_requests(*found.executing)
+            self.metrics.watch_requests(found.executing, found.queued)
             self.metrics.show([found])
         self.metrics.show_gates(self.gates)
         own = [self._audit_counts, self._admission_metrics]
         self.metrics.show([*self.authorization.collectors, *own])
+        if self._encryption is not None:
+            from hydrofoil.storage.encryption.metrics import Conversions
+
+            self.metrics.show([self._encryption.reloads, Conversions(self._encryption.native)])
         if self.config.show_hidden_metrics_for_version:
             self.metrics.show_hidden(self.registry, self.inflight)
 
@@ -275,6 +315,9 @@ class App:
             await followed.fresh()
         # Resources of definitions are loaded as well.
         await self.registry.follow()
+        self.storage.started()
+        if self.tracing is not None:
+            await self.tracing.start()
         await self.authentication.start()
         if self.secured and "AlwaysAllow" in self.authorization.modes:
             # Upstream's `ApplyAuthorization`: a request without a credential never has every right.
@@ -298,6 +341,8 @@ class App:
         if self._extensions is not None:
             await self._extensions.close()
         await self.api_services.close()
+        if self.tracing is not None:
+            await self.tracing.close()
         await self._remote.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import socket
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from ipaddress import ip_network
@@ -20,6 +21,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
+from hydrofoil.storage.errors import Unreadable
 
 RBAC = "rbac.authorization.k8s.io"
 CONTINUED = frozenset(AGGREGATED) | frozenset(SPLIT)
@@ -141,34 +143,43 @@ async def load(
         if info.resource == "leases" and not gates.enabled("APIServerIdentity"):
             continue
         for obj in objects:
-            text = obj.text.replace(MADE.encode(), made)
-            present = await there(registry, resource, obj.namespace, obj.name)
-            if info.group == RBAC and (present or obj.name in CONTINUED):
-                body = orjson.loads(text)
-                await reconcile(registry, resource, body, partial(decoded, resource))
-                if obj.name in CONTINUED:
-                    # It began as a copy of another, and may lack what it is expected to have.
-                    await reconcile(registry, resource, body, partial(decoded, resource))
-                continue
-            body = fill(orjson.loads(text), filled) if obj.has_places or b'"status"' in text else {}
-            draft = decoded(resource, body) if obj.has_places else resource.native.decode(text, "json")[0]
-            namespace, name = obj.namespace, draft.metadata().name
-            if present or (not obj.name and await there(registry, resource, namespace, name)):
-                continue
-            try:
-                stored = await registry.create(resource, namespace, draft, Write())
-            except errors.ApiError as e:
-                if await there(registry, resource, namespace, name):
-                    # Another server of the same log creates it, too.
-                    continue
-                raise RuntimeError(f"{path} {name}: {e.message}") from e
-            # A status that the server itself has set on a new object is kept.
-            reported = registry.get(resource, namespace, stored.name).revision != stored.revision
-            if "status" in body and "status" in resource.subresources and not reported:
-                draft = stored.thaw()
-                draft.set(["status"], orjson.dumps(body["status"]))
-                write = Write(subresource="status")
-                await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
+            # An object that cannot be decrypted exists.
+            with suppress(Unreadable):
+                await bring(registry, resource, obj, filled, made)
+
+
+async def bring(registry: Registry, resource: Resource, obj: Packaged, filled: dict[str, Any], made: bytes) -> None:
+    """Create an object of the package data that is absent, and bring back default roles. Raise Unreadable."""
+    text = obj.text.replace(MADE.encode(), made)
+    present = await there(registry, resource, obj.namespace, obj.name)
+    if resource.group == RBAC and (present or obj.name in CONTINUED):
+        body = orjson.loads(text)
+        await reconcile(registry, resource, body, partial(decoded, resource))
+        if obj.name in CONTINUED:
+            # It began as a copy of another, and may lack what it is expected to have.
+            await reconcile(registry, resource, body, partial(decoded, resource))
+        return
+    body = fill(orjson.loads(text), filled) if obj.has_places or b'"status"' in text else {}
+    draft = decoded(resource, body) if obj.has_places else resource.native.decode(text, "json")[0]
+    namespace, name = obj.namespace, draft.metadata().name
+    if present or (not obj.name and await there(registry, resource, namespace, name)):
+        return
+    try:
+        stored = await registry.create(resource, namespace, draft, Write())
+    except errors.ApiError as e:
+        if await there(registry, resource, namespace, name):
+            # Another server of the same log creates it, too.
+            return
+        if e.reason == "InternalError":
+            raise
+        raise RuntimeError(f"{resource.plural} {name}: {e.message}") from e
+    # A status that the server itself has set on a new object is kept.
+    reported = registry.get(resource, namespace, stored.name).revision != stored.revision
+    if "status" in body and "status" in resource.subresources and not reported:
+        draft = stored.thaw()
+        draft.set(["status"], orjson.dumps(body["status"]))
+        write = Write(subresource="status")
+        await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
 
 
 def decoded(resource: Resource, body: dict[str, Any]) -> Draft:

@@ -11,7 +11,7 @@ from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Filter, Handler
 from hydrofoil.endpoints.filters.authentication import Attempts, Login, authentication
-from hydrofoil.endpoints.filters.authorization import authorization
+from hydrofoil.endpoints.filters.authorization import Decisions, authorization
 from hydrofoil.endpoints.filters.deadline import deadline
 from hydrofoil.endpoints.filters.impersonation import impersonation
 from hydrofoil.endpoints.filters.metrics import metrics
@@ -21,8 +21,9 @@ from hydrofoil.request import Authorizer
 from hydrofoil.server.metrics import Metrics
 
 if TYPE_CHECKING:
-    # Most servers do not audit, and start without its modules.
+    # Most servers do not audit or trace, and start without their modules.
     from hydrofoil.audit.service import Audit
+    from hydrofoil.tracing.service import Tracing
 
 
 @dataclass(slots=True)
@@ -43,6 +44,10 @@ class Stages:
     route: Handler
     audit: Audit | None = None
     attempts: Attempts | None = None
+    decisions: Decisions | None = None
+    tracing: Tracing | None = None
+    asks: bool = False
+    """Whether the truth is in another process, which answers may wait for."""
 
 
 def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filter] = ()) -> Handler:
@@ -54,11 +59,12 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         recover,
         *outer,
         request_info(stages.chance),
-        deadline(stages.request_timeout),
+        deadline(stages.request_timeout, asks=stages.asks),
         *identified(stages),
+        *traced(stages),
         impersonation(stages.impersonation),
         stages.limit,
-        authorization(stages.authorizer, stages.others),
+        authorization(stages.authorizer, stages.others, stages.decisions),
         *inner,
         metrics(stages.metrics.answered, stages.metrics.watching),
     )
@@ -72,6 +78,15 @@ def identified(stages: Stages) -> Sequence[Filter]:
     from hydrofoil.endpoints.filters.audit import audit, unauthenticated
 
     return authentication(stages.login, unauthenticated(stages.audit), stages.attempts), audit(stages.audit)
+
+
+def traced(stages: Stages) -> Sequence[Filter]:
+    """Return the filter that traces requests, where that is configured."""
+    if stages.tracing is None:
+        return ()
+    from hydrofoil.endpoints.filters.tracing import tracing
+
+    return (tracing(stages.tracing),)
 
 
 def around(inner: Handler, outer: Filter) -> Handler:

@@ -16,6 +16,7 @@ from hydrofoil.fairness.options import FairnessOptions
 from hydrofoil.registry.options import RegistryOptions
 from hydrofoil.server.options import LifeOptions, ListenOptions
 from hydrofoil.storage.options import StorageOptions
+from hydrofoil.tracing.options import TracingOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,7 @@ class Config(
     EndpointOptions,
     FairnessOptions,
     StorageOptions,
+    TracingOptions,
     ControlOptions,
     LifeOptions,
 ):

@@ -6,9 +6,8 @@ import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from prometheus_client import Histogram
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector, CollectorRegistry
+from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
     from hydrofoil.endpoints.filters.in_flight import InFlight
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("hydrofoil")
 REMEDY = "[DEPRECATED, consider using apiserver_resource_objects instead]"
-SLO_BUCKETS = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
-SLO_LABELS = ("verb", "group", "version", "resource", "subresource", "scope", "component")
 
 
 class Objects(Collector):
@@ -79,17 +76,6 @@ class Hidden(Collector):
             "server TLS verification",
             value=0,
         )
-
-
-def slo(registry: CollectorRegistry) -> Histogram:
-    """Return the durations that count against a service level objective, under their old name."""
-    text = (
-        "Response latency distribution (not counting webhook duration and priority & fairness queue wait times) in "
-        "seconds for each verb, group, version, resource, subresource, scope and component."
-    )
-    help_text = f"[ALPHA] (Deprecated since 1.27.0) {text}"
-    name = "apiserver_request_slo_duration_seconds"
-    return Histogram(name, help_text, SLO_LABELS, buckets=SLO_BUCKETS, registry=registry)
 
 
 def warn() -> None:

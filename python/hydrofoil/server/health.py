@@ -10,7 +10,11 @@ from hydrofoil.clock import stopwatch
 
 HOOK = "poststarthook/"
 STORAGE = frozenset({"etcd", "etcd-readiness"})
-"""The checks of the storage."""
+"""The checks of a storage in memory or elsewhere."""
+DATA_DIR = "data-dir"
+"""The check of a data folder."""
+KMS = "kms-providers"
+"""The check of the plug-ins that encrypt keys."""
 
 
 class Health:
@@ -25,13 +29,15 @@ class Health:
         grace: float = 0.0,
         clock: Callable[[], float] = stopwatch,
         storage: Callable[[], str] = str,
+        stored: frozenset[str] = STORAGE,
     ) -> None:
-        """`storage` returns the problem of the storage; empty if absent."""
+        """`storage` returns the problem of the storage, empty if absent, for which the checks `stored` fail."""
         self._checks = checks
-        self._storage = storage
+        self._storage, self._stored = storage, stored
         self._clock = clock
         self._lenient_until = clock() + grace
         self._failing: dict[str, str] = {}
+        self._asked: dict[str, Callable[[], str]] = {}
         self.shutting_down = False
         self.counts: Counter[tuple[str, str, str]] = Counter()
         """The number of outcomes seen, by endpoint, check and status."""
@@ -41,6 +47,15 @@ class Health:
         for endpoint, names in self._checks.items():
             for name in names:
                 yield endpoint, name, not self._problem(endpoint, name)
+
+    def add(self, name: str, problem: Callable[[], str], before: str) -> None:
+        """Add a check to `/healthz` and `/readyz`, in front of another one; `problem` is empty while it passes."""
+        self._asked[name] = problem
+        self._checks = dict(self._checks)
+        for endpoint in ("healthz", "readyz"):
+            names = self._checks[endpoint]
+            at = names.index(before) if before in names else len(names)
+            self._checks[endpoint] = [*names[:at], name, *names[at:]]
 
     def fail(self, name: str, why: str) -> None:
         """Make a check fail until it recovers."""
@@ -56,7 +71,9 @@ class Health:
             return "process is shutting down"
         if endpoint == "livez" and name.startswith(HOOK) and self._clock() < self._lenient_until:
             return None
-        if name in STORAGE and (why := self._storage()):
+        if name in self._asked and (why := self._asked[name]()):
+            return why
+        if name in self._stored and (why := self._storage()):
             return why
         return self._failing.get(name)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 BACKLOG = 4096
 MENDS = {
-    errno.EADDRINUSE: "; --port 0 takes any free one",
-    errno.EACCES: "; --port takes one from 1024 on",
-    errno.EADDRNOTAVAIL: "; --host takes an address of this machine",
+    errno.EADDRINUSE: " (--port 0 takes any free one)",
+    errno.EACCES: " (--port takes one from 1024 on)",
+    errno.EADDRNOTAVAIL: " (--host takes an address of this machine)",
 }
 """Advice on a failure to listen."""
 
@@ -38,7 +38,7 @@ def bound(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listener = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except socket.gaierror as e:
-        raise ListenError(f"cannot listen on {host}:{port}: {e.strerror}; --host takes an address of here") from None
+        raise ListenError(f"cannot listen on {host}:{port}: {e.strerror} (--host takes an address of here)") from None
     except OSError as e:
         mend = MENDS.get(e.errno or 0, "")
         raise ListenError(f"cannot listen on {host}:{port}: {reason(e)}{mend}") from None
@@ -70,7 +70,7 @@ class UnixSocket:
             self.listener.close()
             with contextlib.suppress(OSError):
                 beside.unlink()
-            raise ListenError(f"cannot listen on {path}: {reason(e)}") from None
+            raise ListenError(f"cannot listen on {path}: {reason(e)} (--unix-socket takes another path)") from None
         self.listener.setblocking(False)
 
     def _refuse_used(self) -> None:

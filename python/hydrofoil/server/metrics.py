@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from hydrofoil.endpoints.filters.authentication import Attempts
+from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.server import deprecated
+from hydrofoil.server.login_metrics import Logins
+from hydrofoil.server.request_metrics import Requests
+from hydrofoil.server.store_metrics import Handshakes, StoreMetrics
+from hydrofoil.server.watch_metrics import Watches
 
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
@@ -22,9 +28,26 @@ if TYPE_CHECKING:
     from hydrofoil.endpoints.filters.in_flight import InFlight
     from hydrofoil.registry.store import Registry
     from hydrofoil.request import RequestInfo
+    from hydrofoil.watch.stream import WatchStream
 
-_REQUEST = ("verb", "dry_run", "group", "version", "resource", "subresource", "scope", "component", "code")
-_BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+
+class Collects(Protocol):
+    """Numbers of one time."""
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield their families."""
+
+
+InKinds = tuple[Callable[[], int], Callable[[], int]]
+"""The numbers of requests that read, and that write."""
+BODIES = {
+    "create": "create",
+    "update": "update",
+    "patch": "patch",
+    "delete": "delete",
+    "deletecollection": "delete_collection",
+}
+"""The verbs of bodies (`RequestBodyVerb`)."""
 _VERBS = {
     "get": "GET",
     "list": "LIST",
@@ -39,19 +62,17 @@ _DOCUMENT_VERBS = {verb: verb for verb in ("GET", "POST", "PUT", "PATCH", "DELET
 _CONNECTED = frozenset(("log", "exec", "portforward", "attach", "proxy"))
 
 
-def document_labels(method: str, code: int) -> tuple[str, ...]:
+def document_labels(method: str) -> tuple[str, ...]:
     """Return the labels of a non-resource request; all unknown methods count as one (`cleanVerb`)."""
-    return (_DOCUMENT_VERBS.get(method, "other"), "", "", "", "", "", "", "apiserver", str(code))
+    return (_DOCUMENT_VERBS.get(method, "other"), "", "", "", "", "", "", "apiserver")
 
 
-def resource_labels(
-    verb: str, applies: bool, dry_run: str, resource: Resource, info: RequestInfo, code: int
-) -> tuple[str, ...]:
+def resource_labels(verb: str, applies: bool, dry_run: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
     """Return the labels of a resource request (apiserver `pkg/endpoints/metrics/metrics.go`): their number depends on
     the served resources, not on the requests."""
     name = "CONNECT" if info.subresource in _CONNECTED else "APPLY" if applies else _VERBS.get(verb, "other")
     dry = dry_run if dry_run in ("", "All") else "invalid"
-    return (name, dry, *_where(verb, resource, info), str(code))
+    return (name, dry, *_where(verb, resource, info))
 
 
 def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
@@ -60,9 +81,9 @@ def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
     return (resource.group, resource.version, resource.plural, info.subresource, scope, "apiserver")
 
 
-def _labels(context: Context, verb: str, resource: Resource, code: int) -> tuple[str, ...]:
+def _labels(context: Context, verb: str, resource: Resource) -> tuple[str, ...]:
     applies = verb == "patch" and PATCHES.get(context.request.headers.get("Content-Type", "")) == "apply"
-    return resource_labels(verb, applies, context.params.get("dryRun", ""), resource, context.info, code)
+    return resource_labels(verb, applies, context.params.get("dryRun", ""), resource, context.info)
 
 
 class Metrics:
@@ -70,21 +91,9 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.requests = Counter(
-            "apiserver_request_total",
-            "[STABLE] Counter of apiserver requests broken out for each verb, dry run value, group, version, resource, "
-            "scope, component, and HTTP response code.",
-            _REQUEST,
-            registry=self.registry,
-        )
-        self.seconds = Histogram(
-            "apiserver_request_duration_seconds",
-            "[STABLE] Response latency distribution in seconds for each verb, dry run value, group, version, "
-            "resource, subresource, scope and component.",
-            _REQUEST[:-1],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
+        self.requests = Requests()
+        self.watches = Watches()
+        self._store: Registry | None = None
         self.long_running = Gauge(
             "apiserver_longrunning_requests",
             "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
@@ -100,43 +109,48 @@ class Metrics:
             registry=self.registry,
         )
         self.attempts = Attempts()
-        self.registry.register(_Logins(self.attempts))
+        self.decisions = Decisions()
         ProcessCollector(registry=self.registry)
-        self._children: dict[tuple[str, ...], tuple[Counter, Histogram]] = {}
-        self._slo: Histogram | None = None
 
     def reset(self) -> None:
         """Reset all counts."""
-        self._children.clear()
-        for metric in (self.requests, self.seconds, self.deprecated):
-            metric.clear()
+        self.requests.reset()
+        self.watches.reset()
+        self.deprecated.clear()
 
     def watch_store(self, registry: Registry) -> None:
         """Expose the sizes of a store."""
-        self.registry.register(_StoreSizes(registry))
+        self._store = registry
         self.registry.register(deprecated.Objects(registry))
 
     def show_hidden(self, registry: Registry, inflight: InFlight) -> None:
         """Expose metrics that upstream has hidden, too (DEP-29)."""
         deprecated.warn()
         self.registry.register(deprecated.Hidden(registry, inflight))
-        self._slo = deprecated.slo(self.registry)
+        self.requests.hidden = True
 
     def watch_tokens(self, counts: TokenCounts) -> None:
         """Expose the numbers of used service account tokens."""
         self.registry.register(_TokenUses(counts))
 
-    def watch_requests(self, reading: Callable[[], int], writing: Callable[[], int]) -> None:
-        """Expose the number of requests in flight, by functions that return it."""
-        kinds = Gauge(
-            "apiserver_current_inflight_requests",
-            "[STABLE] Maximal number of currently used inflight request limit of this apiserver per request kind in "
-            "last second.",
-            ("request_kind",),
-            registry=self.registry,
-        )
-        kinds.labels("readOnly").set_function(reading)
-        kinds.labels("mutating").set_function(writing)
+    def watch_requests(self, running: InKinds, queued: InKinds) -> None:
+        """Expose the numbers of requests in flight and in queues: those that read, and those that write."""
+        for name, text, counts in (
+            ("inflight", "[STABLE] Maximal number of currently used inflight request limit of this apiserver", running),
+            ("inqueue", "[ALPHA] Maximal number of queued requests in this apiserver", queued),
+        ):
+            gauge = Gauge(
+                f"apiserver_current_{name}_requests",
+                f"{text} per request kind in last second.",
+                ("request_kind",),
+                registry=self.registry,
+            )
+            for kind, count in zip(("readOnly", "mutating"), counts, strict=True):
+                gauge.labels(kind).set_function(count)
+
+    def watch_handshakes(self, failed: Callable[[], int]) -> None:
+        """Expose the number of failed handshakes of TLS."""
+        self.registry.register(Handshakes(failed))
 
     def show(self, collectors: Iterable[Collector]) -> None:
         """Expose the metrics of other rooms."""
@@ -147,48 +161,78 @@ class Metrics:
         """Expose the states of the feature gates."""
         self.registry.register(_Features(gates))
 
-    def observe(self, labels: tuple[str, ...], seconds: float) -> None:
-        """Count one answered request."""
-        found = self._children.get(labels)
-        if found is None:
-            found = self._children[labels] = (self.requests.labels(*labels), self.seconds.labels(*labels[:-1]))
-        found[0].inc()
-        found[1].observe(seconds)
-        if self._slo is not None:
-            # Verb and scope, without dry run and code.
-            self._slo.labels(labels[0], *labels[2:-1]).observe(seconds)
-
     def dropped(self, context: Context) -> None:
         """Count a request refused for lack of a place (`RecordDroppedRequest`), if its resource exists."""
         info = context.info
         resource = context.registry.catalog.find(info.group, info.version, info.resource)
         if resource is not None:
-            self.requests.labels(*_labels(context, info.verb, resource, 429)).inc()
+            self.requests.count(_labels(context, info.verb, resource), 429)
 
     def answered(self, context: Context, code: int, seconds: float) -> None:
         """Count a request that reached a handler."""
         if not context.counted:
             return
-        info, resource = context.info, context.served
+        info, resource, size = context.info, context.served, context.answered
         if resource is None:
-            self.observe(document_labels(context.request.method, code), seconds)
+            self.requests.observe(document_labels(context.request.method), code, seconds, size)
             return
-        self.observe(_labels(context, context.verb, resource, code), seconds)
+        self.requests.observe(_labels(context, context.verb, resource), code, seconds, size)
+        self.requests.validated(context.params.get("fieldValidation", ""))
+        if context.sent and context.verb in BODIES:
+            self.requests.read(resource.group, resource.plural, BODIES[context.verb], context.sent)
         if resource.deprecation:
             removed = resource.raw.get("lifecycle", {}).get("removed", "")
             self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)
 
     def watching(self, context: Context) -> Callable[[], None]:
         """Count a watch until the returned function is called."""
-        watches: Gauge = self.long_running.labels("WATCH", *_where("watch", context.resource, context.info))
+        resource = context.resource
+        watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, context.info))
         watches.inc()
-        return watches.dec
+        name = (resource.group, resource.version, resource.plural)
+        opened, before = None, context.opened
 
-    def text(self) -> bytes:
-        """Return the exposition."""
-        text = generate_latest(self.registry)
-        # Integers are written without a fraction, as in Go; some of upstream's counters have a suffix of their own.
-        return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
+        def open_stream(stream: WatchStream) -> None:
+            nonlocal opened
+            opened = stream
+            self.watches.open[stream] = name
+            if before is not None:
+                before(stream)
+
+        def close() -> None:
+            watches.dec()
+            if opened is not None:
+                self.watches.ended(opened)
+
+        context.opened = open_stream
+        return close
+
+    async def text(self) -> bytes:
+        """Return the exposition: the many numbers are copied here, and written by another thread."""
+        ready = list(self.registry.collect())
+        parts: list[Collects] = [self.requests.taken(), self.watches.taken()]
+        parts.append(Logins(self.attempts, self.decisions).taken())
+        if self._store is not None:
+            parts.append(StoreMetrics.taken(self._store))
+        return await asyncio.to_thread(exposition, ready, parts)
+
+
+class Exposed(NamedTuple):
+    """Families in the place of a registry."""
+
+    families: Iterable[Metric]
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        yield from self.families
+
+
+def exposition(ready: Iterable[Metric], parts: Iterable[Collects]) -> bytes:
+    """Return families, and those of parts, as text."""
+    families = (family for group in (ready, *(part.collect() for part in parts)) for family in group)
+    text = generate_latest(Exposed(families))
+    # Integers are written without a fraction, as in Go; some of upstream's counters have a suffix of their own.
+    return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
 
 
 class _Features(Collector):
@@ -204,33 +248,6 @@ class _Features(Collector):
         for name, stage, on in self._gates.states():
             features.add_metric((name, stage), on)
         yield features
-
-
-class _Logins(Collector):
-    """Logins, and requests by user (apiserver `pkg/endpoints/filters/metrics.go`)."""
-
-    def __init__(self, attempts: Attempts) -> None:
-        self._attempts = attempts
-
-    def collect(self) -> Iterable[Metric]:
-        found = self._attempts
-        attempts = GaugeMetricFamily(
-            "authentication_attempts", "[ALPHA] Counter of authenticated attempts.", labels=("result",)
-        )
-        attempts.type = "counter"
-        for result, count in (("success", found.success), ("failure", found.failure)):
-            if count:
-                attempts.add_metric((result,), count)
-        yield attempts
-        users = GaugeMetricFamily(
-            "authenticated_user_requests",
-            "[ALPHA] Counter of authenticated requests broken out by username.",
-            labels=("username",),
-        )
-        users.type = "counter"
-        for name, count in sorted(found.users.items()):
-            users.add_metric((name,), count)
-        yield users
 
 
 class _TokenUses(Collector):
@@ -250,27 +267,3 @@ class _TokenUses(Collector):
             ("invalid_legacy_auto_token_uses", "invalid auto-generated legacy tokens", counts.invalid_uses),
         ):
             yield CounterMetricFamily(f"serviceaccount_{name}", f"[ALPHA] Cumulative {text} used", value)
-
-
-class _StoreSizes(Collector):
-    def __init__(self, registry: Registry) -> None:
-        self._registry = registry
-
-    def collect(self) -> Iterable[Metric]:
-        objects = GaugeMetricFamily(
-            "apiserver_resource_objects",
-            "[ALPHA] Number of stored objects at the time of last check split by kind.",
-            labels=("group", "resource"),
-        )
-        size = GaugeMetricFamily(
-            "apiserver_resource_size_estimate_bytes",
-            "[ALPHA] Estimated size of stored objects in database. Estimate is based on sum of last observed sizes.",
-            labels=("group", "resource"),
-        )
-        for resource in self._registry.catalog.resources():
-            if "list" in resource.verbs and resource.group == resource.storage_group:
-                count, held, _ = self._registry.collection(resource).stats()
-                objects.add_metric((resource.group, resource.plural), count)
-                size.add_metric((resource.group, resource.plural), held)
-        yield objects
-        yield size

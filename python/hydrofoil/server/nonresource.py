@@ -41,7 +41,7 @@ class NonResource:
         self,
         registry: Registry,
         checked: Checked,
-        expositions: Mapping[str, Callable[[], bytes]],
+        expositions: Mapping[str, Callable[[], Awaitable[bytes]]],
         forget: Callable[[], None],
         registrations: Registered,
         remote: Remote,
@@ -102,7 +102,7 @@ class NonResource:
             if method == "DELETE" and trimmed == "/metrics":
                 self._forget()
                 return respond.answer(context, 200, b"metrics reset\n", TEXT)
-            return respond.answer(context, 200, self._expositions[trimmed](), METRICS)
+            return respond.answer(context, 200, await self._expositions[trimmed](), METRICS)
         if trimmed == "/version":
             negotiate_json(context.request.headers.get("Accept", ""))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)

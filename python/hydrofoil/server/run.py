@@ -24,13 +24,16 @@ from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
+from hydrofoil.controllers.addresses import AddressRepair
 from hydrofoil.controllers.aggregation import RoleAggregation
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
+from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.protection import PROTECTIONS
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
+from hydrofoil.errors import ApiError
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
@@ -40,7 +43,8 @@ from hydrofoil.server.kubeconfig import kubeconfig
 from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, bound, is_local, reason
 from hydrofoil.server.memory import Pipe, connect
 from hydrofoil.server.serving import BadCertificate, Serving
-from hydrofoil.storage.local import LocalLog
+from hydrofoil.server.source import encryption, source
+from hydrofoil.storage.errors import Unopened
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 
@@ -48,8 +52,11 @@ if TYPE_CHECKING:
     from hydrofoil.authentication.guests import Guests
     from hydrofoil.controls.controls import Controls
     from hydrofoil.server.controlling import Controlling
+    from hydrofoil.storage.encryption.service import Service as Encryption
 
 LOG = logging.getLogger("hydrofoil")
+INTERRUPTED = 130
+"""The exit code after SIGINT."""
 DRAIN_SECONDS = 4.0
 """The time that open requests have to finish after a signal."""
 SETTLE_TURNS = 10_000
@@ -95,7 +102,11 @@ class Server:
         self.controlling: Controlling | None = None
         """The acts of a test, once a server with controls has started."""
         self._storage: Storage | None = None
+        self._encryption: Encryption | None = None
         self.controllers: list[Controller] = []
+        """Those that this server runs; none while another one is elected."""
+        self._repair: AddressRepair | None = None
+        self._leader: Leader | None = None
         self.kubeconfig = ""
         """The path of the kubeconfig that the start has written."""
         self._listener: socket.socket | None = None
@@ -118,6 +129,8 @@ class Server:
 
     async def _start(self) -> str:
         config = self.config
+        if self._elects and (problem := config.election_problem()):
+            raise StartError(problem)
         listener = await self._bind()
         host, port = ("localhost", config.port) if self._unix else listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
@@ -126,8 +139,9 @@ class Server:
         self.url = f"unix:{config.unix_socket}" if self._unix else address
         self.address, self.authority = (host, port), f"{shown}:{port}"
         try:
+            self._encryption = await encryption(config, self._clock)
             storage = self._storage = Storage(
-                self._log or LocalLog(),
+                self._log or source(config, self._encryption),
                 self._clock,
                 window=config.history_window,
                 events=config.history_events,
@@ -135,8 +149,19 @@ class Server:
                 cache=config.cache_bytes,
             )
             await storage.open()
-            self.app = App(config, f"{shown}:{port}", storage, self._clock, self._chance, self.controls, self.guests)
-        except (EnablementError, GateError, ValueError) as e:
+            if self._encryption is not None:
+                self._encryption.start()
+            self.app = App(
+                config,
+                f"{shown}:{port}",
+                storage,
+                self._clock,
+                self._chance,
+                self.controls,
+                self.guests,
+                self._encryption,
+            )
+        except (EnablementError, GateError, ValueError, Unopened) as e:
             raise StartError(str(e)) from None
         self.app.registry.issuer = next(iter(config.service_account_issuers), f"{address}/")
         if identity is not None:
@@ -152,10 +177,7 @@ class Server:
             await self.app.follow()
         except ValueError as e:
             raise StartError(str(e)) from None
-        await self.app.api_services.load()
-        objects = partial(bootstrap.load, self.app.registry, port, config.service_cluster_ip_range, self.app.gates)
-        await objects(roles=self.app.authorization.reconciles)
-        await self.app.flow_control(partial(objects, roles=False, group=FLOW_CONTROL))
+        await self._begin_with(self.app, port)
         self._web = Connections(
             self.app.wire,
             keepalive_timeout=config.idle_timeout,
@@ -170,10 +192,11 @@ class Server:
         make: Callable[[], asyncio.Protocol] = self._web
         if serving is not None:
             make = self._sessions = tls.Listener(serving.config, self._web, config.header_timeout)
+        self.app.metrics.watch_handshakes(lambda: 0 if self._sessions is None else self._sessions.failed)
         loop = asyncio.get_running_loop()
         create = loop.create_unix_server if self._unix else loop.create_server
         self._server = await create(make, sock=listener, backlog=BACKLOG)
-        self._control()
+        await self._control()
         await self._write_kubeconfig(address, identity)
         if self.controls is not None and self.guests is not None:
             self.controlling = self._controlled(self.controls, self.guests)
@@ -182,7 +205,36 @@ class Server:
         self._serving = True
         return self.url
 
-    def _control(self) -> None:
+    async def _begin_with(self, app: App, port: int) -> None:
+        """Create the objects that every cluster has. Raise StartError."""
+        objects = partial(bootstrap.load, app.registry, port, self.config.service_cluster_ip_range, app.gates)
+        try:
+            await app.api_services.load()
+            await objects(roles=app.authorization.reconciles)
+            await app.flow_control(partial(objects, roles=False, group=FLOW_CONTROL))
+        except ApiError as e:
+            # The disk takes no writes, or a plug-in that encrypts them is not there.
+            raise StartError(f"cannot create the first objects: {e.message}") from None
+
+    @property
+    def _elects(self) -> bool:
+        """Report whether one of several servers runs the controllers: by default, of those that share etcd."""
+        given = self.config.leader_elect
+        return bool(self.config.etcd_servers) if given is None else given
+
+    async def _control(self) -> None:
+        """Start what every server runs, and the controllers, now or when this server is elected."""
+        if AddressRepair.served(self.app.catalog):
+            # No controller of kube-controller-manager, but part of every server.
+            self._repair = AddressRepair(self.app.registry, self.app.hub)
+            self._begin(self._repair)
+        if self._elects:
+            self._leader = Leader(self.app.registry, self.config, self._lead, self._follow)
+            self._leader.start()
+        else:
+            await self._lead()
+
+    async def _lead(self) -> None:
         """Start the controllers that the flags name."""
         config = self.config
         if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
@@ -196,9 +248,19 @@ class Server:
                 self.controllers.append(protection(self.app.registry, self.app.hub))
         self.controllers += self._of_accounts()
         for controller in self.controllers:
-            controller.admission = self.app.admission
-            controller.start()
-            self.app.listeners.append(controller.discover)
+            self._begin(controller)
+
+    async def _follow(self) -> None:
+        """Stop the controllers: another server runs them."""
+        while self.controllers:
+            controller = self.controllers.pop()
+            self.app.listeners.remove(controller.discover)
+            await controller.stop()
+
+    def _begin(self, controller: Controller) -> None:
+        controller.admission = self.app.admission
+        controller.start()
+        self.app.listeners.append(controller.discover)
 
     def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""
@@ -223,8 +285,9 @@ class Server:
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
         quiet = 0
+        repair = [self._repair] if self._repair else []
         for _ in range(SETTLE_TURNS):
-            quiet = quiet + 1 if all(controller.idle for controller in self.controllers) else 0
+            quiet = quiet + 1 if all(c.idle for c in (*self.controllers, *repair)) else 0
             if quiet == QUIET_TURNS:
                 return
             await asyncio.sleep(0)
@@ -273,7 +336,7 @@ class Server:
                 identity = await asyncio.to_thread(made_identity, place, names, now)
             except (OSError, ValueError) as e:
                 why = reason(e) if isinstance(e, OSError) else str(e)
-                raise StartError(f"cannot keep certificates in {place}: {why}; --cert-dir takes a folder") from None
+                raise StartError(f"cannot keep certificates in {place}: {why} (--cert-dir takes a folder)") from None
             cert, key = identity.cert, identity.key
         try:
             asks = bool(identity or config.client_ca_file or config.requestheader_client_ca_file)
@@ -297,7 +360,9 @@ class Server:
             try:
                 await asyncio.to_thread(write_private, place, text)
             except OSError as e:
-                raise StartError(f"cannot write the kubeconfig {place}: {reason(e)}") from None
+                raise StartError(
+                    f"cannot write the kubeconfig {place}: {reason(e)} (--kubeconfig takes a file)"
+                ) from None
         self.kubeconfig = str(places[0]) if places else ""
 
     async def stop(self) -> None:
@@ -312,13 +377,14 @@ class Server:
                 # Load balancers see that this server is not ready before it refuses connections (HE-12).
                 await self._clock.sleep(self.config.shutdown_delay_duration)
         self._serving = False
-        for controller in self.controllers:
+        if self._leader is not None:
+            await self._leader.stop()
+            self._leader = None
+        for controller in (*self.controllers, *([self._repair] if self._repair else ())):
             await controller.stop()
         self.controllers.clear()
         if app is not None:
             await app.close()
-        if self._storage is not None:
-            await self._storage.close()
         if self._server is not None:
             self._server.close()
         elif self._listener is not None:
@@ -336,6 +402,11 @@ class Server:
         if self._web is not None:
             self._web.pre_shutdown()
             await self._web.shutdown(0.2)
+        if self._encryption is not None:
+            await self._encryption.close()
+        if self._storage is not None:
+            # Requests that were open have written.
+            await self._storage.close()
         if app is not None and app.audit is not None:
             # The last requests are recorded, too.
             await app.audit.close()
@@ -353,23 +424,44 @@ def report(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-async def serve(config: Config) -> None:
-    """Serve until a signal."""
+def standing(server: Server) -> str:
+    """Return the lines with the address of the server; on a terminal, also its use and the rights of clients."""
+    lines = f"kubeconfig {server.kubeconfig}\n" if server.kubeconfig else ""
+    lines += f"serving on {server.url}\n"
+    if sys.stdout is None or not sys.stdout.isatty():
+        return lines
+    from hydrofoil.server.banner import banner
+
+    return banner(server.url, server.kubeconfig, secured=server.app.secured)
+
+
+async def serve(config: Config) -> int:
+    """Serve until a signal; return the exit code."""
     server = Server(config)
     loop = asyncio.get_running_loop()
     # Encoding off the loop alternates with it: two threads keep two cores busy.
     loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
     # Before the first answer: a client may end the server as soon as it has one.
     stopping = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
-    url = await server.start()
+    interrupts: list[None] = []
+
+    def interrupt() -> None:
+        if interrupts:
+            # The user does not want to wait for open requests.
+            os._exit(INTERRUPTED)
+        interrupts.append(None)
+        stopping.set()
+
+    loop.add_signal_handler(signal.SIGTERM, stopping.set)
+    loop.add_signal_handler(signal.SIGINT, interrupt)
+    await server.start()
     # All objects up to here live as long as the process: the garbage collector can skip them.
     gc.freeze()
     gc.enable()
-    report(f"kubeconfig {server.kubeconfig}\nserving on {url}\n" if server.kubeconfig else f"serving on {url}\n")
+    report(standing(server))
     await stopping.wait()
     await server.stop()
+    return INTERRUPTED if interrupts else 0
 
 
 def bound_memory() -> None:
@@ -399,8 +491,7 @@ def run(config: Config) -> int:
             config = replace(config, kubeconfig=str(Path(config.kubeconfig).resolve()))
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(serve(config))
+            return runner.run(serve(config))
     except StartError as e:
         sys.stderr.write(f"hydrofoil: {e}\n")
         return 1
-    return 0

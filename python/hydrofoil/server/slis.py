@@ -41,6 +41,6 @@ class Slis(Collector):
         text = "[ALPHA] Start time of the process since unix epoch in seconds."
         yield GaugeMetricFamily("process_start_time_seconds", text, value=self._started)
 
-    def text(self) -> bytes:
+    async def text(self) -> bytes:
         """Return the exposition."""
         return re.sub(rb"(?m)\.0$", b"", generate_latest(self._registry))

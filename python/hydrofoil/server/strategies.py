@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hydrofoil.registry.allocation.cluster_ips import ClusterIPs
 from hydrofoil.registry.allocation.ranges import Ports
 from hydrofoil.registry.kinds.admissionregistration import PolicyBindingStrategy, PolicyStrategy
 from hydrofoil.registry.kinds.batch import JobStrategy
@@ -32,13 +31,12 @@ def strategies(
 
     `granular`: parts of the status of device claims have rights of their own.
     """
-    chance = registry.chance
     return {
         ("", "events"): EventStrategy(registry),
         ("", "namespaces"): NamespaceStrategy(registry),
         ("", "pods"): PodStrategy(registry),
         ("", "replicationcontrollers"): OrphaningStrategy(registry),
-        ("", "services"): ServiceStrategy(registry, hub, ClusterIPs(networks, chance), Ports(*ports, chance)),
+        ("", "services"): ServiceStrategy(registry, hub, networks, Ports(*ports, registry.chance)),
         (POLICIES, "mutatingadmissionpolicies"): PolicyStrategy(registry),
         (POLICIES, "mutatingadmissionpolicybindings"): PolicyBindingStrategy(registry, "mutatingadmissionpolicies"),
         (POLICIES, "validatingadmissionpolicies"): PolicyStrategy(registry),

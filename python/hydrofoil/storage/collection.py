@@ -9,9 +9,34 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from hydrofoil import engine
+from hydrofoil.clock import stopwatch
+from hydrofoil.counting import Histogram
 from hydrofoil.engine import Change, Draft, ListCursor, ResourceType, Selector, Shard, Stored, Watcher
-from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing
+from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing, Unreadable
 from hydrofoil.storage.log import Log, Name
+
+BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
+"""The buckets of the durations of writes, in seconds (apiserver `storage/etcd3/metrics`)."""
+
+
+class Uses:
+    """The uses of a collection since the start."""
+
+    __slots__ = ("lists", "returned", "writes")
+
+    def __init__(self) -> None:
+        self.lists = 0
+        self.returned = 0
+        """The number of objects in lists."""
+        self.writes: dict[str, Histogram] = {}
+        """The durations of writes, by operation."""
+
+    def copy(self) -> Uses:
+        """Return the present state."""
+        found = Uses()
+        found.lists, found.returned = self.lists, self.returned
+        found.writes = {operation: row.copy() for operation, row in self.writes.items()}
+        return found
 
 
 class Stats(NamedTuple):
@@ -32,9 +57,11 @@ class Collection:
         self._log = log
         self._commit = log.commit
         self._direct = log.direct
+        self._encrypted = log.encrypted
         self._begin = waiting
         self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
         self._numbers = count()
+        self.uses = Uses()
         self.loading: asyncio.Future[None] | None = None
         """Done when the collection is followed; None once it is."""
 
@@ -55,13 +82,13 @@ class Collection:
     async def wait(self, revision: int | None = None) -> None:
         """Wait until the view is at a revision; None: at the log's latest at this call.
 
-        Raise Behind if that takes longer than the log's patience, Unavailable.
+        Raise Behind if that takes longer than the log's patience or endurance, Unavailable.
         """
         if self.ready(revision):
             return
         wanted = revision
         try:
-            async with asyncio.timeout(self._log.patience):
+            async with asyncio.timeout(self._log.endurance if revision is None else self._log.patience):
                 if self.loading is not None:
                     await asyncio.shield(self.loading)
                 if wanted is None:
@@ -91,13 +118,28 @@ class Collection:
         return not waiters
 
     def get(self, resource: ResourceType, namespace: str, name: str) -> Stored | None:
-        """Return the present version of an object, shown as `resource`."""
-        return self._shard.get(resource, namespace, name)
+        """Return the present version of an object, shown as `resource`. Raise Unreadable."""
+        found = self._shard.get(resource, namespace, name)
+        if found is None and self._encrypted is not None:
+            why = self._encrypted.unreadable_object(self._name, f"{namespace}/{name}" if namespace else name)
+            if why is not None:
+                raise Unreadable(why)
+        return found
+
+    def check_readable(self) -> None:
+        """Raise Unreadable if any object cannot be decrypted: lists and watches would lack it."""
+        if self._encrypted is not None and (why := self._encrypted.unreadable(self._name)) is not None:
+            raise Unreadable(why)
+
+    def fault(self, namespace: str, name: str) -> str:
+        """Return why an object that `get` does not return cannot be read; empty if it is absent."""
+        return self._log.fault(self._name, f"{namespace}/{name}" if namespace else name)
 
     def list(
         self, resource: ResourceType, selector: Selector, form: str, limit: int, revision: int, start: str
     ) -> ListCursor:
-        """Return a list at a revision (0: the present). Raise Expired, Future."""
+        """Return a list at a revision (0: the present). Raise Expired, Future, Unreadable."""
+        self.check_readable()
         try:
             return self._shard.list(resource, selector, form, limit, revision, start)
         except engine.ExpiredError as e:
@@ -108,7 +150,10 @@ class Collection:
     def watch(
         self, resource: ResourceType, selector: Selector, form: str, revision: int | None, token: int, framed: bool
     ) -> Watcher:
-        """Return a cursor after a revision, or with initial events if it is None. Raise Expired."""
+        """Return a cursor after a revision, or with initial events if it is None. Raise Expired.
+
+        Objects that cannot be decrypted are absent: `check_readable` before a watch that must have all.
+        """
         try:
             return self._shard.watch(resource, selector, form, revision, token, framed)
         except engine.ExpiredError as e:
@@ -116,16 +161,21 @@ class Collection:
 
     def create(self, draft: Draft) -> Coroutine[Any, Any, Stored]:
         """Store a new object. Raise Exists, Unavailable, Unknown; like the others, return when the view shows it."""
-        return self._commit(Change.create(self._shard, draft))
+        return self._timed("create", Change.create(self._shard, draft))
 
     def update(self, old: Stored, draft: Draft) -> Coroutine[Any, Any, Stored]:
-        """Replace `old`; equal content is not written again. Raise Missing, Conflict, Unavailable, Unknown."""
+        """Replace `old`; equal content is written again only if its stored form is stale.
+
+        Raise Missing, Conflict, Unavailable, Unknown.
+        """
         change = Change.update(self._shard, old, draft)
         same = change.unchanged
-        return self._commit(change) if same is None else self._unchanged(same)
+        if same is None or (self._encrypted is not None and self._encrypted.stale(change)):
+            return self._timed("update", change)
+        return self.confirm(same)
 
-    async def _unchanged(self, stored: Stored) -> Stored:
-        """Check an unwritten object as well: it must be the present version. Raise Missing, Conflict, Behind."""
+    async def confirm(self, stored: Stored) -> Stored:
+        """Return an object that is not written if it is the present version. Raise Missing, Conflict, Behind."""
         if not self.ready():
             await self.wait()
             revision = self._shard.standing(stored)
@@ -135,7 +185,17 @@ class Collection:
 
     def delete(self, old: Stored) -> Coroutine[Any, Any, Stored]:
         """Remove `old`; return its last state at the revision of the deletion. Raise Missing, Conflict, as `update`."""
-        return self._commit(Change.delete(self._shard, old))
+        return self._timed("delete", Change.delete(self._shard, old))
+
+    async def _timed(self, operation: str, change: Change) -> Stored:
+        begun = stopwatch()
+        try:
+            return await self._commit(change)
+        finally:
+            found = self.uses.writes.get(operation)
+            if found is None:
+                found = self.uses.writes[operation] = Histogram(BUCKETS)
+            found.observe(stopwatch() - begun)
 
     async def reindex(self, resource: ResourceType) -> None:
         """Compute the selectable fields of every object by the present definition.

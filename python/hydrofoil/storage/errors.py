@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from hydrofoil.errors import ApiError
+
 
 class StorageError(Exception):
     """A storage operation that failed."""
@@ -55,5 +59,28 @@ class Unavailable(StorageError):
     """The log is unreachable: nothing was written."""
 
 
+class Refused(Unavailable):
+    """The disk of the log takes no writes: nothing was written. It has one line with the reason."""
+
+
 class Unknown(StorageError):
     """It is unknown whether it was written: it must not be tried again."""
+
+
+class Undecided(Unknown):
+    """The disk of the log failed during the write. It has one line with the reason."""
+
+
+class Unreadable(StorageError, ApiError):
+    """An object cannot be decrypted: the 500 for everyone that reads it."""
+
+    def __init__(self, why: str) -> None:
+        ApiError.__init__(self, 500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+        self.why = why
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Unreadable, (self.why,)
+
+
+class Unopened(StorageError):
+    """The log cannot be opened. It has one line that names the file."""

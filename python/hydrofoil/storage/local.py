@@ -8,7 +8,7 @@ from hydrofoil import engine
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing
-from hydrofoil.storage.log import Name
+from hydrofoil.storage.log import Encrypted, Name
 
 EPOCH = 1_767_225_600
 """2026-01-01: revisions start at the microseconds since then."""
@@ -27,8 +27,12 @@ class LocalLog:
     """One counter of revisions for all collections; each is at the counter, whichever was written last."""
 
     direct = True
+    at_once = True
+    leases = False
+    encrypted: Encrypted | None = None
     patience = 3.0
     """The time that a read waits for a version that is not reached (RV-36)."""
+    endurance = 3.0
 
     _native: engine.Local
     _view: View
@@ -50,6 +54,9 @@ class LocalLog:
     def follow(self, name: Name, resource: ResourceType) -> None:
         """Return at once: there is nothing to load."""
 
+    def started(self) -> None:
+        """Do nothing: no collection is loaded."""
+
     def forget(self, name: Name) -> None:
         """Do nothing: the view is the only copy."""
 
@@ -68,6 +75,10 @@ class LocalLog:
         return changed
 
     def problem(self) -> str:
+        return ""
+
+    def fault(self, name: Name, key: str) -> str:
+        """Return nothing: the log has no objects that it cannot read."""
         return ""
 
     async def close(self) -> None:

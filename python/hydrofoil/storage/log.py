@@ -17,6 +17,19 @@ def key(name: Name) -> str:
     return "/".join(name)
 
 
+class Encrypted(Protocol):
+    """A storage whose objects may be encrypted."""
+
+    def stale(self, change: Change) -> bool:
+        """Report whether the object of an update is stored in another form than it would be written in now."""
+
+    def unreadable(self, name: Name) -> str | None:
+        """Return why objects of a collection cannot be decrypted, with the key of one; None if all of them can."""
+
+    def unreadable_object(self, name: Name, of: str) -> str | None:
+        """Return why the object of a key cannot be decrypted; None if it can, or does not exist."""
+
+
 class Source(Protocol):
     """A feed of a view: `view.apply(change, revision)`, `view.progress(name, revision)`, and `view.replace(name,
     states, revision)` after a loss of its place.
@@ -26,15 +39,26 @@ class Source(Protocol):
     """
 
     patience: float
-    """The time in seconds that a read waits for the feed."""
+    """The time in seconds that a read of a known revision waits for the feed."""
+    endurance: float
+    """The time in seconds that a read of the latest revision waits: finding it may take as long as a request."""
     direct: bool
-    """Whether the view itself is the truth, and so always up to date."""
+    """Whether the view has every acknowledged write at once, and so is always up to date."""
+    at_once: bool
+    """Whether a commit is complete within the call, and no object is older than this process."""
+    leases: bool
+    """Whether it ends events by itself, some time after their last write."""
+    encrypted: Encrypted | None
+    """The encryption, once the source is open; None if no object is encrypted."""
 
     async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
         """Begin to feed a view. `advanced` is called by the loop when the source applied a change within a call."""
 
     def follow(self, name: Name, resource: ResourceType) -> Awaitable[None] | None:
         """Load a collection, then feed it; return an awaitable if that takes time. Other collections stay untouched."""
+
+    def started(self) -> None:
+        """All collections that existed at the start are followed: those that follow later begin at the present."""
 
     def forget(self, name: Name) -> None:
         """Stop feeding a collection."""
@@ -51,6 +75,9 @@ class Source(Protocol):
     def problem(self) -> str:
         """Return the problem that health checks report; empty if absent."""
 
+    def fault(self, name: Name, key: str) -> str:
+        """Return why an object cannot be read; empty if it can, or is absent."""
+
     async def close(self) -> None:
         """Stop feeding."""
 
@@ -62,8 +89,9 @@ class Log(Source, Protocol):
         """Write, and return once the change is acknowledged and in the view: the new version, or the last state of a
         deleted object at the revision of its deletion.
 
-        Raise Exists, Missing and Conflict if it was not done and the view shows why, Unavailable if it was not done,
-        Unknown if that cannot be known. It continues when the caller is cancelled.
+        Raise Exists, Missing and Conflict if it was not done and the view shows why, Unavailable if it was not done
+        (Refused: by the disk), Unknown if that cannot be known (Undecided: because of the disk). It continues when the
+        caller is cancelled.
         """
 
     def restore(self, state: Checkpoint) -> int:

@@ -36,6 +36,10 @@ class Storage:
         self.wake: Callable[[], None] = lambda: None
         self.direct = self._log.direct
         """Whether the view is always up to date."""
+        self.at_once = self._log.at_once
+        """Whether a commit is complete within the call, and no object is older than this process."""
+        self.leases = self._log.leases
+        """Whether the log ends events by itself, some time after their last write."""
         self.epoch = 0
         """The number of restores: a write that began before one is not committed after it."""
 
@@ -74,6 +78,17 @@ class Storage:
             collection.loading = None
             self.advanced()
 
+    async def loaded(self) -> None:
+        """Wait until every collection so far is loaded, however long that takes. Raise the log's error."""
+        while loading := [c.loading for c in self._collections.values() if c.loading is not None]:
+            await asyncio.gather(*map(asyncio.shield, loading))
+            # The loads end in the next turn.
+            await asyncio.sleep(0)
+
+    def started(self) -> None:
+        """Report to the log that all collections that existed at the start are followed."""
+        self._log.started()
+
     def ready(self) -> bool:
         """Report whether every collection is at the log's latest revision."""
         return self.direct or all(c.ready() for c in self._collections.values())
@@ -101,6 +116,11 @@ class Storage:
     def problem(self) -> str:
         """Return the problem of the log; empty if absent."""
         return self._log.problem()
+
+    @property
+    def revision(self) -> int:
+        """Return the latest revision of all collections together."""
+        return self.checkpoint().revision
 
     def checkpoint(self) -> Checkpoint:
         """Return the present state of all collections, which holds memory for later changes only."""

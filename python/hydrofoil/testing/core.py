@@ -69,7 +69,10 @@ class Core:
         self.clock = Clock()
         self.chance = Chance(given.seed)
         self.controls = Controls(self.clock, self.chance, given.clock)
-        self.guests = Guests()
+        config = given.config
+        # A test that names a mode asks what users may do; without one, a request needs no credentials.
+        named = bool(config.authorization_mode or config.authorization_config)
+        self.guests = Guests(strict=True, required=named)
         self.states: dict[int, engine.Checkpoint] = {}
         """The snapshots that a test holds, by number."""
         self._numbers = 0

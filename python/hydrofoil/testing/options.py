@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from hydrofoil.options import Flag, Refused, Texts, flags, quoted
+from hydrofoil.options import Flag, Refused, Texts, flags, quoted, texts
 from hydrofoil.server.config import ROOMS, Config
 from hydrofoil.server.run import StartError
 
@@ -67,33 +66,15 @@ def moment(value: Any) -> datetime:
 def _value(flag: Flag, value: Any) -> Any:
     """Return the setting of a flag. Raise StartError, in the words of the command line."""
     name = flag.names[0]
-    texts = _texts(flag, value)
-    if not texts:
+    given = texts(flag, value)
+    if not given:
         return type(flag.default)()
     try:
-        made: Any = flag.read(texts[0])
-        for text in texts[1:]:
+        made: Any = flag.read(given[0])
+        for text in given[1:]:
             made = Texts((*made, *flag.read(text)))
     except Refused as e:
         raise StartError(str(e).replace("<flag>", name)) from None
     except ValueError as e:
         raise StartError(f"invalid argument {quoted(str(value))} for {quoted(name)} flag: {e}") from None
     return made
-
-
-def _texts(flag: Flag, value: Any) -> list[str]:
-    """Return a value as texts of the command line, one for each time that the flag is given."""
-    if isinstance(value, int | float) and not isinstance(value, bool) and flag.value == "DURATION":
-        return [f"{value}s"]
-    if isinstance(value, Mapping):
-        return [",".join(f"{key}={_plain(item)}" for key, item in value.items())]
-    if isinstance(value, list | tuple | set | frozenset):
-        parts = [_plain(item) for item in value]
-        return parts if isinstance(flag.default, tuple) else [",".join(parts)]
-    return [_plain(value)]
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,6 +117,15 @@ def hydrofoil_namespace(hydrofoil: Elsewhere) -> str:
     return name
 
 
+READ_AT_IMPORT = tuple(
+    f"{package}.{module}"
+    for package in ("kubernetes", "kubernetes_asyncio")
+    for module in ("config", "config.kube_config")
+)
+"""The modules of clients that read `KUBECONFIG` when they are imported: they would miss the fixture's, and take the
+user's own cluster."""
+
+
 @pytest.fixture
 def hydrofoil_kubeconfig(hydrofoil: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the path of a kubeconfig, which `KUBECONFIG` names during the test."""
@@ -123,6 +133,9 @@ def hydrofoil_kubeconfig(hydrofoil: Elsewhere, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("KUBECONFIG", str(path))
     for name in [name for name in os.environ if name.startswith("KUBERNETES_SERVICE_")]:
         monkeypatch.delenv(name)
+    for name in READ_AT_IMPORT:
+        if name in sys.modules:
+            monkeypatch.setattr(sys.modules[name], "KUBE_CONFIG_DEFAULT_LOCATION", str(path), raising=False)
     return path
 
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from hydrofoil.clock import Clock, Pace
 from hydrofoil.errors import FAULTS
+from hydrofoil.storage.errors import Unreadable
 
 LOG = logging.getLogger("hydrofoil")
 RETRY_SECONDS = 1.0
@@ -111,7 +112,10 @@ class Queue:
                 if hope is not None and not hope.done():
                     hope.set_result(None)
             except FAULTS as e:
-                LOG.exception("%s failed on %s", self._what, key)
+                if isinstance(e, Unreadable):
+                    LOG.error("%s failed on %s: %s", self._what, key, e)
+                else:
+                    LOG.exception("%s failed on %s", self._what, key)
                 if hope is not None and not hope.done():
                     hope.set_exception(e)
             finally:

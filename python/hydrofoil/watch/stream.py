@@ -65,6 +65,10 @@ class WatchStream:
         self._converting: asyncio.Task[None] | None = None
         self._ending = False
         self.initial_mark = False
+        self.initial = 0
+        """The number of initial events, once all are sent."""
+        self.size = 0
+        """The number of bytes of sent events."""
         self.behind = False
         """Whether the last pump stopped because of the reader."""
         self.wake = asyncio.Event()
@@ -99,10 +103,13 @@ class WatchStream:
             data, left = self._watcher.drain(self._piece if self.gate is None else ONE)
             if data is not None:
                 self._sink.write(data)
+                self.size += len(data)
             if left == NOTHING:
                 if self._ending:
                     self.end()
                 return
+            if left == INITIAL_END:
+                self.initial = self._watcher.position()[0]
             if left == INITIAL_END and self.initial_mark:
                 self._mark(initial=True)
             elif left == LAPPED:

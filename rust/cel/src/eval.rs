@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
                 Val::Str(text) => {
                     let length = text.chars().count() as u64;
                     self.spend(scaled(length + 1, TEXT) * cost)?;
-                    Ok(Val::Bool(pattern.is_match(&text)))
+                    Ok(Val::Bool(pattern.matches(&text)))
                 }
                 _ => Err(Fail::overload()),
             },

@@ -1,6 +1,8 @@
 //! Plans of checked expressions: functions resolved, variables numbered, patterns compiled.
 
-use regex::Regex;
+use std::sync::Arc;
+
+use hydrofoil_pattern::Pattern;
 use smol_str::SmolStr;
 
 use crate::ast::{Call, Expr, Fold, Kind, Literal, Step};
@@ -30,7 +32,7 @@ pub(crate) enum Node {
     OrElse(Box<[Node; 2]>, bool),
     Call(Native, Charge, Box<[Node]>),
     /// `matches` with a constant pattern, and the cost of running it.
-    Matches(Box<Node>, Regex, u64),
+    Matches(Box<Node>, Arc<Pattern>, u64),
     List(Box<[(Node, bool)]>),
     Map(Box<[(Node, Node, bool)]>),
     Fold(Box<Loop>),

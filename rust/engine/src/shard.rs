@@ -30,7 +30,7 @@ impl<F: Frame> Shard<F> {
     }
 
     /// Return the name of the resource.
-    pub fn name(&self) -> &str {
+    pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 

@@ -20,7 +20,7 @@ use crate::write::Change;
 /// Feeds may run on any thread, and their work does not block the runtime of frames.
 #[derive(Debug)]
 pub struct View<F> {
-    store: store::View,
+    store: Arc<store::View>,
     shards: Mutex<HashMap<String, Arc<Shard<F>>>>,
     signal: Signal,
 }
@@ -29,12 +29,12 @@ impl<F: Frame> View<F> {
     /// Return an empty view with the limits of each history and of the bytes of cached encodings (`None`: by the size
     /// of the objects), and the clock.
     pub fn new(limits: Limits, cache: Option<usize>, clock: Arc<Clock>) -> io::Result<Self> {
-        let store = store::View::new(limits, cache, clock);
+        let store = Arc::new(store::View::new(limits, cache, clock));
         Ok(Self { store, shards: Mutex::default(), signal: Signal::new()? })
     }
 
     /// Return the objects in the store.
-    pub fn store(&self) -> &store::View {
+    pub fn store(&self) -> &Arc<store::View> {
         &self.store
     }
 

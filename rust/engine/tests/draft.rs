@@ -227,7 +227,7 @@ fn what_does_not_change_is_not_to_be_written() {
     assert!(change("2027-01-15", "\"1\"").unchanged().is_some());
     let later = change("2028-11-25", "\"1\"");
     assert_eq!(later.unchanged().map(|old| old.version().revision()), Some(101), "only the times of owners differ");
-    assert_eq!((later.key(), later.expected(), later.deletes()), ("a/m", 101, false));
+    assert_eq!((&**later.key(), later.expected(), later.deletes()), ("a/m", 101, false));
     assert!(change("2028-11-25", "\"2\"").unchanged().is_none());
     assert!(change("2027-01-15", "\"2\"").unchanged().is_none());
 }
@@ -257,7 +257,7 @@ fn feeds_bring_changes_of_others() {
         .expect("a signal");
     fed.load("fed", [(5, &change)].into_iter(), 10);
     let shard = fed.shard("fed");
-    assert_eq!((shard.name(), shard.store().revision()), ("fed", 10));
+    assert_eq!((&**shard.name(), shard.store().revision()), ("fed", 10));
     let stored = shard.get(&ours.kind, "a", "m").expect("it was loaded");
     assert_eq!(stored.version().revision(), 5);
     let gone = fed.apply("fed", &Change::delete(&stored), 12).expect("it was there");

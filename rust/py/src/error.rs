@@ -14,6 +14,8 @@ create_exception!(_native, MissingError, PyException, "No object of that key exi
 create_exception!(_native, ConflictError, PyException, "The object stands at another revision: the current one.");
 create_exception!(_native, ExpiredError, PyException, "The history no longer reaches back so far: asked, oldest.");
 create_exception!(_native, FutureError, PyException, "The revision has not been reached: asked, current.");
+create_exception!(_native, RefusedError, PyException, "A log refuses a write: kind of refusal, why.");
+create_exception!(_native, DataError, PyException, "A file or folder of a log cannot be used: one line that names it.");
 create_exception!(_native, EvaluationError, PyException, "An expression has no result.");
 create_exception!(_native, ConversionError, PyException, "An object is not known in a version: kind of error, why.");
 

@@ -23,17 +23,26 @@ pub(crate) fn storage_grows(draft: &Draft, old: &Stored) -> Fallible<bool> {
     Ok(write::storage_grows(&draft.0.lock(), &old.0)?)
 }
 
+/// The new usage of quotas by their indexes, the reason of a refusal, and whether that is a Forbidden.
+type Charged = (write::Used, Option<String>, bool);
+
 #[pyfunction]
 pub(crate) fn quota_charge(
     draft: &Draft,
     old: Option<&Stored>,
     resource: (String, String, String),
     quotas: Vec<PyRef<'_, Stored>>,
-) -> Fallible<(write::Used, Option<String>)> {
+    limited: &[u8],
+) -> Fallible<Charged> {
     let (group, plural, subresource) = &resource;
     let quotas = quotas.iter().map(|quota| &quota.0);
-    let charged = write::quota_charge(&draft.0.lock(), old.map(|o| &o.0), (group, plural, subresource), quotas)?;
-    Ok(charged.map_or_else(|why| (Vec::new(), Some(why)), |changed| (changed, None)))
+    let resource = (group.as_str(), plural.as_str(), subresource.as_str());
+    let charged = write::quota_charge(&draft.0.lock(), old.map(|o| &o.0), resource, quotas, limited)?;
+    Ok(match charged {
+        Ok(changed) => (changed, None, false),
+        Err(write::Refusal::Forbidden(why)) => (Vec::new(), Some(why), true),
+        Err(write::Refusal::Internal(why)) => (Vec::new(), Some(why), false),
+    })
 }
 
 #[pyfunction]

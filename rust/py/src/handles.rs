@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hydrofoil_engine::kind::{self, ObjectKind};
-use hydrofoil_engine::{Shard as EngineShard, View as EngineView, read, stored, watch, write};
+use hydrofoil_engine::{Shard as EngineShard, Signal, View as EngineView, read, stored, watch, write};
 use hydrofoil_store as store;
 use hydrofoil_types as types;
 use parking_lot::Mutex;
@@ -95,6 +95,17 @@ pub(crate) struct View(pub(crate) EngineView<Bytes>);
 /// The log of a view without an external source.
 #[pyclass(frozen)]
 pub(crate) struct Local(pub(crate) store::Local);
+
+/// The log of a view on a disk, and the signal that it gives when there are outcomes.
+#[pyclass(frozen)]
+pub(crate) struct Durable(pub(crate) hydrofoil_log::Log<Arc<dyn ObjectKind>>, pub(crate) Arc<Signal>);
+
+/// The log of a view in etcd, and the signal that it gives when there are outcomes or events.
+#[pyclass(frozen)]
+pub(crate) struct Etcd(pub(crate) hydrofoil_etcd::Log, pub(crate) Arc<Signal>);
+/// The encryption of objects at rest.
+#[pyclass(frozen)]
+pub(crate) struct Encryption(pub(crate) Arc<hydrofoil_encryption::Transformers>);
 
 /// The state of all objects of a server at one moment.
 #[pyclass(frozen)]

@@ -5,9 +5,13 @@
 mod admission;
 mod catalog;
 mod change;
+mod client;
 mod clock;
 mod draft;
+mod durable;
+mod encryption;
 mod error;
+mod etcd;
 mod expression;
 mod frame;
 mod functions;
@@ -29,14 +33,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _native {
     #[pymodule_export]
     use crate::{
-        error::{ApplyConflictError, ConflictError, ConversionError, DecodeError},
-        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError},
+        client::{ClientError, ClientRun, ClientTarget},
+        durable::{data_backup, data_check, data_compact, data_export, data_restore},
+        error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
+        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},
         handles::{
-            Catalog, Change, Checkpoint, Clock, Document, Draft, Expression, Expressions, Lifecycle, ListCursor, Local,
-            ObjectMeta, Reindexed,
+            Catalog, Change, Checkpoint, Clock, Document, Draft, Durable, Encryption, Etcd, Expression, Expressions,
+            Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},

@@ -17,6 +17,11 @@ impl ListCursor {
         self.0.revision()
     }
 
+    #[getter]
+    fn returned(&self) -> u64 {
+        self.0.returned()
+    }
+
     fn cheap(&self) -> bool {
         self.0.is_cheap()
     }

@@ -42,3 +42,15 @@ def test_the_port_of_a_service_is_443_unless_it_is_given() -> None:
     assert found.url == "https://gone.a.svc:443/?timeout=30s"
     with pytest.raises(Unreachable, match='service "gone" not found'):
         found.connect(SERVICES)
+
+
+@pytest.mark.parametrize(
+    ("path", "requested"),
+    [("//failing", "/failing"), ("/a/", "/a"), ("/a//b/../c/.", "/a/c"), ("", "/"), ("/", "/")],
+)
+def test_a_path_is_requested_as_client_go_does(path: str, requested: str) -> None:
+    """envtest makes `https://host//path` of a service's path."""
+    found = Endpoint({"url": f"https://e.com{path}"}, 5)
+    assert found.url == f"https://e.com{requested}?timeout=5s"
+    service = {"namespace": "a", "name": "hook", "path": path}
+    assert Endpoint({"service": service}, 5).url == f"https://hook.a.svc:443{requested}?timeout=5s"

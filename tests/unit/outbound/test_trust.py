@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import ssl
+from pathlib import Path
 
 import aiohttp
 import pytest
 from aiohttp.client_reqrep import ConnectionKey
 
+from hydrofoil import engine
+from hydrofoil.clock import Clock
 from hydrofoil.outbound.trust import Trust, Unreachable, bundle_problem, reason
 
 KEY = ConnectionKey("a.svc", 443, True, True, None, None, None)
@@ -67,3 +71,30 @@ def test_any_certificate_is_accepted_on_demand_only() -> None:
     assert Trust(insecure=True).context().verify_mode is ssl.CERT_NONE
     strict = Trust().context()
     assert strict.verify_mode is ssl.CERT_REQUIRED and strict.check_hostname
+
+
+def shaken(client: ssl.SSLContext, server: ssl.SSLContext) -> None:
+    """Shake hands in memory. Raise SSLError."""
+    pipes = [ssl.MemoryBIO() for _ in range(2)]
+    sides = [client.wrap_bio(pipes[0], pipes[1], server_hostname="localhost")]
+    sides.append(server.wrap_bio(pipes[1], pipes[0], server_side=True))
+    for _ in range(4):
+        for side in sides:
+            with contextlib.suppress(ssl.SSLWantReadError):
+                side.do_handshake()
+    assert sides[0].getpeercert()
+
+
+@pytest.mark.parametrize("anchor", ["authority", "own"])
+def test_every_trusted_certificate_ends_a_chain(tmp_path: Path, anchor: str) -> None:
+    """envtest gives its webhooks' own certificate as `caBundle`, which Go accepts."""
+    now = int(Clock().seconds())
+    authority, secret = engine.new_authority(now)
+    own, key = engine.new_certificate(secret.encode(), ["localhost"], None, now)
+    (tmp_path / "pair.pem").write_text(own + key)
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(tmp_path / "pair.pem")
+    shaken(Trust(ca=(authority if anchor == "authority" else own).encode()).context(), server)
+    other, _ = engine.new_authority(now)
+    with pytest.raises(ssl.SSLCertVerificationError):
+        shaken(Trust(ca=other.encode()).context(), server)

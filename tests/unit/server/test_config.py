@@ -5,20 +5,20 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from tools.reference import reference
+from tools.reference import of_flags
 
-from hydrofoil.cli.flags import parsed
+from hydrofoil.cli.serve import COMMAND
 from hydrofoil.options import flags
 from hydrofoil.server.config import ROOMS, Config
 from tests.conftest import ROOT
 
 
 def test_the_reference_is_that_of_the_flags() -> None:
-    assert (ROOT / "docs" / "flags.md").read_text() == reference(), "make docs"
+    assert (ROOT / "docs" / "reference" / "flags.md").read_text() == of_flags(), "make docs"
 
 
 def test_a_command_line_without_flags_is_the_default() -> None:
-    assert Config(**parsed(["serve"])) == Config()
+    assert Config(**COMMAND.settings(COMMAND.make_context("serve", []))[0]) == Config()
 
 
 def test_settings_are_frozen() -> None:

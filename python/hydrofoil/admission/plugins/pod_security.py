@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 import orjson
@@ -11,6 +11,7 @@ from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.pod_security.checks import containers, detail, findings
+from hydrofoil.admission.pod_security.configuration import configured
 from hydrofoil.admission.pod_security.policy import LEVELS, PREFIX, Policy, Standard, policy
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.objects import Objects
@@ -36,14 +37,18 @@ MOST_PODS = 3000
 
 ENFORCED = PREFIX + "enforce-policy"
 """The annotation of an audit record with the standard that a pod was held to."""
+EXEMPTED = PREFIX + "exempt"
+"""The annotation of an audit record with the reason why a pod was held to none."""
 ALLOWED = str(Standard())
 
 
 class PodSecurity(Plugin):
     """Check pods by the labels of their namespace."""
 
-    def __init__(self, objects: Objects) -> None:
+    def __init__(self, objects: Objects, given: Mapping[str, Any] | None = None) -> None:
+        """Take the configuration of the plug-in. Raise ValueError with one line."""
         self._objects = objects
+        self._configured = configured(given or {})
         found = objects.catalog.find("", "v1", "namespaces")
         self._namespaces = None if found is None else (objects.collection(found), found.native)
 
@@ -65,8 +70,11 @@ class PodSecurity(Plugin):
         if kind == ("", "namespaces"):
             return self._namespace(a)
         path = TEMPLATES[kind]
+        if exemption := self._exempt(a):
+            a.annotate(EXEMPTED, exemption)
+            return None
         asked = self._policy(a.namespace)
-        if asked is None or asked.idle:
+        if asked.idle:
             if not path:
                 a.annotate(ENFORCED, ALLOWED)
             return None
@@ -81,6 +89,9 @@ class PodSecurity(Plugin):
         if not path and a.old is not None and not _significant(pod["spec"], orjson.loads(a.old.json)["spec"]):
             return None
         meta, spec = pod.get("metadata") or {}, pod.get("spec") or {}
+        if spec.get("runtimeClassName") in self._configured.runtime_classes:
+            a.annotate(EXEMPTED, "runtimeClass")
+            return None
         if a.audit is not None:
             _record(a, asked, meta, spec, enforced=not path)
         if not path and (found := findings(asked.enforce, meta, spec)):
@@ -90,24 +101,37 @@ class PodSecurity(Plugin):
             a.warn(_would(asked.warn, found))
         return None
 
-    def _policy(self, namespace: str) -> Policy | None:
-        """Return the policy of a namespace, None for one without any label of it: all is allowed."""
+    def _exempt(self, a: Attributes) -> str:
+        """Return why no policy concerns a request; empty if one does."""
+        if a.namespace in self._configured.namespaces:
+            return "namespace"
+        return "user" if a.user.name in self._configured.usernames else ""
+
+    def _policy(self, namespace: str) -> Policy:
+        """Return the policy of a namespace."""
+        default = self._configured.default
         if self._namespaces is None:
-            return None
+            return default
         collection, native = self._namespaces
         stored = collection.get(native, "", namespace)
-        if stored is None:
-            return None
         # Most namespaces have no such label.
-        return policy(_labels(text)) if PREFIX.encode() in (text := stored.json) else None
+        if stored is None or PREFIX.encode() not in (text := stored.json):
+            return default
+        return policy(_labels(text), default)
 
     def _namespace(self, a: Attributes) -> Awaitable[None] | None:
-        asked = policy(orjson.loads(a.object.get(["metadata", "labels"]) or b"{}"))
-        before = policy(_labels(a.old.json)) if a.old is not None else Policy()
+        default = self._configured.default
+        asked = policy(orjson.loads(a.object.get(["metadata", "labels"]) or b"{}"), default)
+        before = policy(_labels(a.old.json), default) if a.old is not None else Policy()
         name = a.object.metadata().name
         if asked.causes and (a.old is None or asked.causes != before.causes):
             raise errors.invalid("", "Namespace", name, asked.causes)
         new, was = asked.enforce, before.enforce
+        if name in self._configured.namespaces:
+            if not asked.idle and asked != default:
+                text = f"and the policy ({asked.compact()}) will be ignored"
+                a.warn(f'namespace "{name}" is exempt from Pod Security, {text}')
+            return None
         if a.old is None or new == was or new.level == "privileged":
             return None
         if new.minor == was.minor and LEVELS.index(new.level) <= LEVELS.index(was.level):

@@ -10,8 +10,9 @@ from hydrofoil.errors import Cause, quoted
 LEVELS = ("privileged", "baseline", "restricted")
 """From the least restrictive to the most restrictive."""
 PREFIX = "pod-security.kubernetes.io/"
+MODES = ("enforce", "audit", "warn")
 LATEST = -1
-_VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
+VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
 
 
 @dataclass(slots=True, frozen=True)
@@ -40,14 +41,23 @@ class Policy:
         """Report whether all is allowed (`FullyPrivileged`); errors in the labels are still recorded."""
         return not self.causes and self.enforce.level == self.audit.level == self.warn.level == "privileged"
 
+    def compact(self) -> str:
+        """Return the standards that restrict anything, in one line (`CompactString`)."""
+        shown = ((mode, getattr(self, mode)) for mode in MODES)
+        return ", ".join(f"{mode}={standard}" for mode, standard in shown if standard.level != "privileged")
 
-def policy(labels: dict[str, str]) -> Policy:
-    """Return the policy of a namespace (`PolicyToEvaluate`)."""
+
+NO_DEFAULT = Policy()
+
+
+def policy(labels: dict[str, str], default: Policy = NO_DEFAULT) -> Policy:
+    """Return the policy of a namespace, where its labels leave out parts the default (`PolicyToEvaluate`)."""
     causes: list[Cause] = []
     found: dict[str, Standard] = {}
     wrong: set[str] = set()
-    for mode in ("enforce", "audit", "warn"):
-        level, minor = "privileged", LATEST
+    for mode in MODES:
+        base: Standard = getattr(default, mode)
+        level, minor = base.level, base.minor
         given = labels.get(PREFIX + mode)
         if given is not None:
             level = given
@@ -56,8 +66,10 @@ def policy(labels: dict[str, str]) -> Policy:
                 wrong.add(mode)
                 level = "restricted" if mode == "enforce" else "privileged"
         version = labels.get(f"{PREFIX}{mode}-version")
-        if version is not None and version != "latest":
-            match = _VERSION.fullmatch(version)
+        if version == "latest":
+            minor = LATEST
+        elif version is not None:
+            match = VERSION.fullmatch(version)
             if match:
                 minor = int(match[1])
             else:

@@ -6,6 +6,7 @@ server.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,6 +39,8 @@ MESSAGES: Mapping[int, str] = {
     504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 }
 """Client-go's words for a status (apimachinery `api/errors.NewGenericServerResponse`)."""
+RETRIES = 10
+"""The most times that a call is repeated because its answer asks for that (client-go `rest/with_retry.go`)."""
 NO_RESPONSE = "received invalid webhook response: webhook response was absent"
 
 
@@ -86,24 +89,28 @@ class Calls:
         headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
         if authorization:
             headers["Authorization"] = authorization
-        where = ""
+        where, retries = "", 0
         try:
-            url = endpoint.connect(self._services)
-            where = urlsplit(url).netloc
-            async with (
-                connections.call() as session,
-                session.post(
-                    url,
-                    data=body,
-                    headers=headers,
-                    server_hostname=endpoint.host,
-                    allow_redirects=False,
-                    timeout=aiohttp.ClientTimeout(total=hook.seconds),
-                ) as answer,
-            ):
-                status, kind = answer.status, answer.headers.get("Content-Type", "")
-                data = await bounds.read(answer, OBJECT)
+            async with asyncio.timeout(hook.seconds):
+                while True:
+                    url = endpoint.connect(self._services)
+                    where = urlsplit(url).netloc
+                    async with (
+                        connections.call() as session,
+                        session.post(
+                            url, data=body, headers=headers, server_hostname=endpoint.host, allow_redirects=False
+                        ) as answer,
+                    ):
+                        status, kind = answer.status, answer.headers.get("Content-Type", "")
+                        pause = later(status, answer.headers.get("Retry-After", ""))
+                        data = await bounds.read(answer, OBJECT)
+                    if pause is None or retries == RETRIES:
+                        break
+                    retries += 1
+                    await asyncio.sleep(pause)
         except TimeoutError:
+            if retries:
+                raise CallFailed("failed to call webhook: context deadline exceeded") from None
             raise _failed(endpoint, "context deadline exceeded") from None
         except (Unreachable, bounds.TooLarge) as e:
             raise _failed(endpoint, str(e)) from None
@@ -121,6 +128,13 @@ class Calls:
             return await bounds.decoded(data)
         except orjson.JSONDecodeError as e:
             raise CallFailed(f"failed to call webhook: couldn't get version/kind; json parse error: {e}") from None
+
+
+def later(status: int, given: str) -> int | None:
+    """Return the seconds after which an answer asks to be called again, by its Retry-After; None if it does not."""
+    if not (status == 429 or status >= 500):
+        return None
+    return int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
 
 
 def _failed(endpoint: Endpoint, why: str) -> CallFailed:

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
+from hydrofoil.clock import stopwatch
+from hydrofoil.counting import Histogram
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.request import Incoming, User
@@ -13,16 +15,29 @@ from hydrofoil.request import Incoming, User
 Login = Callable[[Incoming], User | Awaitable[User]]
 
 
+FINE = (0.0001, 0.0003, 0.001, 0.002, 0.003, 0.004, 0.008, 0.01, 0.016, 0.03, 0.032, 0.064, 0.1, 0.128, 0.256, 0.3)
+COARSE = (0.512, 1.0, 1.024, 2.048, 4.096, 5.0, 8.192, 10.0, 15.0, 16.384, 30.0)
+TIMES = FINE + COARSE
+"""The buckets of durations of logins and decisions, and of filters, together (`authenticationLatency`)."""
+
+
 class Attempts:
-    """The numbers of logins by result, and of requests by user; plain integers, since each request counts."""
+    """The logins by result, and the numbers of requests by user."""
 
     def __init__(self) -> None:
-        self.success = self.failure = 0
+        self.success, self.failure = Histogram(TIMES), Histogram(TIMES)
+        """The durations in seconds."""
         self.users: dict[str, int] = {}
 
-    def count(self, user: User) -> None:
+    def copy(self) -> Attempts:
+        """Return the present state."""
+        found = Attempts()
+        found.success, found.failure, found.users = self.success.copy(), self.failure.copy(), self.users.copy()
+        return found
+
+    def count(self, user: User, seconds: float) -> None:
         """Count a request of a user; all users without a name of upstream's list count as one."""
-        self.success += 1
+        self.success.observe(seconds)
         name = user.name if user.name in NAMED else "other"
         self.users[name] = self.users.get(name, 0) + 1
 
@@ -46,14 +61,15 @@ def authentication(login: Login, failed: Filter | None = None, attempts: Attempt
     counted = attempts or Attempts()
 
     def identify(context: Context, inner: Handler) -> Awaitable[Answer]:
+        begun = stopwatch()
         try:
             found = login(context)
         except errors.ApiError as e:
-            counted.failure += 1
+            counted.failure.observe(stopwatch() - begun)
             return _refused(context, e, failed)
         if not isinstance(found, User):
             return _waiting(context, inner, found, failed, counted)
-        counted.count(found)
+        counted.count(found, stopwatch() - begun)
         context.caller = context.user = found
         return inner(context)
 
@@ -63,11 +79,12 @@ def authentication(login: Login, failed: Filter | None = None, attempts: Attempt
 async def _waiting(
     context: Context, inner: Handler, login: Awaitable[User], failed: Filter | None, counted: Attempts
 ) -> Answer:
+    begun = stopwatch()
     try:
         context.caller = context.user = await login
-        counted.count(context.user)
+        counted.count(context.user, stopwatch() - begun)
     except errors.ApiError as e:
-        counted.failure += 1
+        counted.failure.observe(stopwatch() - begun)
         return await _refused(context, e, failed)
     return await inner(context)
 

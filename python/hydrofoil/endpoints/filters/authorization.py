@@ -5,33 +5,66 @@ from __future__ import annotations
 from collections.abc import Awaitable
 
 from hydrofoil.answer import Answer, plain
+from hydrofoil.clock import stopwatch
+from hydrofoil.counting import Histogram
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.filters.authentication import TIMES
 from hydrofoil.errors import quoted
 from hydrofoil.request import ALLOWED, ALWAYS_ALLOW, Authorizer, Verdict, refusal
 
 UNSAFE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def authorization(authorizer: Authorizer, others: Authorizer) -> Filter:
+class Decisions:
+    """The decisions by result (apiserver `pkg/endpoints/filters/metrics.go`)."""
+
+    def __init__(self) -> None:
+        self.seconds = {result: Histogram(TIMES) for result in ("allowed", "denied", "no-opinion", "error")}
+        """The durations."""
+        self.waived = 0
+        """The number of requests that were allowed without a look, since every caller may do everything."""
+
+    def copy(self) -> Decisions:
+        """Return the present state."""
+        found = Decisions()
+        found.seconds, found.waived = {result: row.copy() for result, row in self.seconds.items()}, self.waived
+        return found
+
+    def count(self, verdict: Verdict, seconds: float) -> None:
+        """Count a decision."""
+        if verdict.allowed:
+            result = "allowed"
+        else:
+            result = "error" if verdict.error else "denied" if verdict.denied else "no-opinion"
+        self.seconds[result].observe(seconds)
+
+
+def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisions | None = None) -> Filter:
     """Answer 403 where the user lacks the right (`WithAuthorization`); `others` decides on users acted as."""
+    counted = decisions or Decisions()
 
     def decide(context: Context, inner: Handler) -> Awaitable[Answer]:
+        begun = stopwatch()
         verdict = authorizer.authorize(context.user, context.info)
         if not isinstance(verdict, Verdict):
-            return _waiting(context, inner, verdict)
+            return _waiting(context, inner, verdict, counted)
+        counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
             context.audit.decided(verdict)
         return inner(context) if verdict.allowed else _refused(context, verdict)
 
     def decide_on_others(context: Context, inner: Handler) -> Awaitable[Answer]:
         if context.user is context.caller:
+            counted.waived += 1
             if context.audit is not None:
                 context.audit.decided(ALLOWED)
             return inner(context)
+        begun = stopwatch()
         verdict = others.authorize(context.user, context.info)
         if not isinstance(verdict, Verdict):
-            return _waiting(context, inner, verdict)
+            return _waiting(context, inner, verdict, counted)
+        counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
             context.audit.decided(verdict)
         return inner(context) if verdict.allowed else _refused(context, verdict)
@@ -39,8 +72,10 @@ def authorization(authorizer: Authorizer, others: Authorizer) -> Filter:
     return decide_on_others if authorizer is ALWAYS_ALLOW else decide
 
 
-async def _waiting(context: Context, inner: Handler, waits: Awaitable[Verdict]) -> Answer:
+async def _waiting(context: Context, inner: Handler, waits: Awaitable[Verdict], counted: Decisions) -> Answer:
+    begun = stopwatch()
     verdict = await waits
+    counted.count(verdict, stopwatch() - begun)
     if context.audit is not None:
         context.audit.decided(verdict)
     return await inner(context) if verdict.allowed else await _refused(context, verdict)

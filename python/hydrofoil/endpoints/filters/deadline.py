@@ -11,11 +11,11 @@ from hydrofoil.endpoints import params, respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 
 
-def deadline(seconds: float) -> Filter:
+def deadline(seconds: float, *, asks: bool = False) -> Filter:
     """Answer 504 to a request that exceeds the limit of client or server, and 400 to an invalid `timeout`.
 
     A long-running request has a deadline only if it sets one; watches read their own
-    (`WithRequestDeadline`, `WithTimeoutForNonLongRunningRequests`).
+    (`WithRequestDeadline`, `WithTimeoutForNonLongRunningRequests`). `asks`: answers may wait for another process.
     """
 
     def limit(context: Context, inner: Handler) -> Awaitable[Answer]:
@@ -31,8 +31,9 @@ def deadline(seconds: float) -> Filter:
         if asked is None and info.lasting:
             return inner(context)
         context.allowed = asked or seconds
-        if asked is None and context.request.content.is_eof():
-            # A received request is answered at once; only one whose body is still arriving waits.
+        if asked is None and context.request.content.is_eof() and not asks:
+            # A received request is answered at once; only one whose body is still arriving waits, or one for which
+            # another process is asked.
             return inner(context)
         return _limited(context, inner)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 
 import orjson
 
 from hydrofoil import engine, errors
-from hydrofoil.answer import Answer, Piece, Sink
+from hydrofoil.answer import Answer, Outcome, Piece, Sink
 from hydrofoil.apis.scheme import package
 from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints import respond
@@ -17,6 +18,7 @@ from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
 from hydrofoil.engine import ListCursor
 from hydrofoil.pool import LARGE, run
+from hydrofoil.storage.collection import Uses
 from hydrofoil.storage.errors import Expired, Future
 from hydrofoil.watch import expired
 
@@ -101,9 +103,11 @@ async def list_(context: Context) -> Answer:
     if context.audit is not None and context.audit.wants_response:
         await record(context, options, context.audit)
     if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
+        context.at_end(partial(used, context.collection.uses, cursor))
         return await rewritten(context, cursor, limit)
     if respond.wants_gzip(context) and await run(cursor.exceeds, respond.GZIP_ABOVE, pooled=not cursor.cheap()):
         cursor = cursor.packed()
+    context.at_end(partial(used, context.collection.uses, cursor))
     begin, end = await ends(context, cursor, limit)
     parts = [cursor.open(begin)]
     size = 0
@@ -117,6 +121,12 @@ async def list_(context: Context) -> Answer:
         parts += more
         size += sum(map(len, more))
     return stream(context, cursor, parts, end)
+
+
+def used(uses: Uses, cursor: ListCursor, _outcome: Outcome) -> None:
+    """Count a list, and its objects."""
+    uses.lists += 1
+    uses.returned += cursor.returned
 
 
 async def record(context: Context, options: ListOptions, event: AuditEvent) -> None:

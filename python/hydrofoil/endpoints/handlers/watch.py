@@ -67,6 +67,7 @@ def named(context: Context, fields: str) -> str:
 async def open_watcher(context: Context, options: ListOptions, *, framed: bool) -> tuple[int, Watcher | None, bytes]:
     """Return a watcher, or the ERROR event, if any, that is the whole stream."""
     chosen = selector(context, options.labels, options.fields)
+    context.collection.check_readable()
     token = context.hub.token()
     if context.accepted.transform == "PartialObjectMetadataList":
         # A list is not an event: upstream opens the stream and ends it.

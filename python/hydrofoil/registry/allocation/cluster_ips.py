@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -10,9 +10,11 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.clock import Chance
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.registry.allocation.ranges import Addresses, Full, Refused
+from hydrofoil.registry.allocation.ranges import TAKEN, Addresses, Full, Refused, canonical
 
 Spec = dict[str, Any]
+Keep = Callable[[str], Awaitable[bool]]
+"""Record an address, before a service has it; False if it is in use."""
 OTHER = {"IPv4": "IPv6", "IPv6": "IPv4"}
 PREFER, REQUIRE, SINGLE = "PreferDualStack", "RequireDualStack", "SingleStack"
 
@@ -20,8 +22,9 @@ PREFER, REQUIRE, SINGLE = "PreferDualStack", "RequireDualStack", "SingleStack"
 class ClusterIPs:
     """The ranges of a cluster by family; the first is that of the default family."""
 
-    def __init__(self, networks: str, chance: Chance) -> None:
-        ranges = [Addresses(network, chance) for network in networks.split(",")]
+    def __init__(self, networks: str, chance: Chance, present: Callable[[str], bool] = lambda _: False) -> None:
+        """`present` reports whether an IPAddress object exists."""
+        ranges = [Addresses(network, chance, present) for network in networks.split(",")]
         self.families: dict[str, Addresses] = {r.family: r for r in ranges}
         self.default = ranges[0].family
 
@@ -101,7 +104,9 @@ class ClusterIPs:
                 found.append(cause("spec.ipFamilyPolicy", spec["ipFamilyPolicy"], text))
         return found
 
-    def allocate(self, spec: Spec, before: Spec, name: str, taken: list[str], *, dry_run: bool) -> None:
+    async def allocate(
+        self, spec: Spec, before: Spec, name: str, keep: Keep, taken: list[str], *, dry_run: bool
+    ) -> None:
         """Allocate the addresses that a service lacks (`allocClusterIPs`, `updateClusterIPs`).
 
         Each is added to `taken` at once. Raise ApiError.
@@ -119,27 +124,50 @@ class ClusterIPs:
         ips: list[str] = list(spec.get("clusterIPs") or ())
         ips += [""] * (len(families) - len(ips))
         for i in wanted:
-            given = ips[i]
-            ips[i] = self._one(self.families[families[i]], ips, i, name, dry_run=dry_run)
-            if not (given and dry_run):
-                # A dry run only checks a given address.
-                taken.append(ips[i])
+            addresses = self.families[families[i]]
+            if dry_run:
+                ips[i] = self._guess(addresses, ips, i, name)
+            else:
+                ips[i] = await self._one(addresses, ips, i, name, keep, taken)
         spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
 
     @staticmethod
-    def _one(addresses: Addresses, ips: list[str], i: int, name: str, *, dry_run: bool) -> str:
+    def _guess(addresses: Addresses, ips: list[str], i: int, name: str) -> str:
+        """Check a given address, or return one that stands for a free one."""
+        if not ips[i]:
+            return addresses.guess()
+        try:
+            addresses.claim(ips[i], dry_run=True)
+        except Refused as e:
+            raise _refusal(name, ips, ips[i], e) from None
+        return ips[i]
+
+    @staticmethod
+    async def _one(addresses: Addresses, ips: list[str], i: int, name: str, keep: Keep, taken: list[str]) -> str:
         given = ips[i]
         try:
-            if not given:
-                return addresses.free()
-            addresses.claim(given, dry_run=dry_run)
+            while True:
+                if given:
+                    addresses.claim(given, dry_run=False)
+                found = given or addresses.free()
+                taken.append(found)
+                if await keep(str(canonical(found))):
+                    return found
+                # Another server was faster.
+                taken.remove(found)
+                addresses.release([found])
+                if given:
+                    raise Refused(TAKEN.format("IP"))
         except Full as e:
             text = f'Internal error occurred: failed to allocate a serviceIP for Service "{name}": {e}'
             raise errors.ApiError(500, "InternalError", text) from None
         except Refused as e:
-            text = f"failed to allocate IP {given}: {e}"
-            raise errors.invalid("", "Service", name, [cause("spec.clusterIPs", ips, text)]) from None
-        return given
+            raise _refusal(name, ips, given, e) from None
+
+
+def _refusal(name: str, ips: list[str], given: str, why: Refused) -> errors.ApiError:
+    text = f"failed to allocate IP {given}: {why}"
+    return errors.invalid("", "Service", name, [cause("spec.clusterIPs", ips, text)])
 
 
 def matches(spec: Spec, before: Spec) -> bool:

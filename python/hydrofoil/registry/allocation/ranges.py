@@ -6,10 +6,11 @@ Uses are counted: by the service that holds an entry, and by the write that is a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from hydrofoil.clock import Chance
+from hydrofoil.registry.allocation.networks import Network
 
 TAKEN = "provided {} is already allocated"
 
@@ -30,64 +31,76 @@ def canonical(text: str) -> IPv4Address | IPv6Address:
 
 
 class Addresses:
-    """The cluster IPs of one network (`pkg/registry/core/service/ipallocator`)."""
+    """The cluster IPs of one family (`pkg/registry/core/service/ipallocator`).
 
-    def __init__(self, network: str, chance: Chance) -> None:
+    `present` reports whether an IPAddress object has the name: it is in use, also if a user made the object.
+    """
+
+    def __init__(self, network: str, chance: Chance, present: Callable[[str], bool] = lambda _: False) -> None:
         self._chance = chance
-        self.network = ip_network(network)
+        self._own = Network(network)
+        self._present = present
+        self.network = self._own.network
         self.family = f"IPv{self.network.version}"
-        self._first = int(self.network.network_address) + 1
-        # There is no broadcast address in IPv6.
-        self._last = int(self.network.broadcast_address) - (self.network.version == 4)
-        self._taken: Counter[IPv4Address | IPv6Address] = Counter()
+        self.further: Callable[[], Sequence[Network]] = lambda: ()
+        """Return the networks of objects; the own one is among them, or is not needed there."""
+        self._taken: Counter[int] = Counter()
+
+    def guess(self) -> str:
+        """Return the address that stands for a free one in a dry run."""
+        return str(self.network.network_address)
 
     def free(self) -> str:
-        """Allocate a free address. Raise Refused if none is left."""
-        kind = type(self.network.network_address)
-        for _ in range(64):
-            ip = kind(self._first + self._chance.below(self._last - self._first + 1))
-            if ip not in self._taken:
-                self._taken[ip] = 1
-                return str(ip)
-        # In a range with this share in use, one of the first free ones is found soon.
-        for number in range(self._first, self._last + 1):
-            ip = kind(number)
-            if ip not in self._taken:
-                self._taken[ip] = 1
-                return str(ip)
+        """Allocate a free address. Raise Full if none is left."""
+        tried = {self._own.network}
+        for network in (self._own, *self.further()):
+            if network is not self._own and network.network in tried:
+                continue
+            tried.add(network.network)
+            for first, last in network.bands():
+                for number in self._candidates(first, last):
+                    if number not in self._taken and not self._present(str(network.kind(number))):
+                        self._taken[number] = 1
+                        return str(network.kind(number))
         raise Full("range is full")
+
+    def _candidates(self, first: int, last: int) -> Iterator[int]:
+        """Yield some addresses at random, then each: where most are in use, a free one is found soon, too."""
+        for _ in range(64):
+            yield first + self._chance.below(last - first + 1)
+        yield from range(first, last + 1)
 
     def claim(self, text: str, *, dry_run: bool) -> None:
         """Allocate a given address; a dry run only checks that it is in the range. Raise Refused."""
         address = canonical(text)
-        within = address.version == self.network.version and self._first <= int(address) <= self._last
+        same, number = address.version == self.network.version, int(address)
         if dry_run:
-            if not within:
+            if not (same and number in self._own):
                 valid = f"The range of valid IPs is {self.network}"
                 raise Refused(f"the provided IP ({address}) is not in the valid range. {valid}")
             return
-        if not within:
+        if not (same and (number in self._own or any(number in network for network in self.further()))):
             # No range of the cluster contains it.
             raise Refused("the provided network does not match the current range")
-        if address in self._taken:
+        if number in self._taken or self._present(str(address)):
             raise Refused(TAKEN.format("IP"))
-        self._taken[address] = 1
+        self._taken[number] = 1
 
     def hold(self, addresses: Iterable[str]) -> None:
         """Count the addresses of a service, in the range or not."""
         for text in addresses:
             if text != "None":
-                self._taken[canonical(text)] += 1
+                self._taken[int(canonical(text))] += 1
 
     def release(self, addresses: Iterable[str]) -> None:
         """Release addresses; one is free when nothing uses it any more."""
         for text in addresses:
             if text != "None":
-                address = canonical(text)
-                if self._taken[address] < 2:
-                    del self._taken[address]
+                number = int(canonical(text))
+                if self._taken[number] < 2:
+                    del self._taken[number]
                 else:
-                    self._taken[address] -= 1
+                    self._taken[number] -= 1
 
 
 class Ports:
@@ -109,6 +122,15 @@ class Ports:
         self._take(port)
         return port
 
+    def taken(self) -> Iterable[int]:
+        """Return the ports in use, by services and by writes."""
+        return self._taken.keys()
+
+    @staticmethod
+    def guess(taken: Sequence[int]) -> int:
+        """Return the port that stands for a free one in a dry run that chose others already (`operation.go`)."""
+        return max(taken, default=32768) + 1
+
     def _take(self, port: int) -> None:
         self._taken[port] += 1
         at = self._places.pop(port, None)
@@ -119,15 +141,16 @@ class Ports:
             self._free[at] = last
             self._places[last] = at
 
-    def claim(self, port: int, *, dry_run: bool) -> None:
-        """Allocate a given port; a dry run does not check the range. Raise Refused."""
+    def claim(self, port: int, *, dry_run: bool, among: Sequence[int] = ()) -> None:
+        """Allocate a given port; a dry run, which has chosen others already, only checks its use. Raise Refused."""
         if not dry_run and not self.low <= port <= self.high:
             raise Refused(
                 f"provided port is not in the valid range. The range of valid ports is {self.low}-{self.high}"
             )
-        if port in self._taken:
+        if port in self._taken or (dry_run and port in among):
             raise Refused(TAKEN.format("port"))
-        self._take(port)
+        if not dry_run:
+            self._take(port)
 
     def hold(self, ports: Iterable[int]) -> None:
         """Count the ports of a service, in the range or not."""

@@ -38,8 +38,9 @@ class Expiry:
         self._due: deque[Due] = deque()
         self._timer: Timer | None = None
         self._removals: set[asyncio.Task[Any]] = set()
-        self._direct = registry.storage.direct
-        self._resource = registry.catalog.find("", "v1", "events")
+        self._at_once = registry.storage.at_once
+        served = registry.catalog.find("", "v1", "events")
+        self._resource = None if registry.storage.leases else served
         if self._resource is not None:
             self._collection = registry.collection(self._resource)
             self._followed = Followed(self._collection, self._resource.native, self, hub)
@@ -84,7 +85,7 @@ class Expiry:
         if stored is None or stored.revision != due.revision:
             return
         work = self._collection.delete(stored)
-        if self._direct:
+        if self._at_once:
             # It completes within the call, so that what follows an advance of the clock sees it.
             with suppress(StopIteration, StorageError):
                 work.send(None)

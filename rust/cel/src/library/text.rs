@@ -8,14 +8,46 @@
 #![allow(clippy::indexing_slicing, reason = "numbers of nodes, arguments and tokens are given out by the parser")]
 #![allow(clippy::string_slice, reason = "it is cut at characters that were found there")]
 
-use regex::{Regex, RegexBuilder};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use hydrofoil_pattern::{Pattern, problem};
 
 use super::{Native, no_overload};
 use crate::value::{Fail, LARGEST, Out, Val, bounded};
 
-/// Return a compiled pattern of limited size.
-pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
-    RegexBuilder::new(text).size_limit(4 << 20).build().map_err(|why| why.to_string())
+/// The patterns that a thread keeps: those of a rule that runs for each object are compiled once.
+const KEPT: usize = 16;
+
+thread_local! {
+    /// The latest patterns, the latest first.
+    static RECENT: RefCell<Vec<Arc<Pattern>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Return a pattern, which is compiled when it is first used, or Go's error.
+pub(crate) fn pattern(text: &str) -> Result<Arc<Pattern>, String> {
+    RECENT.with_borrow_mut(|recent| {
+        if let Some(at) = recent.iter().position(|kept| kept.text() == text) {
+            let found = recent.remove(at);
+            recent.insert(0, Arc::clone(&found));
+            return Ok(found);
+        }
+        if let Some(why) = problem(text) {
+            return Err(why);
+        }
+        let made = Arc::new(Pattern::new(text));
+        recent.truncate(KEPT - 1);
+        recent.insert(0, Arc::clone(&made));
+        Ok(made)
+    })
+}
+
+/// Return the parts of a text that match a pattern, at most so many.
+fn parts<'t>(text: &'t str, by: &str, limit: usize) -> Result<Vec<&'t str>, Fail> {
+    let illegal = |why: &str| Fail::new(format!("Illegal regex: {why}"));
+    let by = pattern(by).map_err(|why| illegal(&why))?;
+    let found = by.parts(text).ok_or_else(|| illegal("the pattern is too large"))?;
+    Ok(found.take(limit).collect())
 }
 
 pub(crate) fn find(name: &str) -> Option<Native> {
@@ -33,14 +65,11 @@ pub(crate) fn find(name: &str) -> Option<Native> {
             _ => no_overload("endsWith", a),
         },
         "matches" => |a| match a {
-            [Val::Str(s), Val::Str(p)] => compiled(p).map(|p| Val::Bool(p.is_match(s))),
+            [Val::Str(s), Val::Str(p)] => compiled(p).map(|p| Val::Bool(p.matches(s))),
             _ => no_overload("matches", a),
         },
         "find" => |a| match a {
-            [Val::Str(s), Val::Str(p)] => {
-                let p = pattern(p).map_err(|why| Fail::new(format!("Illegal regex: {why}")))?;
-                Ok(Val::text(p.find(s).map_or("", |m| m.as_str())))
-            }
+            [Val::Str(s), Val::Str(p)] => Ok(Val::text(parts(s, p, 1)?.first().copied().unwrap_or_default())),
             _ => no_overload("find", a),
         },
         "findAll" => find_all,
@@ -99,7 +128,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
     })
 }
 
-fn compiled(text: &str) -> Result<Regex, Fail> {
+fn compiled(text: &str) -> Result<Arc<Pattern>, Fail> {
     pattern(text).map_err(Fail::new)
 }
 
@@ -114,9 +143,8 @@ fn find_all<'a>(a: &[Val<'a>]) -> Out<'a> {
         [Val::Str(s), Val::Str(p), Val::Int(n)] => (s, p, *n),
         _ => return no_overload("findAll", a),
     };
-    let p = pattern(p).map_err(|why| Fail::new(format!("Illegal regex: {why}")))?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    Ok(Val::list(p.find_iter(s).take(limit).map(|m| Val::text(m.as_str())).collect()))
+    Ok(Val::list(parts(s, p, limit)?.into_iter().map(Val::text).collect()))
 }
 
 fn split<'a>(a: &[Val<'a>]) -> Out<'a> {
@@ -204,4 +232,25 @@ pub(crate) fn position(s: &str, part: &str, from: Option<i64>, last: bool) -> Re
     let fits = |at: &usize| s[*at..].starts_with(&part);
     let found = if last { (0..=from.min(s.len())).rev().find(fits) } else { (from..s.len()).find(fits) };
     Ok(found.map_or(-1, |at| at as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, RECENT, parts, pattern};
+
+    #[test]
+    fn patterns_are_those_of_go() {
+        assert_eq!(parts("a:5000/b:v1", r":[\w][\w.-]{0,127}(\/)?", 9).ok(), Some(vec![":5000/", ":v1"]));
+        assert_eq!(parts("a b", r"\w", 1).ok(), Some(vec!["a"]));
+        assert!(pattern(r"^\d$").is_ok_and(|digit| digit.matches("3") && !digit.matches("٣")));
+        assert_eq!(pattern("(").err().as_deref(), Some("error parsing regexp: missing closing ): `(`"));
+    }
+
+    #[test]
+    fn only_the_latest_patterns_are_kept() {
+        for n in 0..3 * KEPT {
+            assert!(pattern(&format!("a{n}")).is_ok_and(|found| found.matches(&format!("a{n}"))));
+        }
+        RECENT.with_borrow(|recent| assert_eq!(recent.len(), KEPT));
+    }
 }

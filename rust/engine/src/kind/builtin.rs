@@ -15,7 +15,7 @@ use hydrofoil_types::{Causes, Resource, Schema, Timestamp, Value};
 
 use super::info::{labels, no_metadata};
 use super::{
-    Media, ObjectKind, Storage, Strategy, Table, Traits, TypeInfo, TypeMismatch, WebhookConversion, type_meta,
+    Media, ObjectKind, Storage, Strategy, Table, Traits, TypeInfo, TypeMismatch, WebhookConversion, shared, type_meta,
 };
 use crate::error::Result;
 
@@ -179,6 +179,20 @@ impl Storage for Builtin {
         let selectors = &self.info.resource.field_selectors;
         let fields = selectors.iter().map(|l| selectable::value(&self.info.kind, l, object)).collect();
         self.info.encode(object, labels(object), fields, self.fingerprint())
+    }
+
+    fn write_shared(&self, draft: &store::Draft) -> Result<Vec<u8>> {
+        match &self.storage {
+            Some(storage) => storage.write_shared(draft),
+            None => shared::encode(&self.info, &self.served, draft),
+        }
+    }
+
+    fn read_shared(&self, bytes: &[u8], now: Timestamp) -> Result<store::Draft> {
+        match &self.storage {
+            Some(storage) => storage.read_shared(bytes, now),
+            None => Ok(self.to_storage(&shared::decode(&self.info, &self.served, bytes, now)?)),
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl Catalog {
             self.0.resource(group, stored, plural)?
         };
         let schema = self.0.schema(&stored.type_name)?;
-        Some(Arc::new(Builtin::new(Arc::clone(stored), schema, None, Vec::new())))
+        Some(Arc::new(Builtin::new(Arc::clone(stored), schema, None, self.served(stored))))
     }
 
     /// Return the other served versions of a stored resource.

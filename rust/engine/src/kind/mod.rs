@@ -9,6 +9,7 @@ mod custom;
 mod decode;
 mod info;
 mod media;
+mod shared;
 mod traits;
 mod type_meta;
 
@@ -112,6 +113,13 @@ pub trait Storage {
     fn fields(&self, version: &Version) -> Box<[SmolStr]> {
         version.fields().into()
     }
+
+    /// Return the bytes of a stored object in a store that other API servers use as well: those of kube-apiserver.
+    fn write_shared(&self, draft: &store::Draft) -> Result<Vec<u8>>;
+
+    /// Return the object of such bytes in its stored form. Defaults that they lack are set, as upstream does whenever it
+    /// reads an object.
+    fn read_shared(&self, bytes: &[u8], now: Timestamp) -> Result<store::Draft>;
 
     /// Set the values of the field selectors of an object from another server, which may use another definition.
     fn adapt(&self, _key: &str, _draft: &mut store::Draft) {}

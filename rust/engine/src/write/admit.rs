@@ -1,6 +1,7 @@
 //! Native admission: limit ranges and quotas.
 
 use hydrofoil_codec::json;
+pub use hydrofoil_schema::admit::Refusal;
 use hydrofoil_schema::admit::{self, limits, quota};
 use hydrofoil_types::Value;
 
@@ -28,15 +29,19 @@ pub fn storage_grows(draft: &Draft, old: &Stored) -> Result<bool> {
 }
 
 /// Charge a write of a resource (group, plural, subresource) to quotas; or return the reason if one rejects it.
+/// `limited` is the configuration of resources that need a quota (JSON), or empty.
 pub fn quota_charge<'q>(
     draft: &Draft,
     old: Option<&Stored>,
     (group, resource, subresource): (&str, &str, &str),
     quotas: impl Iterator<Item = &'q Stored>,
-) -> Result<Result<Used, String>> {
+    limited: &[u8],
+) -> Result<Result<Used, Refusal>> {
+    let limited = if limited.is_empty() { Value::Null } else { json::parse(limited)?.value };
+    let limited = limited.as_array().unwrap_or_default();
     let old = old.map(|old| old.value(&draft.kind)).transpose()?;
     let quotas = quotas.map(|q| Ok(q.value(q.kind())?.into_owned())).collect::<Result<Vec<Value>>>()?;
-    let charge = quota::Charge { group, resource, subresource, old: old.as_deref(), object: &draft.value };
+    let charge = quota::Charge { group, resource, subresource, old: old.as_deref(), object: &draft.value, limited };
     let shown = |(at, used): &(usize, Value)| (*at, json::encode_any(used));
     Ok(charge.check(&quotas).map(|changed| changed.iter().map(shown).collect()))
 }

@@ -52,13 +52,18 @@ impl Change {
     }
 
     /// Return the key: `namespace/name`, or `name` of a cluster-scoped object.
-    pub fn key(&self) -> &str {
+    pub fn key(&self) -> &Arc<str> {
         &self.key
     }
 
     /// Return the revision at which the object must be; 0 if it must not exist.
     pub fn expected(&self) -> u64 {
         self.old.as_ref().map_or(0, |old| old.revision())
+    }
+
+    /// Return the version that the write replaces or deletes.
+    pub fn old(&self) -> Option<&Arc<Version>> {
+        self.old.as_ref()
     }
 
     /// Report whether the object is deleted.
@@ -71,6 +76,19 @@ impl Change {
     pub fn unchanged(&self) -> Option<Stored> {
         let old = self.old.as_ref().filter(|_| self.unchanged)?;
         Some(Stored::new(&self.kind, Arc::clone(old)))
+    }
+
+    /// Return the kind of the object.
+    pub fn kind(&self) -> &Arc<dyn ObjectKind> {
+        &self.kind
+    }
+
+    /// Return the change for a log that applies it to the store, once.
+    pub fn take(&self) -> Result<store::Change> {
+        if self.deletes {
+            return Ok(store::Change::Delete);
+        }
+        self.draft.lock().take().map(store::Change::Put).ok_or(Error::Committed)
     }
 
     /// Return the object as loaded by a feed: its key, its revision, and its draft; `None` if it is deleted. A change

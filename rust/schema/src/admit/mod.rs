@@ -3,9 +3,13 @@
 use hydrofoil_types::{Quantity, Value};
 
 mod amounts;
+mod limited;
 pub mod limits;
 pub mod quota;
+mod refusal;
 mod scope;
+
+pub use refusal::Refusal;
 
 /// Report whether a claim asks for more storage than before.
 pub fn storage_grows(old: &Value, new: &Value) -> bool {

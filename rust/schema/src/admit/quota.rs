@@ -9,6 +9,8 @@ use hydrofoil_types::{Quantity, Value};
 use smol_str::SmolStr;
 
 use super::amounts::{Amounts, of_pod};
+use super::limited::Uncovered;
+use super::refusal::Refusal;
 use super::scope;
 use crate::read::Read;
 use crate::rules::resource::is_extended;
@@ -26,15 +28,20 @@ pub struct Charge<'a> {
     pub old: Option<&'a Value>,
     /// The object to write.
     pub object: &'a Value,
+    /// The `limitedResources` of the plug-in's configuration.
+    pub limited: &'a [Value],
 }
 
 impl Charge<'_> {
     /// Return the new `status.used` of each quota that changes, or why one of them refuses (`CheckRequest`).
-    pub fn check(&self, quotas: &[Value]) -> Result<Vec<(usize, Value)>, String> {
+    pub fn check(&self, quotas: &[Value]) -> Result<Vec<(usize, Value)>, Refusal> {
         if !self.counts() {
             return Ok(Vec::new());
         }
+        let uncovered =
+            Uncovered::of((self.group, self.resource), self.object, self.limited, || self.usage(self.object));
         let mut fitting = Vec::new();
+        let mut covered = BTreeSet::new();
         for (i, quota) in quotas.iter().enumerate() {
             let (hard, used) =
                 (Amounts::of(quota.field("status").field("hard")), Amounts::of(quota.field("status").field("used")));
@@ -44,21 +51,28 @@ impl Charge<'_> {
                 continue;
             }
             if let Some(missing) = self.missing(&own) {
-                return Err(format!("failed quota: {name}: must specify {missing}"));
+                return Err(Refusal::Forbidden(format!("failed quota: {name}: must specify {missing}")));
             }
             if own.iter().any(|n| used.get(n).is_none()) {
-                return Err(format!("status unknown for quota: {name}, resources: {}", own.join(",")));
+                return Err(Refusal::Forbidden(format!(
+                    "status unknown for quota: {name}, resources: {}",
+                    own.join(",")
+                )));
             }
+            covered.extend(own);
             fitting.push((i, name, hard, used));
         }
-        if fitting.is_empty() {
+        if fitting.is_empty() && uncovered.is_empty() {
             return Ok(Vec::new());
         }
         let usage = self.usage(self.object);
         let negative = usage.only(|n| usage.get(n).is_some_and(|q| q.nano() < 0));
         if !negative.0.is_empty() {
             let names: Vec<&str> = negative.0.keys().map(SmolStr::as_str).collect();
-            return Err(format!("quota usage is negative for resource(s): {}", names.join(",")));
+            return Err(Refusal::Forbidden(format!("quota usage is negative for resource(s): {}", names.join(","))));
+        }
+        if !uncovered.is_empty() && self.changes(&usage, fitting.iter().map(|(i, ..)| &quotas[*i])) {
+            uncovered.refuse((self.resource, self.object), &covered, quotas)?;
         }
         let mut out = Vec::new();
         for (i, name, hard, mut used) in fitting {
@@ -75,11 +89,24 @@ impl Charge<'_> {
             let over = delta.only(|n| used.get(n).map(Quantity::nano) > hard.get(n).map(Quantity::nano));
             if self.subresource != "status" && !over.0.is_empty() {
                 let (before, hard) = (before.only(|n| over.get(n).is_some()), hard.only(|n| over.get(n).is_some()));
-                return Err(format!("exceeded quota: {name}, requested: {over}, used: {before}, limited: {hard}"));
+                let why = format!("exceeded quota: {name}, requested: {over}, used: {before}, limited: {hard}");
+                return Err(Refusal::Forbidden(why));
             }
             out.push((i, used.value()));
         }
         Ok(out)
+    }
+
+    /// Report whether the write changes the usage that a quota which matches it has, or that none has.
+    fn changes<'q>(&self, usage: &Amounts, quotas: impl Iterator<Item = &'q Value>) -> bool {
+        let Some(old) = self.old else { return usage.0.values().any(|q| q.nano() != 0) };
+        let before = self.usage(old);
+        let delta = |same: bool| if same { usage.less(&before) } else { usage.clone() };
+        let mut deltas: Vec<Amounts> = quotas.map(|quota| delta(scope::all_match(quota, self.resource, old))).collect();
+        if deltas.is_empty() {
+            deltas.push(delta(true));
+        }
+        deltas.iter().any(|delta| delta.0.values().any(|q| q.nano() != 0))
     }
 
     /// Report whether the write can change the usage at all (`Handles`).

@@ -17,6 +17,21 @@ pub(super) fn all_match(quota: &Value, resource: &str, object: &Value) -> bool {
             .all(|requirement| matches(resource, requirement.text("scopeName"), Some(requirement), object))
 }
 
+/// Report whether an object is in one scope, given by a requirement.
+pub(super) fn matches_one(resource: &str, requirement: &Value, object: &Value) -> bool {
+    matches(resource, requirement.text("scopeName"), Some(requirement), object)
+}
+
+/// Return the scopes of a quota that an object is in (`MatchingScopes`).
+pub(super) fn matching<'q>(quota: &'q Value, resource: &str, object: &Value) -> Vec<&'q str> {
+    let spec = quota.field("spec");
+    let plain = spec.list("scopes").iter().filter_map(Value::as_str);
+    let plain = plain.filter(|scope| matches(resource, scope, None, object));
+    let selected = spec.field("scopeSelector").list("matchExpressions").iter();
+    let selected = selected.filter(|requirement| matches_one(resource, requirement, object));
+    plain.chain(selected.map(|requirement| requirement.text("scopeName"))).collect()
+}
+
 fn matches(resource: &str, scope: &str, requirement: Option<&Value>, object: &Value) -> bool {
     let spec = object.field("spec");
     match (resource, scope) {

@@ -1,8 +1,8 @@
 //! Compilation of a schema (apiextensions-apiserver `pkg/apiserver/schema/convert.go`).
 
+use hydrofoil_pattern::Pattern;
 use hydrofoil_types::{Map, SmolStr, Value};
 
-use super::pattern::Pattern;
 use super::string_format::StringFormat;
 use super::structural::{Additional, Counts, Enums, Junction, Kind, List, Node, Range, Rules};
 use super::{embedded, prune};

@@ -6,13 +6,9 @@ mod default;
 mod definition;
 mod embedded;
 mod jsonpath;
-mod limits;
 mod lists;
 mod owned;
-mod pattern;
-mod program;
 mod prune;
-mod regex_machine;
 mod rule;
 mod rules;
 mod scale;
@@ -32,7 +28,7 @@ pub use structural::Node;
 
 use hydrofoil_types::{Causes, Path, Value};
 
-pub(crate) use pattern::problem as pattern_problem;
+pub(crate) use hydrofoil_pattern::problem as pattern_problem;
 
 /// Add the causes of invalid types and metadata of the resources in a value.
 pub(crate) fn check_embedded(value: &Value, schema: &Node, causes: &mut Causes) {

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
+use hydrofoil_pattern::Pattern;
 use hydrofoil_types::{SmolStr, Value};
 
-use super::pattern::Pattern;
 use super::string_format::StringFormat;
 
 /// One node of a structural schema, or of the value validations below a junctor.

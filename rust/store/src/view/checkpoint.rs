@@ -9,7 +9,7 @@ use crate::{Difference, Shard, Tree, Version, View};
 /// The objects of all resources at one moment: a cloned root of each tree.
 ///
 /// It holds memory only for later changes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Checkpoint {
     pub(crate) shards: BTreeMap<String, Tree>,
     pub(crate) revision: u64,
@@ -19,6 +19,11 @@ impl Checkpoint {
     /// Return the latest revision of the state.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Return the names of the resources, with their objects.
+    pub fn resources(&self) -> impl Iterator<Item = (&str, &Tree)> {
+        self.shards.iter().map(|(name, tree)| (name.as_str(), tree))
     }
 
     /// Return the number of objects.

@@ -43,6 +43,20 @@ impl Shard {
         })
     }
 
+    /// Apply all events of one revision of a log that all shards share. The caller has compared it with the progress of the log.
+    /// Return the new version or the last state of a deleted object for each.
+    pub fn apply_all(&self, revision: u64, events: Vec<(Arc<str>, Change)>) -> Vec<Option<Arc<Version>>> {
+        self.transact(|shard| {
+            let made = events.into_iter().map(|(key, change)| match change {
+                Change::Put(draft) => Some(shard.put(revision, key, draft)),
+                Change::Delete => shard.get(&key).cloned().map(|old| shard.take_out(revision, &old)),
+            });
+            let made = made.collect();
+            self.reach.raise(revision);
+            made
+        })
+    }
+
     /// Record that no further event up to a revision will follow.
     pub fn progress(&self, revision: u64) {
         // Under the lock, so that no reader takes a state at a revision that is still being applied.
@@ -61,8 +75,20 @@ impl Shard {
         revision: u64,
         same: impl Fn(&Version, &Draft) -> bool,
     ) {
+        let before = self.reach.revision();
+        self.replace_after(before, states, revision, same);
+        self.progress(revision);
+    }
+
+    /// Do the same in a shard that others share their progress with, which is recorded when all of them are replaced.
+    pub fn replace_after(
+        &self,
+        before: u64,
+        states: impl IntoIterator<Item = (String, u64, Draft)>,
+        revision: u64,
+        same: impl Fn(&Version, &Draft) -> bool,
+    ) {
         self.transact(|shard| {
-            let before = self.reach.revision();
             let (mut present, mut gone, mut changed) = (FxHashSet::default(), Vec::new(), Vec::new());
             for (key, at, draft) in states {
                 match shard.get(&key) {
@@ -87,7 +113,6 @@ impl Shard {
             for (at, key, draft) in changed {
                 shard.put(at, key, draft);
             }
-            self.reach.raise(revision);
             shard.forget(revision.max(before));
         });
     }

@@ -1,7 +1,7 @@
 //! All shards of a server, and their shared state.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
@@ -16,6 +16,7 @@ mod interest;
 mod labels;
 mod leaf;
 mod list;
+mod logged;
 mod past;
 mod reach;
 mod ring;
@@ -47,13 +48,21 @@ pub use tree::{Difference, Tree};
 pub use version::{Draft, Version};
 pub use watcher::{Drained, Filter, Frame, WatchStart, WatcherId};
 
+/// The progress that all shards of a view share.
+#[derive(Clone, Debug)]
+struct Common {
+    reach: Arc<Reach>,
+    /// The revision after which the history of a new shard begins; `None` if that is the present one.
+    begin: Option<u64>,
+}
+
 /// The resources of one server.
 #[derive(Debug)]
 pub struct View {
     shared: Arc<Shared>,
     shards: Mutex<FxHashMap<String, Arc<Shard>>>,
     /// The common revisions of all shards made from now on; `None` if each shard has a feed.
-    reach: Mutex<Option<Arc<Reach>>>,
+    reach: Mutex<Option<Common>>,
     limits: Limits,
 }
 
@@ -67,6 +76,7 @@ impl View {
             cache: Cache::new(cache.unwrap_or(0)),
             cache_limit: cache,
             clock,
+            before: AtomicU64::new(0),
         };
         Self { shared: Arc::new(shared), shards: Mutex::default(), reach: Mutex::new(None), limits }
     }
@@ -74,19 +84,24 @@ impl View {
     /// Make all shards created from now on share one counter of revisions.
     pub(crate) fn count_from(&self, start: u64) -> Arc<Reach> {
         let reach = Arc::new(Reach::giving(start, self.limits.window));
-        *self.reach.lock() = Some(Arc::clone(&reach));
+        *self.reach.lock() = Some(Common { reach: Arc::clone(&reach), begin: None });
         reach
     }
 
     /// Return the shard of a resource, created on first use.
     pub fn shard(&self, resource: &str) -> Arc<Shard> {
+        if let Some(shard) = self.shards.lock().get(resource) {
+            return Arc::clone(shard);
+        }
+        let common = self.reach.lock().clone();
+        let own = || Common { reach: Arc::new(Reach::fed(self.limits.window)), begin: None };
+        let Common { reach, begin } = common.unwrap_or_else(own);
+        let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(self.expired()));
         let mut shards = self.shards.lock();
         if let Some(shard) = shards.get(resource) {
             return Arc::clone(shard);
         }
-        let counter = self.reach.lock().clone();
-        let reach = counter.unwrap_or_else(|| Arc::new(Reach::fed(self.limits.window)));
-        let shard = Arc::new(Shard::new(Arc::clone(&self.shared), reach, self.limits));
+        let shard = Arc::new(Shard::new(Arc::clone(&self.shared), reach, begin, self.limits));
         shards.insert(resource.to_owned(), Arc::clone(&shard));
         shard
     }
@@ -97,6 +112,7 @@ impl View {
         for shard in shards {
             shard.compact();
         }
+        self.forget_before_now();
     }
 
     /// Report whether any watcher was woken since the last call of `take_woken`.

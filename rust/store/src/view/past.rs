@@ -23,7 +23,7 @@ impl Shard {
     /// Return the present state for a reader that may return to its revision: one that does not expire soon.
     pub fn lasting_snapshot(&self) -> Snapshot {
         let state = self.state.lock();
-        Snapshot { tree: state.tree.clone(), revision: self.reach.lasting(self.clock().elapsed()) }
+        Snapshot { tree: state.tree.clone(), revision: self.reach.lasting(self.running()) }
     }
 
     /// Return the state at a revision of the history window.
@@ -33,7 +33,7 @@ impl Shard {
         if revision > current {
             return Err(StoreError::Future { asked: revision, current });
         }
-        let now = self.clock().elapsed();
+        let now = self.running();
         state.ring.trim(now);
         let oldest = state.ring.compacted().max(self.reach.oldest(now));
         // Revision 1 is the empty store at every start; it expires with the first event.

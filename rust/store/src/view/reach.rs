@@ -17,17 +17,31 @@ pub(crate) struct Reach {
     /// The times of revisions. Locked after a shard's state, never before.
     ages: Mutex<Ages>,
     gives: bool,
+    /// The latest revision that a common log assigned, and the one up to which it may.
+    assigned: AtomicU64,
+    limit: AtomicU64,
 }
 
 impl Reach {
     /// Return the progress of a view that assigns revisions itself, after `start`.
     pub(crate) fn giving(start: u64, window: Duration) -> Self {
-        Self { revision: AtomicU64::new(start), ages: Mutex::new(Ages::new(window)), gives: true }
+        Self { gives: true, ..Self::after(start, window) }
+    }
+
+    /// Return the progress of the shards of a common log, after `start`.
+    pub(crate) fn after(start: u64, window: Duration) -> Self {
+        Self {
+            revision: AtomicU64::new(start),
+            ages: Mutex::new(Ages::new(window)),
+            gives: false,
+            assigned: AtomicU64::new(start),
+            limit: AtomicU64::new(0),
+        }
     }
 
     /// Return the progress of a shard with a feed.
     pub(crate) fn fed(window: Duration) -> Self {
-        Self { revision: AtomicU64::new(0), ages: Mutex::new(Ages::new(window)), gives: false }
+        Self::after(0, window)
     }
 
     pub(crate) fn revision(&self) -> u64 {
@@ -44,12 +58,44 @@ impl Reach {
         self.revision.fetch_max(revision, Ordering::AcqRel);
     }
 
+    /// Record that no revision up to this one is assigned from now on.
+    pub(crate) fn skip(&self, revision: u64) {
+        self.assigned.fetch_max(revision, Ordering::AcqRel);
+        self.raise(revision);
+    }
+
+    /// Return the latest revision that was assigned.
+    pub(crate) fn assigned(&self) -> u64 {
+        self.assigned.load(Ordering::Acquire)
+    }
+
+    /// Assign a number of revisions for events that are applied later; return the one before them.
+    pub(crate) fn assign(&self, count: u64) -> u64 {
+        self.assigned.fetch_add(count, Ordering::AcqRel)
+    }
+
+    /// Set the last revision that may be assigned.
+    pub(crate) fn allow(&self, limit: u64) {
+        self.limit.store(limit, Ordering::Release);
+    }
+
+    /// Assign the next revision to no event, if no assigned one is still to be applied.
+    fn spare(&self, revision: u64) -> Option<u64> {
+        let next = revision + 1;
+        if next > self.limit.load(Ordering::Acquire) {
+            return None;
+        }
+        self.assigned.compare_exchange(revision, next, Ordering::AcqRel, Ordering::Acquire).ok()?;
+        self.raise(next);
+        Some(next)
+    }
+
     /// Return the revision for a reader that may return to it: one that does not expire soon, if one can be assigned.
     pub(crate) fn lasting(&self, now: Duration) -> u64 {
         let mut ages = self.ages.lock();
         let mut revision = self.revision();
-        if self.gives && ages.is_due(now, revision) {
-            revision = self.take();
+        if ages.is_due(now, revision) {
+            revision = if self.gives { self.take() } else { self.spare(revision).unwrap_or(revision) };
         }
         ages.mark(now, revision);
         revision

@@ -4,7 +4,8 @@
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
@@ -37,6 +38,15 @@ pub(crate) struct Shared {
     pub(crate) cache_limit: Option<usize>,
     /// The clock of the server.
     pub(crate) clock: Arc<Clock>,
+    /// The nanoseconds that earlier processes served this state, which its history was kept for.
+    pub(crate) before: AtomicU64,
+}
+
+impl Shared {
+    /// Return the time that this state has been served for: history has its ages by it.
+    pub(crate) fn running(&self) -> Duration {
+        self.clock.elapsed() + Duration::from_nanos(self.before.load(Ordering::Relaxed))
+    }
 }
 
 /// The minimum limit of the cache.
@@ -63,10 +73,11 @@ pub(crate) struct State {
 }
 
 impl Shard {
-    pub(crate) fn new(shared: Arc<Shared>, reach: Arc<Reach>, limits: Limits) -> Self {
+    /// Return an empty shard whose history begins after a revision.
+    pub(crate) fn new(shared: Arc<Shared>, reach: Arc<Reach>, begin: u64, limits: Limits) -> Self {
         let state = State {
             tree: Tree::default(),
-            ring: Ring::new(reach.revision(), limits),
+            ring: Ring::new(begin, limits),
             watchers: Vec::new(),
             free: Vec::new(),
             interest: Interest::default(),
@@ -78,7 +89,7 @@ impl Shard {
 
     /// Run a decision and its changes under the lock, as one atomic step.
     pub fn transact<T>(&self, decide: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
-        decide(&mut Transaction { shared: &self.shared, state: &mut self.state.lock() })
+        decide(&mut Transaction { shared: &self.shared, state: &mut self.state.lock(), at: None })
     }
 
     /// Return the present version of a key.
@@ -95,6 +106,11 @@ impl Shard {
     /// Return the revision up to which everything is applied.
     pub fn revision(&self) -> u64 {
         self.reach.revision()
+    }
+
+    /// Return the time that the state has been served for.
+    pub(crate) fn running(&self) -> Duration {
+        self.shared.running()
     }
 
     /// Return the clock of the server.
@@ -122,6 +138,8 @@ impl Shard {
 pub struct Transaction<'a> {
     shared: &'a Shared,
     pub(crate) state: &'a mut State,
+    /// The time of its events, if it is not the present one.
+    pub(crate) at: Option<Duration>,
 }
 
 impl Transaction<'_> {
@@ -165,6 +183,12 @@ impl Transaction<'_> {
         previous
     }
 
+    /// Take a version out of the tree without an event.
+    pub(crate) fn discard(&mut self, key: &str) {
+        let gone = self.state.tree.remove(key);
+        self.weigh(0, gone.as_deref());
+    }
+
     fn weigh(&mut self, more: usize, gone: Option<&Version>) {
         let less = gone.map_or(0, Version::size);
         self.state.bytes = self.state.bytes + more - less;
@@ -174,7 +198,7 @@ impl Transaction<'_> {
 
     fn report(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {
         let State { ring, past, watchers, interest, .. } = &mut *self.state;
-        ring.push(revision, kind, version, previous, self.shared.clock.elapsed());
+        ring.push(revision, kind, version, previous, self.at.unwrap_or_else(|| self.shared.running()));
         let base = ring.base();
         past.retain(|(seq, _)| *seq >= base);
         let Some(event) = ring.get(ring.end() - 1) else { return };

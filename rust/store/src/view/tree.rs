@@ -111,7 +111,7 @@ impl Tree {
     }
 
     /// Call `look` for each version, in key order.
-    pub(crate) fn each(&self, mut look: impl FnMut(&Arc<Version>)) {
+    pub fn each(&self, mut look: impl FnMut(&Arc<Version>)) {
         let mut rank = 0;
         while let Some((leaf, _)) = self.at(rank) {
             leaf.versions().iter().for_each(&mut look);

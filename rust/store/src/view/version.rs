@@ -203,7 +203,7 @@ impl Version {
     }
 
     /// Return the object as it was committed, without its revision.
-    pub(crate) fn draft(&self) -> Draft {
+    pub fn draft(&self) -> Draft {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));
         let without = |json: &[u8]| [&json[..at], &json[end..]].concat();
         Draft {

@@ -13,7 +13,7 @@ impl Shard {
     /// Add a watcher that its owner identifies as `token`. It is woken at once, to send the present state or events.
     pub fn watch(&self, filter: Arc<Filter>, start: WatchStart, token: u64) -> Result<WatcherId, StoreError> {
         let mut state = self.state.lock();
-        state.ring.trim(self.clock().elapsed());
+        state.ring.trim(self.running());
         let (next, initial, seen, from) = match start {
             WatchStart::After(revision) => {
                 if revision < state.ring.compacted() {

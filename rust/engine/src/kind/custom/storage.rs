@@ -6,11 +6,11 @@ use hydrofoil_codec::json::{self, scan};
 use hydrofoil_schema::custom;
 use hydrofoil_store as store;
 use hydrofoil_store::Version;
-use hydrofoil_types::{SmolStr, Value};
+use hydrofoil_types::{SmolStr, Timestamp, Value};
 
 use super::Custom;
 use crate::error::{Error, Result};
-use crate::kind::{Storage, info};
+use crate::kind::{Storage, info, shared};
 
 /// The fingerprint of stored bytes that match no version unchanged.
 const WITHOUT_DEFAULTS: u64 = u64::MAX;
@@ -142,6 +142,23 @@ impl Storage for Custom {
     /// Return the values of the field selectors in the version in which the object was stored.
     fn fields(&self, version: &Version) -> Box<[SmolStr]> {
         self.as_stored(version).map(|value| self.definition.fields(&value)).unwrap_or_default()
+    }
+
+    fn write_shared(&self, draft: &store::Draft) -> Result<Vec<u8>> {
+        Ok(shared::text(draft))
+    }
+
+    /// Keep the version of the bytes: an object that its schema leaves as it is needs no more work to be read.
+    fn read_shared(&self, bytes: &[u8], _now: Timestamp) -> Result<store::Draft> {
+        let mut value = json::decode(&self.info.schema, bytes)?.value;
+        shared::without_revision(&mut value);
+        let Some(source) = self.definition.version(value.str_at(&["apiVersion"])) else {
+            return Ok(self.info.encode(&value, info::labels(&value), Box::default(), WITHOUT_DEFAULTS));
+        };
+        let mut read = value.clone();
+        let is_whole = self.coerce_to(source, &mut read).is_ok() && read == value;
+        let fingerprint = if is_whole { source.fingerprint } else { WITHOUT_DEFAULTS };
+        Ok(self.info.encode(&value, info::labels(&value), self.definition.fields(&read), fingerprint))
     }
 
     fn adapt(&self, key: &str, draft: &mut store::Draft) {

@@ -45,8 +45,8 @@ pub struct ListCursor<F> {
 #[derive(Debug)]
 struct State<F> {
     page: Page,
-    /// Whether an item was returned.
-    begun: bool,
+    /// The number of returned items.
+    returned: u64,
     /// The check sum of the output so far, if compressed.
     sum: Sum,
     /// The first pieces, if already made.
@@ -60,7 +60,7 @@ impl<F: Frame> ListCursor<F> {
     }
 
     fn over(maker: Maker, page: Page) -> Self {
-        let state = State { page, begun: false, sum: Sum::default(), made: VecDeque::new() };
+        let state = State { page, returned: 0, sum: Sum::default(), made: VecDeque::new() };
         Self { maker, state: Mutex::new(state) }
     }
 
@@ -78,6 +78,11 @@ impl<F: Frame> ListCursor<F> {
     /// Return the revision of the list.
     pub fn revision(&self) -> u64 {
         self.state.lock().page.revision()
+    }
+
+    /// Return the number of items that chunks have returned.
+    pub fn returned(&self) -> u64 {
+        self.state.lock().returned
     }
 
     /// Report whether the next chunk is cheap: copied, cached, or short enough to encode or compress.
@@ -144,12 +149,14 @@ impl<F: Frame> ListCursor<F> {
         let mut state = self.state.lock();
         let state = &mut *state;
         if self.maker.is_gathered() {
-            return Ok(gather(&self.maker, &mut state.page, &mut state.begun, size)?.map(|bytes| vec![bytes]));
+            return Ok(gather(&self.maker, &mut state.page, &mut state.returned, size)?.map(|bytes| vec![bytes]));
         }
         let made = state.made.pop_front();
-        let Some(piece) = self.piece(&mut state.page, made)? else { return Ok(None) };
+        let Some((piece, items)) = self.piece(&mut state.page, made)? else { return Ok(None) };
         let mut parts = Vec::with_capacity(2);
-        if std::mem::replace(&mut state.begun, true) && self.maker.form.is_text() {
+        let begun = state.returned > 0;
+        state.returned = state.returned.saturating_add(items);
+        if begun && self.maker.form.is_text() {
             parts.push(F::make(if self.maker.gzip { &COMMA_PACKED } else { b"," }));
             state.sum.add(&Sum::of(b","));
         }
@@ -160,10 +167,10 @@ impl<F: Frame> ListCursor<F> {
         Ok(Some(parts))
     }
 
-    /// Return the next piece, or `made` if it is already made.
-    fn piece(&self, page: &mut Page, made: Option<Arc<Piece<F>>>) -> Result<Option<Arc<Piece<F>>>> {
+    /// Return the next piece, or `made` if it is already made, with the number of its items.
+    fn piece(&self, page: &mut Page, made: Option<Arc<Piece<F>>>) -> Result<Option<(Arc<Piece<F>>, u64)>> {
         let Some(part) = page.part(usize::MAX) else { return Ok(None) };
-        made.map_or_else(|| self.maker.piece(&part), Ok).map(Some)
+        Ok(Some((made.map_or_else(|| self.maker.piece(&part), Ok)?, part.len() as u64)))
     }
 
     /// Return the beginning of the body; if compressed, with the head of the stream.
@@ -226,7 +233,7 @@ impl<F: Frame> ListCursor<F> {
         let mut page = state.page.clone();
         let mut length = 0_u64;
         if self.maker.form.encoding == Encoding::Protobuf {
-            while let Some(piece) = self.piece(&mut page, None)? {
+            while let Some((piece, _)) = self.piece(&mut page, None)? {
                 length = length.saturating_add(piece.plain);
                 if length <= HELD {
                     state.made.push_back(piece);

@@ -8,9 +8,9 @@ use crate::frame::Frame;
 use crate::read::form::Form;
 use crate::read::render::render;
 
-/// Copy the next items of a page, about `size` bytes in total; `begun` marks that others precede them. `None` at the
+/// Copy the next items of a page, about `size` bytes in total; `returned` counts the items. `None` at the
 /// end of the page.
-pub(super) fn gather<F: Frame>(maker: &Maker, page: &mut Page, begun: &mut bool, size: usize) -> Result<Option<F>> {
+pub(super) fn gather<F: Frame>(maker: &Maker, page: &mut Page, returned: &mut u64, size: usize) -> Result<Option<F>> {
     let mut parts = Vec::new();
     let (mut length, mut count) = (0_usize, 0_usize);
     // As many at a time as fit, by the size of the previous ones.
@@ -28,9 +28,10 @@ pub(super) fn gather<F: Frame>(maker: &Maker, page: &mut Page, begun: &mut bool,
     }
     let kind = &*maker.kind;
     if kind.stores_many_versions() && !parts.iter().flat_map(Part::versions).all(|v| kind.is_stored_form(v)) {
-        return rewritten(maker, begun, &parts).map(Some);
+        return rewritten(maker, returned, &parts).map(Some);
     }
-    let mut comma = std::mem::replace(begun, true);
+    let mut comma = *returned > 0;
+    *returned = returned.saturating_add(count as u64);
     Ok(Some(F::fill(length.saturating_sub(usize::from(!comma)), |mut out| {
         for version in parts.iter().flat_map(Part::versions) {
             if std::mem::replace(&mut comma, true) {
@@ -57,13 +58,14 @@ fn put<'o>(out: &'o mut [u8], bytes: &[u8]) -> &'o mut [u8] {
 }
 
 /// Copy custom resources of which some are stored in another version than the requested one.
-fn rewritten<F: Frame>(maker: &Maker, begun: &mut bool, parts: &[Part]) -> Result<F> {
+fn rewritten<F: Frame>(maker: &Maker, returned: &mut u64, parts: &[Part]) -> Result<F> {
     let now = maker.shard.clock().now();
     let mut out = Vec::new();
     for version in parts.iter().flat_map(Part::versions) {
-        if std::mem::replace(begun, true) {
+        if *returned > 0 {
             out.push(b',');
         }
+        *returned = returned.saturating_add(1);
         render(&*maker.kind, &Form::JSON, version, false, now, &mut out)?;
     }
     Ok(F::make(&out))

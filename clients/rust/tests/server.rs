@@ -1,0 +1,57 @@
+//! The helper against a server.
+
+use std::time::Duration;
+
+use hydrofoil::Server;
+use serde_json::json;
+
+const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+fn status(server: &Server, path: &str) -> u16 {
+    let agent = ureq::Agent::new_with_config(ureq::Agent::config_builder().http_status_as_error(false).build());
+    agent.get(format!("{}{path}", server.url())).call().unwrap().status().as_u16()
+}
+
+fn map(name: &str) -> String {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}).to_string()
+}
+
+#[test]
+fn a_server_is_in_the_hand_of_the_test() {
+    let server = Server::start(&[]).unwrap();
+    assert!(std::fs::read_to_string(server.kubeconfig()).unwrap().contains(server.url()));
+    let before = server.snapshot().unwrap();
+    server.apply(&map("a")).unwrap();
+    let found = server.wait("configmaps/a", "exists", "default", Duration::from_secs(10)).unwrap();
+    assert_eq!(found["kind"], "ConfigMap");
+    assert_eq!(status(&server, &format!("{MAPS}/a")), 200);
+    assert_eq!(server.restore(&before).unwrap(), 1);
+    assert_eq!(status(&server, &format!("{MAPS}/a")), 404);
+
+    let fault = server.add_fault("status", json!({"code": 503, "verb": "list", "times": 1})).unwrap();
+    assert_eq!((status(&server, MAPS), status(&server, MAPS)), (503, 200));
+    assert_eq!(server.fault(&fault).unwrap()["hits"], 1);
+    assert_eq!(server.requests("verb=list&code=503").unwrap()[0]["path"], MAPS);
+    server.clear_faults().unwrap();
+
+    server.freeze("2026-01-01T00:00:00Z").unwrap();
+    server.advance(Duration::from_secs(25 * 3600)).unwrap();
+    server.apply(&map("b")).unwrap();
+    let made = server.wait("configmaps/b", "exists", "default", Duration::from_secs(1)).unwrap();
+    assert_eq!(made["metadata"]["creationTimestamp"], "2026-01-02T01:00:00Z");
+
+    let user = server.user("bob", &["dev"]).unwrap();
+    assert!(user["headers"]["Authorization"].as_str().unwrap().starts_with("Bearer "));
+    server.reset().unwrap();
+    assert!(server.requests("").unwrap().is_empty());
+    assert_eq!(status(&server, &format!("{MAPS}/b")), 404);
+}
+
+#[test]
+fn an_error_has_the_words_of_the_server() {
+    let server = Server::start(&[]).unwrap();
+    let error = server.add_fault("nothing", json!({})).unwrap_err();
+    assert!(error.to_string().contains("nothing"), "{error}");
+    let error = Server::start(&["--no-such-flag"]).unwrap_err();
+    assert_eq!(error.to_string(), "hydrofoil has not started");
+}

@@ -1,0 +1,1 @@
+"""Benchmarks of API servers: every answer is checked, and every object is removed again."""

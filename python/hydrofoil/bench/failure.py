@@ -1,0 +1,19 @@
+"""Benchmarks that cannot go on: one line and an exit code."""
+
+from __future__ import annotations
+
+WRONG = 1
+"""Done, but an answer is wrong, an object is left, or a server is unreachable."""
+REFUSED = 2
+"""Refused before anything happened."""
+INTERRUPTED = 130
+
+
+class Stopped(Exception):
+    """The reason, with its mend, and the exit code."""
+
+    def __init__(self, what: str, mend: str = "", code: int = WRONG) -> None:
+        super().__init__(f"{what} ({mend})" if mend else what)
+        self.what = what
+        self.mend = mend
+        self.code = code

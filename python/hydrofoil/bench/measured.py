@@ -1,0 +1,59 @@
+"""One run of cases against the server of the options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hydrofoil.bench import machine
+from hydrofoil.bench.access import consent, found, target
+from hydrofoil.bench.failure import INTERRUPTED, REFUSED, WRONG, Stopped
+from hydrofoil.bench.limits import raise_files
+from hydrofoil.bench.options import BenchOptions
+from hydrofoil.bench.processes import family
+from hydrofoil.bench.progress import Progress
+from hydrofoil.bench.runner import Runner, document
+from hydrofoil.bench.session import Session
+from hydrofoil.clock import Chance, Clock
+
+Document = dict[str, Any]
+
+
+def measured(options: BenchOptions, cases: Sequence[str]) -> tuple[Document, int]:
+    """Run cases; return their document and the exit code. Raise Stopped."""
+    access = found(options)
+    consent(access, options.yes)
+    pids = processes(options)
+    raise_files()
+    session = Session(target(access), options, Chance().letters(8), pids)
+    facts, now = machine.facts(), Clock().now()
+    with session.interruptible():
+        version = str((session.get("/version") or {}).get("gitVersion", ""))
+        with Progress(len(cases) * len(options.encoding)) as progress:
+            runner = Runner(session, options, progress.show)
+            runner.run(cases)
+        done = document(runner, access.url, version, now, facts)
+        for line in [r["error"] for r in runner.results if r["error"]]:
+            sys.stderr.write(f"hydrofoil: {line}\n")
+        for line in runner.workspace.left:
+            sys.stderr.write(f"hydrofoil: not removed: {line}\n")
+        if session.interrupted:
+            return done, INTERRUPTED
+    return done, WRONG if done["wrong"] or done["left"] else 0
+
+
+def processes(options: BenchOptions) -> tuple[int, ...]:
+    """Return the processes of the flag with their children. Raise Stopped if one does not exist."""
+    try:
+        return family(int(pid) for pid in options.pid)
+    except OSError:
+        raise Stopped(f"--pid {','.join(options.pid)}: no such process", "ids of running processes", REFUSED) from None
+
+
+def writable(options: BenchOptions) -> None:
+    """Raise Stopped if the files of the results have no folder: a run may take long."""
+    for flag, path in (("--json", options.json), ("--report", options.report)):
+        if path not in ("", "-") and not Path(path).parent.is_dir():
+            raise Stopped(f"{flag} {path}: no such folder", f"{flag} takes a file in a folder that exists", REFUSED)

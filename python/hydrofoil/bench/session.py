@@ -1,0 +1,198 @@
+"""Requests and measurements against one server, until SIGINT."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NamedTuple
+
+import orjson
+
+from hydrofoil import engine
+from hydrofoil.bench.failure import INTERRUPTED, Stopped
+from hydrofoil.bench.options import LoadOptions
+from hydrofoil.bench.processes import Usage, usage
+from hydrofoil.clock import stopwatch
+
+JSON = "application/json"
+LOOK = 0.05
+"""Seconds between two looks at a measurement."""
+SAMPLE = 0.25
+SAMPLES = 240
+"""The number of samples of a long measurement."""
+PATIENCE = 10.0
+"""Seconds without any event after which the rest is lost."""
+Part = dict[str, Any]
+
+
+class Sample(NamedTuple):
+    """A moment of a measurement."""
+
+    t: float
+    per_second: float
+    p50_ms: float | None
+    p99_ms: float | None
+    cpu_percent: float | None
+    rss_mb: float | None
+
+
+class Measured(NamedTuple):
+    """The outcome of a measurement, and its cost."""
+
+    outcome: dict[str, Any]
+    samples: list[Sample]
+    server: Usage | None
+    """CPU seconds and greatest memory of the server."""
+    client: float
+    """CPU seconds of this process."""
+
+
+Watcher = Callable[[float, Sample], None]
+"""Called with the share of the measurement that is over, and the last sample."""
+
+
+class Session:
+    """A server, and the namespace and label of a run."""
+
+    def __init__(self, target: engine.ClientTarget, load: LoadOptions, run: str, pids: tuple[int, ...] = ()) -> None:
+        self.target = target
+        self.load = load
+        self.run = run
+        self.namespace = load.namespace or f"hydrofoil-bench-{run}"
+        self.pids = pids
+        self.interrupted = False
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Note the first SIGINT or SIGTERM, so that everything is cleaned up; end at once at the second."""
+
+        def note(_number: int, _frame: FrameType | None) -> None:
+            if self.interrupted:
+                os._exit(INTERRUPTED)
+            self.interrupted = True
+
+        try:
+            before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+        except ValueError:
+            # Not in the main thread: the caller has the signals.
+            yield
+            return
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def plan(self, parts: list[Part], **changed: Any) -> bytes:
+        """Return the plan of a run of the client."""
+        plan = {
+            "parts": parts,
+            "resource": self.load.resource,
+            "namespace": self.namespace,
+            "run": self.run,
+            "objects": self.load.objects,
+            "size": self.load.size,
+            "seconds": self.load.duration,
+            "rate": self.load.rate,
+            "encoding": "json",
+            "gzip": False,
+            "patience": PATIENCE,
+        }
+        return orjson.dumps({**plan, **changed})
+
+    def call(
+        self, method: str, path: str, body: Any = None, media: str = JSON, accept: str = JSON
+    ) -> tuple[int, bytes]:
+        """Send one request; return status and body. Raise Stopped if there is no answer."""
+        sent = "" if body is None else orjson.dumps(body).decode()
+        part = {
+            "part": "call",
+            "method": method,
+            "path": path,
+            "accept": accept,
+            "media": media if sent else "",
+            "body": sent,
+        }
+        run = engine.ClientRun(self.target, self.plan([part], seconds=0))
+        run.go()
+        self._until(run, "over")
+        outcome, answer = run.outcome()
+        if answer is None:
+            raise Stopped(f"the server cannot be reached: {orjson.loads(outcome)['error']}", "check the address")
+        return answer
+
+    def get(self, path: str, accept: str = JSON) -> Any:
+        """Return an object, or None if there is none. Raise Stopped for any other answer."""
+        status, body = self.call("GET", path, accept=accept)
+        if status == 404:
+            return None
+        if status != 200:
+            raise Stopped(f"GET {path}: status {status}: {message(body)}")
+        return orjson.loads(body)
+
+    def _until(self, run: engine.ClientRun, phase: str) -> None:
+        """Wait for a phase; signals are handled meanwhile."""
+        known = ("opening", "ready", "running", "closing", "over")
+        now = run.wait("", 0)
+        while known.index(now) < known.index(phase):
+            now = run.wait(now, LOOK)
+
+    def measure(self, parts: list[Part], watcher: Watcher | None = None, **changed: Any) -> Measured:
+        """Run parts side by side, and sample them. SIGINT ends the run."""
+        run = engine.ClientRun(self.target, self.plan(parts, **changed))
+        phase = run.wait("", 0)
+        while phase == "opening":
+            phase = run.wait(phase, LOOK)
+            if self.interrupted:
+                run.stop()
+        began, mine = usage(self.pids), time.process_time()
+        run.go()
+        samples, peak = self._follow(run, began, changed.get("seconds", self.load.duration), watcher)
+        ended, spent = usage(self.pids), time.process_time() - mine
+        self._until(run, "over")
+        outcome, _ = run.outcome()
+        server = Usage(ended.cpu - began.cpu, max(peak, ended.rss)) if self.pids else None
+        return Measured(orjson.loads(outcome), samples, server, spent)
+
+    def _follow(
+        self, run: engine.ClientRun, began: Usage, seconds: float, watcher: Watcher | None
+    ) -> tuple[list[Sample], float]:
+        """Return samples and the greatest memory, once the measurement has ended."""
+        samples: list[Sample] = []
+        step = max(min(SAMPLE, seconds / 4), seconds / SAMPLES, LOOK)
+        last, used, peak, start = (0.0, 0), began, began.rss, stopwatch()
+        phase = run.wait("", 0)
+        while phase in ("ready", "running"):
+            phase = run.wait(phase if phase == "running" else "opening", LOOK)
+            if self.interrupted:
+                run.stop()
+            if self.pids:
+                peak = max(peak, usage(self.pids).rss)
+            over = phase not in ("ready", "running")
+            if stopwatch() - start < step * (len(samples) + 1) and not (over and not samples):
+                continue
+            _, _, ops, at, _, _, latency = run.progress()
+            if at <= last[0]:
+                continue
+            now, wide = usage(self.pids), at - last[0]
+            p50, p99 = latency or (None, None)
+            cpu = round((now.cpu - used.cpu) / wide * 100, 1) if self.pids else None
+            rss = round(now.rss, 1) if self.pids else None
+            samples.append(Sample(round(at, 3), round((ops - last[1]) / wide, 1), p50, p99, cpu, rss))
+            last, used = (at, ops), now
+            if watcher is not None:
+                watcher(min(at / seconds, 1.0) if seconds else 1.0, samples[-1])
+        return samples, peak
+
+
+def message(body: bytes) -> str:
+    """Return the message of a Status, or the start of another body."""
+    try:
+        found = orjson.loads(body)
+        return str(found["message"]) if isinstance(found, dict) else str(found)
+    except (ValueError, KeyError):
+        return body[:300].decode(errors="replace").strip()

@@ -1,0 +1,146 @@
+"""The namespace of a run: made before, and removed after it with all that the run made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hydrofoil.bench.failure import Stopped
+from hydrofoil.bench.session import Session, message
+from hydrofoil.clock import stopwatch
+
+LABEL = "hydrofoil.dev/bench"
+PREFIX = "hydrofoil-bench-"
+METADATA = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
+CONNECTIONS = 16
+"""Connections that make and remove objects."""
+QUIET = 1.0
+"""Seconds after which a namespace that no controller looks at is ended here."""
+BUSY = 60.0
+"""Seconds that a controller may take for a namespace."""
+Owned = dict[str, Any]
+
+
+def selector(run: str = "") -> str:
+    """Return the query for the objects of a run, or of all runs."""
+    return "labelSelector=hydrofoil.dev%2Fbench" + (f"%3D{run}" if run else "")
+
+
+class Workspace:
+    """The objects of a run, and how they are removed."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.uid: str | None = None
+        """The uid of the namespace, if the run made it."""
+        self.owned: list[Owned] = []
+        self.left: list[str] = []
+        """The objects that could not be removed, with the reasons."""
+
+    def make(self) -> None:
+        """Make the namespace, unless one was given that exists. Raise Stopped."""
+        session = self.session
+        if session.load.namespace and session.get(f"/api/v1/namespaces/{session.namespace}") is not None:
+            return
+        meta = {"name": session.namespace, "labels": {LABEL: session.run}}
+        status, body = session.call(
+            "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+        )
+        if status != 201:
+            raise Stopped(f"namespace {session.namespace} cannot be made: {status}: {message(body)}")
+        self.uid = uid(body)
+
+    def account(self) -> None:
+        """Make the default account, which pods need, where no controller does."""
+        path = f"/api/v1/namespaces/{self.session.namespace}/serviceaccounts"
+        start = stopwatch()
+        while self.session.get(f"{path}/default") is None:
+            if stopwatch() - start < QUIET:
+                continue
+            meta = {"name": "default", "labels": {LABEL: self.session.run}}
+            status, body = self.session.call(
+                "POST", path, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}
+            )
+            if status == 201:
+                self.owned.append({"path": path, "name": "default", "uid": uid(body)})
+                return
+            if status != 409:
+                raise Stopped(f"no account for pods: {status}: {message(body)}")
+
+    def remove(self, owned: list[Owned]) -> None:
+        """Remove objects by name and uid; those without a uid only if they are the run's."""
+        known = [item for item in owned if item["uid"]]
+        for item in owned:
+            if not item["uid"] and (found := self._look(item)) is not None:
+                known.append({**item, "uid": found})
+        if not known:
+            return
+        session = self.session
+        parts = [{"part": "remove", "connections": min(CONNECTIONS, len(known)), "items": known}]
+        interrupted, session.interrupted = session.interrupted, False
+        outcome = session.measure(parts, seconds=0).outcome
+        session.interrupted = interrupted or session.interrupted
+        self.left.extend(outcome["left"])
+        if outcome["error"]:
+            self.left.append(outcome["error"])
+
+    def _look(self, item: Owned) -> str | None:
+        """Return the uid of an object whose creation had no answer."""
+        found = self.session.get(f"{item['path']}/{item['name']}")
+        if found is None or found["metadata"].get("labels", {}).get(LABEL) != self.session.run:
+            return None
+        return str(found["metadata"]["uid"])
+
+    def end(self) -> None:
+        """Remove everything that the run made."""
+        try:
+            self.remove(self.owned)
+            if self.uid is not None:
+                remove_namespace(self.session, self.session.namespace, self.uid, self.left)
+        except Stopped as e:
+            self.left.append(str(e))
+
+
+def uid(body: bytes) -> str:
+    """Return the uid of an object."""
+    import orjson
+
+    return str(orjson.loads(body)["metadata"]["uid"])
+
+
+def remove_namespace(session: Session, name: str, uid: str, left: list[str]) -> None:
+    """Delete a namespace, and end it if no controller does."""
+    path = f"/api/v1/namespaces/{name}"
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": uid}}
+    status, body = session.call("DELETE", path, options)
+    if status == 409 and b"recondition" in body:
+        return
+    if status not in (200, 202, 404, 409):
+        left.append(f"namespace {name}: status {status}: {message(body)}")
+        return
+    start = stopwatch()
+    while (found := session.get(path)) is not None and found["metadata"]["uid"] == uid:
+        waited = stopwatch() - start
+        # A controller writes conditions, and made an account when the namespace was made.
+        cared = (
+            bool(found.get("status", {}).get("conditions"))
+            or session.get(f"{path}/serviceaccounts/default") is not None
+        )
+        if waited < QUIET or (cared and waited < BUSY):
+            continue
+        if cared or _content(session, path):
+            left.append(f"namespace {name}: it has content")
+            return
+        found["spec"]["finalizers"] = []
+        status, body = session.call("PUT", f"{path}/finalize", found)
+        if status not in (200, 404, 409):
+            left.append(f"namespace {name}: status {status}: {message(body)}")
+            return
+
+
+def _content(session: Session, path: str) -> bool:
+    """Report whether a namespace has objects that a benchmark could have made."""
+    for resource in ("configmaps", "pods"):
+        found = session.get(f"{path}/{resource}?limit=1")
+        if found is None or found.get("items"):
+            return found is not None
+    return False

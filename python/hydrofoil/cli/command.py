@@ -1,0 +1,197 @@
+"""Commands made from declarations of flags, with the rules of Go's flags (pflag)."""
+
+from __future__ import annotations
+
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+from click.shell_completion import CompletionItem
+
+from hydrofoil.cli.failure import USAGE, Failure
+from hydrofoil.cli.sources import Given, settle
+from hydrofoil.options import Flag, flags, quoted
+
+CONFIG = "config"
+SHOW = "show_config"
+SPELLED = "hydrofoil.spelled"
+"""The names of the flags of a command line, by their settings."""
+BARE = {"BOOL": "true", "[FILE]": "-"}
+"""Placeholders of values that may be left out, and the values then."""
+PATHS = {"FILE": "file", "[FILE]": "file", "PATH": "file", "DIR": "dir"}
+Run = Callable[[dict[str, Any], tuple[str, ...]], int]
+
+
+class Value(click.ParamType[str]):
+    """The text of a flag, completed as its placeholder allows."""
+
+    name = "text"
+
+    def __init__(self, flag: Flag) -> None:
+        self._placeholder = flag.value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return files, folders or the words that are allowed."""
+        if self._placeholder in PATHS:
+            return [CompletionItem(incomplete, type=PATHS[self._placeholder])]
+        words = ("true", "false") if self._placeholder == "BOOL" else self._placeholder.split("|")
+        return [CompletionItem(word) for word in words if word.islower() and word.startswith(incomplete)]
+
+
+class Command(click.Command):
+    """A command with the flags of dataclasses, `--config` and `--show-config`."""
+
+    def __init__(
+        self,
+        name: str,
+        rooms: Sequence[type],
+        run: Run,
+        help: str,
+        *,
+        arguments: str = "",
+        most: int | None = 0,
+        examples: Sequence[str] = (),
+        usage: int = USAGE,
+    ) -> None:
+        """Take the placeholder of arguments and how many are allowed (None: any number).
+
+        `usage` is the exit code for a command line that is refused.
+        """
+        self.rooms = rooms
+        self._known = [flag for room in rooms for flag in flags(room)]
+        self._run = run
+        self._arguments = arguments
+        self._most = most
+        self._examples = examples
+        self._usage = usage
+        given: list[click.Parameter] = [option(flag) for flag in self._known]
+        given.append(click.Option(["--config", CONFIG], metavar="FILE", type=click.Path()))
+        given.append(click.Option(["--show-config", SHOW], is_flag=True))
+        given.append(click.Argument(["words"], nargs=-1, metavar=arguments, type=click.UNPROCESSED))
+        super().__init__(name, params=given, help=help)
+        self._settings = {n: f.setting for f in self._known for n in f.names}
+        self._bare = {n: BARE[f.value] for f in self._known if f.value in BARE for n in f.names}
+        self._valued = {n for f in self._known if f.value not in BARE for n in f.names} | {"--config"}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words as pflag does. Raise Failure."""
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        words = list(self._joined(args))
+        ctx.meta[SPELLED] = spelled = defaultdict(list)
+        for name in (word.partition("=")[0] if word[:2] == "--" else word[:2] for word in words):
+            if name in self._settings:
+                spelled[self._settings[name]].append(name)
+        return super().parse_args(ctx, words)
+
+    def _refuse(self, what: str, mend: str = "") -> NoReturn:
+        # The words of kube-apiserver are the whole line.
+        raise Failure(what, mend if self._usage == USAGE else "", self._usage)
+
+    def _joined(self, args: Sequence[str]) -> Iterator[str]:
+        """Yield words, each flag with its value: the word after a flag is its value, whatever it looks like."""
+        rest = iter(args)
+        for word in rest:
+            name, equals, _ = word.partition("=")
+            if word == "--":
+                yield from ("--", *rest)
+            elif not word.startswith("-") or word == "-" or word in ("--help", "-h", "--show-config"):
+                yield word
+            elif not word.startswith("--"):
+                yield from self._short(word, rest)
+            elif name in self._bare and not equals:
+                yield f"{word}={self._bare[name]}"
+            elif name not in self._bare and name not in self._valued:
+                self._unknown(name)
+            elif equals:
+                yield word
+            else:
+                value = next(rest, None)
+                if value is None:
+                    self._refuse(f"flag needs an argument: {word}")
+                yield f"{word}={value}"
+
+    def _short(self, word: str, rest: Iterator[str]) -> Iterator[str]:
+        if word[:2] not in self._valued:
+            self._refuse(f"unknown shorthand flag: {word[1]!r} in {word}")
+        if len(word) > 2:
+            yield f"{word[:2]}{word[2:].removeprefix('=')}"
+            return
+        value = next(rest, None)
+        if value is None:
+            self._refuse(f"flag needs an argument: {word[1:]!r} in {word}")
+        yield f"{word}{value}"
+
+    def _unknown(self, name: str) -> NoReturn:
+        near = get_close_matches(name, [*self._valued, *self._bare, "--show-config"], 1)
+        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else f"hydrofoil {self.name} --help")
+
+    def settings(self, ctx: click.Context) -> tuple[dict[str, Any], dict[str, Given]]:
+        """Return the values of the flags, and the texts of those that are given anywhere. Raise Failure."""
+        spelled = ctx.meta[SPELLED]
+        line = {name: Given(ctx.params[name], names=spelled[name]) for name in spelled}
+        path, file = ctx.params[CONFIG], {}
+        if path is not None:
+            from hydrofoil.cli.file import read
+
+            file = read(path, self._known, str(self.name))
+        return settle(self._known, line, file, self._usage)
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Run the command; return the exit code. Raise Failure."""
+        words: tuple[str, ...] = ctx.params["words"]
+        if self._most is not None and len(words) > self._most:
+            if not self._arguments:
+                shown = " ".join(map(quoted, words))
+                self._refuse(f'"hydrofoil {self.name}" does not take any arguments, got [{shown}]')
+            self._refuse(f"too many arguments: {' '.join(words[self._most :])}", f"hydrofoil {self.name} --help")
+        values, given = self.settings(ctx)
+        if ctx.params[SHOW]:
+            from hydrofoil.cli.file import shown as file
+
+            sys.stdout.write(file(self._known, values, given))
+            return 0
+        return self._run(values, words)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the flags of each room under the words of its docstring."""
+        for room in self.rooms:
+            with formatter.section((room.__doc__ or "").partition("\n")[0].rstrip(".")):
+                formatter.write_dl([shown(flag) for flag in flags(room)], col_max=34)
+        with formatter.section("Common"):
+            rows = [("--config FILE", "read flags from a map in YAML; flags and HYDROFOIL_* variables win")]
+            rows.append(("--show-config", "print all settings as such a file, and end"))
+            formatter.write_dl([*rows, ("--help", "show this page")], col_max=34)
+        examples(formatter, self._examples)
+
+
+def examples(formatter: click.HelpFormatter, lines: Sequence[str]) -> None:
+    """Write a section of examples, if there are any."""
+    if lines:
+        with formatter.section("Examples"):
+            for line in lines:
+                formatter.write(f"{'':{formatter.current_indent}}{line}\n")
+
+
+def shown(flag: Flag) -> tuple[str, str]:
+    """Return names and help of a flag."""
+    bare = flag.value in BARE
+    names = ", ".join(sorted(flag.names, key=len)) if len(flag.names[0]) == 2 else ", ".join(flag.names)
+    return names if bare else f"{names} {flag.value}", flag.help.format(flag.default)
+
+
+def option(flag: Flag) -> click.Option:
+    """Return the option of a flag: its texts, to be read when all sources are known."""
+    return click.Option([*flag.names, flag.setting], multiple=True, type=Value(flag), metavar=flag.value)
+
+
+def existing(path: str, name: str) -> Path:
+    """Return the path of a file that a flag names. Raise Failure if there is none."""
+    found = Path(path)
+    if not found.is_file():
+        raise Failure(f"{path} is no file", f"{name} takes the path of one")
+    return found

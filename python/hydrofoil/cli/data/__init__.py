@@ -1,0 +1,1 @@
+"""`hydrofoil data`: work on data folders without a server."""

@@ -1,0 +1,116 @@
+"""`--config FILE`: a map of flags in YAML, read and written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from hydrofoil.cli.failure import Failure
+from hydrofoil.cli.sources import Given
+from hydrofoil.options import Flag, Refused, Texts, texts
+
+PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
+WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "y", "n", "null"))
+SECRET = frozenset(("token",))
+"""Flags whose value is never shown."""
+
+
+def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
+    """Return the settings of a file. Raise Failure with the line."""
+    import orjson
+
+    from hydrofoil import engine
+
+    try:
+        text = Path(path).read_bytes()
+    except OSError as e:
+        raise Failure(f"{path}: {e.strerror or e}", "--config takes a file in YAML") from None
+    try:
+        content = orjson.loads(engine.yaml_to_json(text)) if text.strip() else None
+    except (ValueError, engine.DecodeError) as e:
+        raise Failure(f"{path}: {e}", "a map of flags without dashes") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise Failure(f"{path}:1: no map", "a map of flags without dashes, such as port: 0")
+    names = {name.lstrip("-"): flag for flag in known for name in flag.names}
+    found = {}
+    for name, value in content.items():
+        at = f"{path}:{line(text, name)}"
+        flag = names.get(name)
+        if flag is None:
+            near = get_close_matches(name, names, 1)
+            raise Failure(f'{at}: no flag "{name}"', f"{near[0]}?" if near else f"hydrofoil {command} --help")
+        if value is not None:
+            found[flag.setting] = Given(texts(flag, value), at)
+    return found
+
+
+def line(text: bytes, name: str) -> int:
+    """Return the number of the line where a name of a map is; 1 if it is not at the start of any line."""
+    start = re.compile(rb"""["']?""" + re.escape(name.encode()) + rb"""["']?\s*:""")
+    for number, words in enumerate(text.splitlines(), 1):
+        if start.match(words):
+            return number
+    return 1
+
+
+def shown(known: Sequence[Flag], values: Mapping[str, Any], given: Mapping[str, Given]) -> str:
+    """Return the settings as such a file."""
+    return "".join(f"{name}: {value}\n" if value else f"# {name}\n" for name, value in _lines(known, values, given))
+
+
+def _lines(
+    known: Sequence[Flag], values: Mapping[str, Any], given: Mapping[str, Given]
+) -> Iterator[tuple[str, str | None]]:
+    """Yield names and values; None for a flag whose default has no text, or whose value is secret."""
+    for flag in known:
+        name = next((name for name in flag.names if name.startswith("--")), flag.names[0]).lstrip("-")
+        if name in SECRET:
+            yield name, None
+        elif flag.setting in given:
+            parts = list(given[flag.setting].texts)
+            repeated = isinstance(flag.default, tuple | dict)
+            yield name, f"[{', '.join(map(scalar, parts))}]" if repeated and len(parts) > 1 else typed(flag, parts[-1])
+        else:
+            yield name, default(flag, values[flag.setting])
+
+
+def default(flag: Flag, value: Any) -> str | None:
+    """Return the default of a flag as YAML, None if there is no text for it."""
+    if isinstance(value, Texts) and not value:
+        return "[]"
+    if isinstance(value, dict) and not value:
+        return "{}"
+    if isinstance(value, tuple) and not isinstance(value, Texts):
+        text = "-".join(map(str, value))
+    elif isinstance(value, float):
+        text = f"{value:g}s" if flag.value == "DURATION" else f"{value:g}"
+    else:
+        text = ",".join(value) if isinstance(value, tuple) else texts(flag, value)[0]
+    try:
+        same = flag.read(text) == value
+    except (ValueError, Refused):
+        return None
+    return typed(flag, text) if same else None
+
+
+def typed(flag: Flag, text: str) -> str:
+    """Return a text as a boolean, a number or a string of YAML."""
+    if isinstance(flag.default, bool) or (
+        isinstance(flag.default, int | float) and re.fullmatch(r"-?[1-9]\d*|0", text)
+    ):
+        return text
+    return scalar(text)
+
+
+def scalar(text: str) -> str:
+    """Return a string of YAML, quoted where another reader could take it for something else."""
+    if PLAIN.fullmatch(text) and text.lower() not in WORDS:
+        return text
+    import json
+
+    return json.dumps(text)

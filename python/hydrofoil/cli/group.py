@@ -1,0 +1,64 @@
+"""The commands by name, each loaded when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+
+from hydrofoil.cli.command import examples
+from hydrofoil.cli.failure import Failure
+
+
+class Entry(NamedTuple):
+    """A command of the group."""
+
+    section: str
+    module: str
+    """The module that has it, as `COMMAND`."""
+    help: str
+
+
+class Group(click.Group):
+    """Commands in sections; a name may have two words."""
+
+    def __init__(self, name: str, entries: Mapping[str, Entry], lines: tuple[str, ...] = (), **settings: Any) -> None:
+        """Take examples of the commands."""
+        super().__init__(name, **settings)
+        self._entries = entries
+        self._lines = lines
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in their order."""
+        return list(self._entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; return None if there is none of this name."""
+        entry = self._entries.get(cmd_name)
+        if entry is None:
+            return None
+        found: click.Command = import_module(entry.module).COMMAND
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the words. Raise Failure."""
+        if " ".join(args[:2]) in self._entries:
+            args = [" ".join(args[:2]), *args[2:]]
+        if args[0] not in self._entries and not ctx.resilient_parsing:
+            near = get_close_matches(args[0], self._entries, 1)
+            kind = "flag" if args[0].startswith("-") else "command"
+            raise Failure(f"no {kind} {args[0]!r}", f"{near[0]}?" if near else f"{ctx.command_path} --help")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a list for each section, then the examples."""
+        for section in dict.fromkeys(entry.section for entry in self._entries.values()):
+            rows = [(name, entry.help) for name, entry in self._entries.items() if entry.section == section]
+            with formatter.section(section):
+                formatter.write_dl(rows)
+        examples(formatter, self._lines)

@@ -1,0 +1,76 @@
+"""`hydrofoil kubectl`: kubectl against the server on the default port."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from hydrofoil.cli.failure import WRONG, Failure
+from hydrofoil.cli.sources import environment, value
+from hydrofoil.options import flags
+from hydrofoil.server.options import ListenOptions
+
+ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+CHOSEN = ("--server", "-s", "--kubeconfig", "--context", "--cluster")
+"""Flags of kubectl that name a server: then nothing is added."""
+SECONDS = 2.0
+
+
+def server() -> list[str]:
+    """Return the flags for the server that `hydrofoil serve` is with the present environment. Raise Failure."""
+    known = flags(ListenOptions)
+    given = environment(known)
+    options = ListenOptions(**{f.setting: value(f, given[f.setting]) for f in known if f.setting in given})
+    host = ANYWHERE.get(options.host, options.host)
+    answers(host, options.port)
+    if options.kubeconfig:
+        return [f"--kubeconfig={options.kubeconfig}"]
+    if options.cert_dir or host not in ("127.0.0.1", "localhost", "::1"):
+        from hydrofoil.server.identity import folder
+
+        place = Path(options.cert_dir) if options.cert_dir else folder()
+        return [f"--kubeconfig={place / 'admin.conf'}"]
+    # The user's own kubeconfig must not add credentials or a namespace.
+    shown = f"[{host}]" if ":" in host else host
+    return [f"--kubeconfig={os.devnull}", f"--server=http://{shown}:{options.port}"]
+
+
+def answers(host: str, port: int) -> None:
+    """Raise Failure if nothing listens at an address."""
+    try:
+        socket.create_connection((host, port), SECONDS).close()
+    except OSError as e:
+        mend = "hydrofoil serve starts one; HYDROFOIL_PORT names another port"
+        raise Failure(f"no server at {host}:{port}: {e.strerror or e}", mend, WRONG) from None
+
+
+def line(words: Sequence[str]) -> list[str]:
+    """Return the command line. Raise Failure."""
+    program = shutil.which("kubectl")
+    if program is None:
+        raise Failure("kubectl is not on the PATH", "install it, or use any other client", WRONG)
+    own = words[: words.index("--")] if "--" in words else words
+    chosen = any(word.partition("=")[0] in CHOSEN for word in own)
+    return [program, *([] if chosen else server()), *words]
+
+
+class Kubectl(click.Command):
+    """A command that leaves all words to kubectl."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take the words as they are."""
+        ctx.args = list(args)
+        return ctx.args
+
+    def invoke(self, ctx: click.Context) -> int:
+        """Become kubectl."""
+        program, *rest = line(ctx.args)
+        os.execv(program, [program, *rest])
+
+
+COMMAND = Kubectl("kubectl", help="Run kubectl against the server on the default port.")

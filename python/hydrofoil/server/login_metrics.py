@@ -1,0 +1,87 @@
+"""Metrics of logins and decisions (apiserver `pkg/endpoints/filters/metrics.go`, `filterlatency`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from hydrofoil.counting import Histogram
+from hydrofoil.endpoints.filters.authentication import Attempts
+from hydrofoil.endpoints.filters.authorization import Decisions
+
+DOUBLED = tuple(0.001 * 2**n for n in range(15))
+FILTER = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0)
+
+
+def merged(buckets: tuple[float, ...], parts: Iterable[Histogram]) -> Histogram:
+    """Return the sum of histograms, in coarser buckets."""
+    found = Histogram(buckets)
+    for part in parts:
+        found.add(part)
+    return found
+
+
+class Logins:
+    """The counts of one server."""
+
+    def __init__(self, attempts: Attempts, decisions: Decisions) -> None:
+        self._attempts = attempts
+        self._decisions = decisions
+
+    def taken(self) -> Logins:
+        """Return the present state, for another thread."""
+        return Logins(self._attempts.copy(), self._decisions.copy())
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        logins = {"success": self._attempts.success, "failure": self._attempts.failure}
+        yield from self._results("authentication_attempts", "Counter of authenticated attempts.", logins)
+        text = "Authentication duration in seconds broken out by result."
+        yield self._durations("authentication_duration_seconds", text, logins)
+        text = "[ALPHA] Counter of authenticated requests broken out by username."
+        users = GaugeMetricFamily("authenticated_user_requests", text, labels=("username",))
+        users.type = "counter"
+        for name, count in sorted(self._attempts.users.items()):
+            users.add_metric((name,), count)
+        yield users
+        decisions = dict(self._decisions.seconds)
+        if self._decisions.waived:
+            waived = Histogram(decisions["allowed"].buckets)
+            waived.counts[0] = self._decisions.waived
+            decisions["allowed"] = merged(tuple(waived.buckets), (decisions["allowed"], waived))
+        text = (
+            "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', "
+            "'no-opinion' or 'error'."
+        )
+        yield from self._results("authorization_attempts_total", text, decisions)
+        text = "Authorization duration in seconds broken out by result."
+        yield self._durations("authorization_duration_seconds", text, decisions)
+        text = "[ALPHA] Request filter latency distribution in seconds, for each filter type"
+        filters = HistogramMetricFamily("apiserver_request_filter_duration_seconds", text, labels=("filter",))
+        for name, parts in (("authentication", logins), ("authorization", decisions)):
+            found = merged(FILTER, parts.values())
+            filters.add_metric((name,), found.cumulative(), found.sum)
+        yield filters
+
+    @staticmethod
+    def _results(name: str, text: str, by: dict[str, Histogram]) -> Iterable[Metric]:
+        if name.endswith("_total"):
+            family: Metric = CounterMetricFamily(name.removesuffix("_total"), f"[ALPHA] {text}", labels=("result",))
+        else:
+            family = GaugeMetricFamily(name, f"[ALPHA] {text}", labels=("result",))
+            family.type = "counter"
+        assert isinstance(family, CounterMetricFamily | GaugeMetricFamily)
+        for result, found in by.items():
+            if count := sum(found.counts):
+                family.add_metric((result,), count)
+        yield family
+
+    @staticmethod
+    def _durations(name: str, text: str, by: dict[str, Histogram]) -> HistogramMetricFamily:
+        family = HistogramMetricFamily(name, f"[ALPHA] {text}", labels=("result",))
+        for result, fine in by.items():
+            if any(fine.counts):
+                found = merged(DOUBLED, (fine,))
+                family.add_metric((result,), found.cumulative(), found.sum)
+        return family

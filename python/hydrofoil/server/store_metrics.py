@@ -1,0 +1,90 @@
+"""Metrics of the store: sizes, reads and writes by resource (apiserver `storage/cacher` and `storage/etcd3`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from hydrofoil.storage.collection import Stats, Uses
+
+if TYPE_CHECKING:
+    from hydrofoil.registry.store import Registry
+
+PAIR = ("group", "resource")
+CLUSTER = "hydrofoil-0"
+"""The name of the one place where objects are kept."""
+
+
+class StoreMetrics:
+    """The collections of one server, at one time."""
+
+    def __init__(self, collections: list[tuple[tuple[str, str], Stats, Uses]]) -> None:
+        """Take sizes and uses by group and plural."""
+        self._collections = collections
+
+    @classmethod
+    def taken(cls, registry: Registry) -> StoreMetrics:
+        """Return the present state, for another thread."""
+        found = []
+        for resource in registry.catalog.resources():
+            if "list" in resource.verbs and resource.group == resource.storage_group:
+                collection = registry.collection(resource)
+                found.append(((resource.group, resource.plural), collection.stats(), collection.uses.copy()))
+        return cls(found)
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        text = "[ALPHA] Number of stored objects at the time of last check split by kind."
+        objects = GaugeMetricFamily("apiserver_resource_objects", text, labels=PAIR)
+        text = "[ALPHA] Estimated size of stored objects in database. Estimate is based on sum of last observed sizes."
+        sizes = GaugeMetricFamily("apiserver_resource_size_estimate_bytes", text, labels=PAIR)
+        text = "[ALPHA] Number of LIST requests served from watch cache"
+        lists = CounterMetricFamily("apiserver_cache_list", text, labels=(*PAIR, "index"))
+        text = "[ALPHA] Number of objects returned for a LIST request from watch cache"
+        returned = CounterMetricFamily("apiserver_cache_list_returned_objects", text, labels=PAIR)
+        text = "[ALPHA] Counter of events received in watch cache broken by resource type."
+        received = CounterMetricFamily("apiserver_watch_cache_events_received", text, labels=PAIR)
+        text = "[ALPHA] Counter of events dispatched in watch cache broken by resource type."
+        sent = CounterMetricFamily("apiserver_watch_cache_events_dispatched", text, labels=PAIR)
+        text = "[ALPHA] Etcd request counts for each operation and object type."
+        requests = CounterMetricFamily("etcd_requests", text, labels=("operation", *PAIR))
+        text = "[ALPHA] Etcd request latency in seconds for each operation and object type."
+        seconds = HistogramMetricFamily("etcd_request_duration_seconds", text, labels=("operation", *PAIR))
+        held = 0
+        for pair, stats, uses in self._collections:
+            held += stats.bytes
+            objects.add_metric(pair, stats.objects)
+            sizes.add_metric(pair, stats.bytes)
+            if uses.lists:
+                lists.add_metric((*pair, ""), uses.lists)
+                returned.add_metric(pair, uses.returned)
+            events = 0
+            for operation, histogram in uses.writes.items():
+                count = sum(histogram.counts)
+                events += count
+                requests.add_metric((operation, *pair), count)
+                seconds.add_metric((operation, *pair), histogram.cumulative(), histogram.sum)
+            if events:
+                # Each write is an event, and each event reaches the watchers in the turn of its write.
+                received.add_metric(pair, events)
+                sent.add_metric(pair, events)
+        yield from (objects, sizes, lists, returned, received, sent, requests, seconds)
+        text = "[STABLE] Size of the storage database file physically allocated in bytes."
+        total = GaugeMetricFamily("apiserver_storage_size_bytes", text, labels=("storage_cluster_id",))
+        total.add_metric((CLUSTER,), held)
+        yield total
+
+
+class Handshakes(Collector):
+    """Failed handshakes of TLS."""
+
+    def __init__(self, failed: Callable[[], int]) -> None:
+        self._failed = failed
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the family."""
+        text = "[ALPHA] Number of requests dropped with 'TLS handshake error from' error"
+        yield CounterMetricFamily("apiserver_tls_handshake_errors", text, self._failed())

@@ -1,0 +1,161 @@
+"""The log on a disk: the truth survives the process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from hydrofoil import engine
+from hydrofoil.clock import Clock
+from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
+from hydrofoil.storage.errors import Conflict, Exists, Missing, Refused, StorageError, Undecided, Unopened, Unsupported
+from hydrofoil.storage.local import first_revision
+from hydrofoil.storage.log import Encrypted, Name, key
+
+ALWAYS, NEVER = 0.0, None
+"""The interval after which writes are durable at most: before they are acknowledged, or when the system writes them."""
+
+
+class DurableLog:
+    """Writes become durable in groups, on a thread of their own; the view has nothing else."""
+
+    direct = True
+    at_once = False
+    leases = False
+    patience = 3.0
+    endurance = 3.0
+    encrypted: Encrypted | None = None
+
+    _native: engine.Durable
+    _view: View
+    _advanced: Callable[[], None]
+
+    def __init__(
+        self,
+        folder: str,
+        interval: float | None = ALWAYS,
+        *,
+        after: int = 0,
+        encryption: engine.Encryption | None = None,
+    ) -> None:
+        """`after` is below the revisions of a new folder."""
+        self._encryption = encryption
+        self._folder = folder
+        self._interval = interval
+        self._after_revision = after
+        self._begun: dict[int, asyncio.Future[Stored]] = {}
+        """The writes under way, by their numbers."""
+        self._after: dict[int, list[asyncio.Future[None]]] = {}
+        """Writes that are judged after one under way."""
+
+    async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
+        """Load everything. Raise Unopened."""
+        first = max(first_revision(clock), self._after_revision)
+        try:
+            self._native = await asyncio.to_thread(
+                engine.Durable, view, self._folder, first, self._interval, self._encryption
+            )
+        except engine.DataError as e:
+            raise Unopened(*e.args) from None
+        if self._encryption is not None or self._native.unread():
+            self.encrypted = self
+        self._view = view
+        self._advanced = advanced
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._native.fileno(), self._arrived)
+
+    def follow(self, name: Name, resource: ResourceType) -> None:
+        """Return at once: everything was loaded."""
+
+    def started(self) -> None:
+        """Do nothing: no collection is loaded."""
+
+    def forget(self, name: Name) -> None:
+        """Do nothing: the view has all of the log."""
+
+    def latest(self, name: Name) -> int:
+        return self._native.revision
+
+    async def ask(self, name: Name) -> int:
+        return self._native.revision
+
+    def compact(self) -> None:
+        self._view.compact()
+        self._native.compact()
+
+    def restore(self, state: Checkpoint) -> int:
+        raise Unsupported("a log on a disk does not return to an earlier state: use `hydrofoil data restore`")
+
+    def problem(self) -> str:
+        return self._native.problem()
+
+    def fault(self, name: Name, key: str) -> str:
+        """Return nothing: the log has no objects that it cannot read."""
+        return ""
+
+    def unread(self) -> int:
+        """Return the number of objects that cannot be decrypted."""
+        return self._native.unread()
+
+    def stale(self, change: Change) -> bool:
+        return self._native.stale(change)
+
+    def unreadable(self, name: Name) -> str | None:
+        return self._native.unreadable(key(name))
+
+    def unreadable_object(self, name: Name, of: str) -> str | None:
+        return self._native.unreadable_object(key(name), of)
+
+    def read_again(self) -> None:
+        """Decrypt objects again that could not be decrypted; those that can become events. Call it off the loop."""
+        self._native.read_again()
+
+    async def close(self) -> None:
+        """Write what is under way, and release the folder."""
+        await asyncio.to_thread(self._native.close)
+        self._loop.remove_reader(self._native.fileno())
+        self._arrived()
+
+    async def commit(self, change: Change) -> Stored:
+        """Write; a refusal that rests on a write under way waits for its outcome, which the view then shows."""
+        while (number := self._submitted(change)) < 0:
+            after = self._loop.create_future()
+            self._after.setdefault(-number, []).append(after)
+            await after
+        begun: asyncio.Future[Stored] = self._loop.create_future()
+        self._begun[number] = begun
+        return await begun
+
+    def _submitted(self, change: Change) -> int:
+        """Begin a write; return its number, or the negative one of a write to wait for."""
+        try:
+            return self._native.submit(change)
+        except engine.ExistsError:
+            raise Exists from None
+        except engine.MissingError:
+            raise Missing from None
+        except engine.ConflictError:
+            raise Conflict from None
+        except engine.RefusedError as e:
+            raise failure(*e.args) from None
+
+    def _arrived(self) -> None:
+        outcomes = self._native.outcomes()
+        # Events are sent before the answers to the writes that caused them.
+        self._advanced()
+        for number, stored, refusal in outcomes:
+            begun = self._begun.pop(number)
+            if not begun.done():
+                if stored is not None:
+                    begun.set_result(stored)
+                elif refusal is not None:
+                    begun.set_exception(failure(*refusal))
+            for after in self._after.pop(number, ()):
+                if not after.done():
+                    after.set_result(None)
+
+
+def failure(kind: str, why: Any) -> StorageError:
+    """Return the error of a write that the disk did not take."""
+    return Undecided(why) if kind == "lost" else Refused(why)

@@ -1,0 +1,1 @@
+"""Encryption of objects at rest: its file, and the file's changes."""

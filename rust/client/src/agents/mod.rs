@@ -1,0 +1,72 @@
+//! The agents of each part of a run.
+
+mod caller;
+mod informer;
+mod pager;
+mod reader;
+mod remover;
+mod seeder;
+mod watcher;
+mod writer;
+
+use crate::agent::Agent;
+use crate::board::Object;
+use crate::plan::Part;
+use crate::world::World;
+
+/// Make the agents of all parts.
+pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
+    let mut made: Vec<Box<dyn Agent>> = Vec::new();
+    let plan = world.plan.clone();
+    let text = crate::body::filler(plan.size);
+    for (part, what) in plan.parts.iter().enumerate() {
+        match what {
+            Part::Seed { connections } => {
+                for _ in 0..*connections {
+                    made.push(Box::new(seeder::Seeder::new(part, &text)));
+                }
+            }
+            Part::Remove { connections, .. } => {
+                for _ in 0..*connections {
+                    made.push(Box::new(remover::Remover::new(part)));
+                }
+            }
+            Part::List { readers } => {
+                for _ in 0..*readers {
+                    made.push(Box::new(reader::Reader::new(part, world)));
+                }
+            }
+            Part::Pages { readers, limit } => {
+                for _ in 0..*readers {
+                    made.push(Box::new(pager::Pager::new(part, world, *limit)));
+                }
+            }
+            Part::Informers { count } => {
+                for _ in 0..*count {
+                    made.push(Box::new(informer::Informer::new(part, world)));
+                }
+            }
+            Part::Watch { count, from } => {
+                for number in 0..*count {
+                    made.push(Box::new(watcher::Watcher::new(part, world, Some(number), *from)));
+                }
+            }
+            Part::Fanout { count, from } => {
+                for _ in 0..*count {
+                    made.push(Box::new(watcher::Watcher::new(part, world, None, *from)));
+                }
+            }
+            Part::Writes { connections, steps, objects, pods, .. } => {
+                if world.board.objects.is_empty() {
+                    world.board.objects.resize_with(*objects as usize, Object::default);
+                }
+                for id in 0..*connections {
+                    let pod = pods.get(id as usize).cloned();
+                    made.push(Box::new(writer::Writer::new(part, id, (*connections, *objects), steps, &text, pod)));
+                }
+            }
+            Part::Call { .. } => made.push(Box::new(caller::Caller::new(part))),
+        }
+    }
+    made
+}

@@ -1,0 +1,94 @@
+//! A reader of lists in pages.
+
+use std::fmt::Write;
+
+use super::reader::{check_media, skip};
+use crate::agent::{Agent, Flow, Next};
+use crate::check::{Listed, Unpacked};
+use crate::event::list_text;
+use crate::http::Head;
+use crate::target::Request;
+use crate::world::{Timing, World};
+use crate::wrong::Wrong;
+
+pub(super) struct Pager {
+    part: usize,
+    path: String,
+    list: Unpacked,
+    /// Where the list continues, and the number of its next object.
+    token: Option<String>,
+    from: u32,
+    walks: u64,
+}
+
+impl Pager {
+    pub(super) fn new(part: usize, world: &World, limit: u32) -> Self {
+        let listed = Listed::new(world.plan.encoding, world.plan.objects);
+        let path = format!("{}?limit={limit}", world.plan.collection());
+        Self { part, path, list: Unpacked::new(listed, false), token: None, from: 0, walks: 0 }
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut made = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => made.push(char::from(byte)),
+            _ => {
+                let _ = write!(made, "%{byte:02X}");
+            }
+        }
+    }
+    made
+}
+
+impl Agent for Pager {
+    fn next(&mut self, world: &mut World, out: &mut Vec<u8>) -> Next {
+        // A walk that has begun is walked to its end once.
+        if world.over() && (self.walks > 0 || world.skipped.is_some()) {
+            return Next::Done;
+        }
+        let path = match &self.token {
+            Some(token) => &format!("{}&continue={}", self.path, escaped(token)),
+            None => &self.path,
+        };
+        let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
+        world.target.write(&Request { method: "GET", path, accept, gzip, body: None }, out);
+        Next::Send
+    }
+
+    fn head(&mut self, world: &mut World, head: &Head) -> Result<(), Wrong> {
+        self.list.begin(head.gzip, self.from);
+        check_media(world, head)
+    }
+
+    fn body(&mut self, _: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
+        self.list.feed(piece).map(|()| Flow::More)
+    }
+
+    fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
+        // A packed page gives its last text when it is finished.
+        self.list.finish(true)?;
+        let listed = &self.list.listed;
+        self.token = list_text(world.plan.encoding.format(), &listed.start, &listed.end, "continue");
+        listed.finish(self.token.is_some())?;
+        let objects = u64::from(listed.position() - self.from);
+        if self.token.is_some() {
+            self.from = listed.position();
+        } else {
+            self.from = 0;
+            self.walks += 1;
+        }
+        world.done(self.part, timing, objects);
+        world.figures[self.part].body = self.list.size;
+        Ok(())
+    }
+
+    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+        skip(world, "pages", status, body)
+    }
+
+    fn name(&self) -> String {
+        "pages".to_owned()
+    }
+}

@@ -1,0 +1,79 @@
+//! A reader of whole lists.
+
+use crate::agent::{Agent, Flow, Next};
+use crate::check::{Listed, Unpacked};
+use crate::event::shown;
+use crate::http::Head;
+use crate::target::Request;
+use crate::world::{Timing, World};
+use crate::wrong::Wrong;
+
+pub(super) struct Reader {
+    part: usize,
+    path: String,
+    list: Unpacked,
+    done: u64,
+}
+
+impl Reader {
+    pub(super) fn new(part: usize, world: &World) -> Self {
+        let listed = Listed::new(world.plan.encoding, world.plan.objects);
+        Self { part, path: world.plan.collection(), list: Unpacked::new(listed, true), done: 0 }
+    }
+}
+
+/// Check the media type of an answer.
+pub(super) fn check_media(world: &World, head: &Head) -> Result<(), Wrong> {
+    if world.plan.encoding.is(&head.content_type) {
+        return Ok(());
+    }
+    Err(Wrong(format!("an answer of type {:?}", head.content_type)))
+}
+
+/// Note that the server has no such encoding.
+pub(super) fn skip(world: &mut World, name: &str, status: u16, body: &[u8]) -> Result<(), Wrong> {
+    if status == 406 {
+        world.skipped = Some("406 Not Acceptable".to_owned());
+        return Ok(());
+    }
+    Err(Wrong(format!("{name}: status {status}: {}", shown(body))))
+}
+
+impl Agent for Reader {
+    fn next(&mut self, world: &mut World, out: &mut Vec<u8>) -> Next {
+        if world.over() && (self.done > 0 || world.skipped.is_some()) {
+            return Next::Done;
+        }
+        let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
+        world.target.write(&Request { method: "GET", path: &self.path, accept, gzip, body: None }, out);
+        Next::Send
+    }
+
+    fn head(&mut self, world: &mut World, head: &Head) -> Result<(), Wrong> {
+        self.list.begin(head.gzip, 0);
+        check_media(world, head)
+    }
+
+    fn body(&mut self, _: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
+        self.list.feed(piece).map(|()| Flow::More)
+    }
+
+    fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
+        let same = self.list.finish(false)?;
+        self.done += 1;
+        let objects = u64::from(world.plan.objects);
+        world.done(self.part, timing, objects);
+        let figures = &mut world.figures[self.part];
+        figures.body = self.list.size;
+        figures.same += u64::from(same);
+        Ok(())
+    }
+
+    fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
+        skip(world, "list", status, body)
+    }
+
+    fn name(&self) -> String {
+        "list".to_owned()
+    }
+}

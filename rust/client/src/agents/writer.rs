@@ -1,0 +1,300 @@
+//! A writer: the steps of the lives of objects, one after the other.
+
+use super::reader::skip;
+use crate::agent::{Agent, Flow, Next};
+use crate::board::{Change, Object, churn_name};
+use crate::body::{Body, deletion, status};
+use crate::event::{own_mark, shown, text_after, version};
+use crate::http::Head;
+use crate::marks::{self, CHURN, CHURN_DATA, Mark};
+use crate::plan::{Owned, Resource, Step};
+use crate::target::Request;
+use crate::world::{Timing, World};
+use crate::wrong::Wrong;
+
+/// A write that is under way.
+#[derive(Clone, Copy)]
+struct Current {
+    number: u32,
+    step: Step,
+    write: u32,
+}
+
+pub(super) struct Writer {
+    part: usize,
+    id: u32,
+    connections: u32,
+    /// The number of objects that are written in turn; 0 for new ones.
+    objects: u32,
+    steps: Vec<Step>,
+    text: String,
+    /// A pod whose status is written, and its last version.
+    pod: Option<Owned>,
+    pod_version: u64,
+    turn: u32,
+    life: Option<u32>,
+    due: Option<u64>,
+    current: Option<Current>,
+    body: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        part: usize,
+        id: u32,
+        (connections, objects): (u32, u32),
+        steps: &[Step],
+        text: &str,
+        pod: Option<Owned>,
+    ) -> Self {
+        Self {
+            part,
+            id,
+            connections,
+            objects,
+            steps: steps.to_vec(),
+            text: text.to_owned(),
+            pod,
+            pod_version: 0,
+            turn: id,
+            life: None,
+            due: None,
+            current: None,
+            body: Vec::new(),
+        }
+    }
+
+    /// The object of the next write.
+    fn choose(&mut self, world: &mut World) -> Option<u32> {
+        if self.objects == 0 {
+            if self.life.is_none() {
+                world.board.objects.push(Object::default());
+                self.life = Some(world.board.objects.len() as u32 - 1);
+            }
+            return self.life;
+        }
+        for _ in 0..self.objects.div_ceil(self.connections) {
+            let number = self.turn;
+            self.turn += self.connections;
+            if self.turn >= self.objects {
+                self.turn = self.id;
+            }
+            if number < self.objects && !world.board.objects[number as usize].unsure {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// Whether the status of a pod is written in the place of the object's.
+    fn beside(world: &World, step: Step) -> bool {
+        step == Step::Status && world.plan.resource != Resource::Pods
+    }
+
+    fn request(&self, world: &World, current: Current, out: &mut Vec<u8>) {
+        let Current { number, step, write } = current;
+        let (collection, name) = (world.plan.collection(), churn_name(number));
+        let one = format!("{collection}/{name}");
+        let object = &world.board.objects[number as usize];
+        let mut state = Body { plan: &world.plan, number, write: Some(write), version: None, text: &self.text };
+        let json = "application/json";
+        let (method, path, media, body) = match step {
+            Step::Create => ("POST", collection, json, state.object()),
+            Step::Update => {
+                state.version = Some(object.version);
+                ("PUT", one, json, state.object())
+            }
+            Step::Merge => ("PATCH", one, "application/merge-patch+json", state.merge()),
+            Step::Apply => {
+                let path = format!("{one}?fieldManager=hydrofoil-bench&force=true");
+                ("PATCH", path, "application/apply-patch+yaml", state.object())
+            }
+            Step::Status => {
+                let (path, body) = match &self.pod {
+                    Some(pod) if world.plan.resource != Resource::Pods => (
+                        format!("{}/{}", pod.path, pod.name),
+                        status(Mark { place: CHURN, number, write }, Mark { place: CHURN_DATA, number, write }),
+                    ),
+                    _ => (one, state.status()),
+                };
+                ("PATCH", format!("{path}/status"), "application/strategic-merge-patch+json", body)
+            }
+            Step::Delete => {
+                let body = deletion(object.uid.as_deref(), world.plan.resource == Resource::Pods);
+                ("DELETE", one, json, body)
+            }
+        };
+        let accept = world.plan.encoding.object();
+        let body = Some((media, body.as_bytes()));
+        world.target.write(&Request { method, path: &path, accept, gzip: false, body }, out);
+    }
+
+    /// The error of an answer.
+    fn wrong(current: Current, why: &str) -> Wrong {
+        let verb = format!("{:?}", current.step).to_lowercase();
+        Wrong(format!("{verb} of {}: {why}", churn_name(current.number)))
+    }
+
+    fn deleted(&mut self, world: &mut World, current: Current) {
+        let object = &mut world.board.objects[current.number as usize];
+        object.alive = false;
+        object.uid = None;
+        self.life = None;
+    }
+
+    /// Check the answer that shows an object.
+    fn written(&mut self, world: &mut World, current: Current) -> Result<(), Wrong> {
+        let encoding = world.plan.encoding;
+        let found = version(encoding.format(), &self.body).map_err(|Wrong(why)| Self::wrong(current, &why))?;
+        let beside = Self::beside(world, current.step);
+        let object = &mut world.board.objects[current.number as usize];
+        let before = if beside { self.pod_version } else { object.version };
+        if found <= before {
+            return Err(Self::wrong(current, &format!("resourceVersion {found} after {before}")));
+        }
+        let wanted = Mark { place: CHURN, number: current.number, write: current.write };
+        if own_mark(&self.body) != Some(wanted) {
+            return Err(Self::wrong(current, &format!("the answer does not show the write: {}", shown(&self.body))));
+        }
+        let data = !beside && current.step != Step::Status && encoding.has_data();
+        let found_data = crate::event::data_mark(&self.body, wanted).map(|mark| (mark.number, mark.write));
+        if data && found_data != Some((wanted.number, wanted.write)) {
+            return Err(Self::wrong(current, "the answer does not show the written data"));
+        }
+        if beside {
+            self.pod_version = found;
+            return Ok(());
+        }
+        object.version = found;
+        object.alive = true;
+        if current.step == Step::Create {
+            object.uid = uid(encoding.format(), &self.body);
+        }
+        world.board.acked(current.number, world.now, found)
+    }
+}
+
+/// The uid of a new object.
+fn uid(format: crate::event::Format, object: &[u8]) -> Option<String> {
+    if format == crate::event::Format::Json {
+        return text_after(object, "uid").map(|uid| String::from_utf8_lossy(uid).into_owned());
+    }
+    // A uid has the form of a UUID, and nothing else in these objects has.
+    let is_uid = |text: &&[u8]| {
+        text.iter().enumerate().all(|(i, c)| match i {
+            8 | 13 | 18 | 23 => *c == b'-',
+            _ => c.is_ascii_hexdigit(),
+        })
+    };
+    object.windows(36).find(is_uid).map(|uid| String::from_utf8_lossy(uid).into_owned())
+}
+
+impl Agent for Writer {
+    fn next(&mut self, world: &mut World, out: &mut Vec<u8>) -> Next {
+        if let Some(current) = self.current {
+            // A request that was not carried out (429) is sent again.
+            self.request(world, current, out);
+            return Next::Send;
+        }
+        if world.skipped.is_some() {
+            return Next::Done;
+        }
+        let rate = world.plan.rate;
+        if rate > 0.0 && self.due.is_none() {
+            let due = world.tickets as f64 / rate;
+            if due >= world.plan.seconds {
+                return Next::Done;
+            }
+            world.tickets += 1;
+            self.due = Some(world.began.unwrap_or(world.now) + (due * 1e9) as u64);
+        }
+        if let Some(due) = self.due.filter(|&due| due > world.now) {
+            return Next::At(due);
+        }
+        if world.over() && world.figures[self.part].ops > 0 {
+            return Next::Done;
+        }
+        self.due = None;
+        let Some(number) = self.choose(world) else { return Next::Done };
+        let object = &mut world.board.objects[number as usize];
+        let mut step = self.steps[object.step % self.steps.len()];
+        if step == Step::Status && world.plan.resource != Resource::Pods && self.pod.is_none() {
+            object.step += 1;
+            step = self.steps[object.step % self.steps.len()];
+        }
+        object.step += 1;
+        if step == Step::Create {
+            object.version = 0;
+        }
+        let write = if Self::beside(world, step) {
+            world.board.objects[number as usize].writes.len() as u32
+        } else {
+            let change = match step {
+                Step::Create => Change::Create,
+                Step::Delete => Change::Delete,
+                _ => Change::Update,
+            };
+            world.board.sent(number, world.now, change)
+        };
+        let current = Current { number, step, write };
+        self.current = Some(current);
+        self.request(world, current, out);
+        Next::Send
+    }
+
+    fn wants(&self, status: u16) -> bool {
+        match self.current {
+            Some(Current { step: Step::Create, .. }) => status == 201,
+            Some(Current { step: Step::Delete, .. }) => matches!(status, 200 | 202),
+            _ => status == 200,
+        }
+    }
+
+    fn head(&mut self, _: &mut World, _: &Head) -> Result<(), Wrong> {
+        self.body.clear();
+        Ok(())
+    }
+
+    fn body(&mut self, _: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
+        self.body.extend_from_slice(piece);
+        Ok(Flow::More)
+    }
+
+    fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
+        let Some(current) = self.current.take() else { return Ok(()) };
+        if current.step == Step::Delete {
+            self.deleted(world, current);
+            // The answer may show the object, but not the version of its deletion.
+            if let Some((mark, _)) = marks::all(&self.body).find(|(mark, _)| mark.number != current.number) {
+                return Err(Self::wrong(current, &format!("the answer shows {}", churn_name(mark.number))));
+            }
+            world.board.acked(current.number, world.now, 0)?;
+        } else {
+            self.written(world, current)?;
+        }
+        world.done(self.part, timing, 0);
+        Ok(())
+    }
+
+    fn refused(&mut self, world: &mut World, code: u16, body: &[u8]) -> Result<(), Wrong> {
+        let Some(current) = self.current else { return Ok(()) };
+        self.current = None;
+        let why = format!("status {code}: {}", shown(body));
+        if code == 406 {
+            return skip(world, "write", code, body);
+        }
+        Err(Self::wrong(current, &why))
+    }
+
+    fn lost(&mut self, world: &mut World) {
+        // Whether it was carried out is unknown: the object is left alone.
+        if let Some(current) = self.current.take().filter(|current| !Self::beside(world, current.step)) {
+            world.board.objects[current.number as usize].unsure = true;
+            self.life = None;
+        }
+    }
+
+    fn name(&self) -> String {
+        "write".to_owned()
+    }
+}

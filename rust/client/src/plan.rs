@@ -1,0 +1,252 @@
+//! The description of a run: its parts, and the objects that they concern.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::event::Format;
+
+/// An object of ours that is on the server, with the uid that the server gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+pub struct Owned {
+    /// The path of its collection.
+    pub path: String,
+    /// Its name.
+    pub name: String,
+    /// Its uid; `None` for one whose creation had no answer.
+    pub uid: Option<String>,
+}
+
+/// The kind of the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Resource {
+    /// `v1` `ConfigMap`.
+    ConfigMaps,
+    /// `v1` `Pod`.
+    Pods,
+}
+
+/// The encoding of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// JSON.
+    Json,
+    /// Protobuf.
+    Protobuf,
+    /// CBOR.
+    Cbor,
+    /// A table, in JSON.
+    Table,
+    /// Metadata alone, in JSON.
+    Metadata,
+}
+
+/// One kind of write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// `POST`.
+    Create,
+    /// `PUT`.
+    Update,
+    /// A JSON merge patch.
+    Merge,
+    /// Server-side apply.
+    Apply,
+    /// A patch of the status.
+    Status,
+    /// `DELETE`.
+    Delete,
+}
+
+/// A part of a run.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "part", rename_all = "lowercase")]
+pub enum Part {
+    /// Create the seeded objects.
+    Seed {
+        /// Connections.
+        connections: u32,
+    },
+    /// Delete objects.
+    Remove {
+        /// Connections.
+        connections: u32,
+        /// The objects.
+        items: Vec<Owned>,
+    },
+    /// List all objects.
+    List {
+        /// Connections.
+        readers: u32,
+    },
+    /// List all objects in pages.
+    Pages {
+        /// Connections.
+        readers: u32,
+        /// Objects of a page.
+        limit: u32,
+    },
+    /// Start informers.
+    Informers {
+        /// Informers at a time.
+        count: u32,
+    },
+    /// Watch one object each.
+    Watch {
+        /// Watchers.
+        count: u32,
+        /// The version to begin at.
+        from: u64,
+    },
+    /// Watch the collection.
+    Fanout {
+        /// Watchers.
+        count: u32,
+        /// The version to begin at.
+        from: u64,
+    },
+    /// Write.
+    Writes {
+        /// Connections.
+        connections: u32,
+        /// The steps of an object's life.
+        steps: Vec<Step>,
+        /// The number of objects, which are written in turn; 0 for a new object after each deleted one.
+        objects: u32,
+        /// Pods whose status is written where the objects have none.
+        pods: Vec<Owned>,
+        /// Whether the operations are those that the case counts.
+        shown: bool,
+    },
+    /// One request.
+    Call {
+        /// Its method.
+        method: String,
+        /// Its path, with the query.
+        path: String,
+        /// The media types to accept.
+        accept: String,
+        /// The media type of the body.
+        media: String,
+        /// The body.
+        body: String,
+    },
+}
+
+/// A run.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Plan {
+    /// Its parts, which run side by side.
+    pub parts: Vec<Part>,
+    /// The kind of the objects.
+    pub resource: Resource,
+    /// Their namespace.
+    pub namespace: String,
+    /// The name of the run, the value of its label.
+    pub run: String,
+    /// The number of seeded objects.
+    pub objects: u32,
+    /// Bytes of text in each object.
+    pub size: u32,
+    /// The length of the measurement.
+    pub seconds: f64,
+    /// Writes a second; 0 for as many as possible.
+    pub rate: f64,
+    /// The encoding of answers.
+    pub encoding: Encoding,
+    /// Whether answers may be packed.
+    pub gzip: bool,
+    /// Seconds without any progress after which the rest is lost.
+    pub patience: f64,
+}
+
+/// Read a plan.
+pub fn plan(json: &[u8]) -> Result<Plan, String> {
+    serde_json::from_slice(json).map_err(|e| e.to_string())
+}
+
+impl Part {
+    /// Whether its operations are those that the case counts.
+    pub(crate) fn shown(&self) -> bool {
+        !matches!(self, Self::Writes { shown: false, .. })
+    }
+}
+
+impl Plan {
+    pub(crate) fn nanos(&self) -> u64 {
+        clock::of_seconds(self.seconds)
+    }
+
+    /// The path of the collection.
+    pub(crate) fn collection(&self) -> String {
+        let resource = match self.resource {
+            Resource::ConfigMaps => "configmaps",
+            Resource::Pods => "pods",
+        };
+        format!("/api/v1/namespaces/{}/{resource}", self.namespace)
+    }
+}
+
+impl Encoding {
+    /// How its bytes are read.
+    pub(crate) fn format(self) -> Format {
+        match self {
+            Self::Protobuf => Format::Protobuf,
+            Self::Cbor => Format::Cbor,
+            _ => Format::Json,
+        }
+    }
+
+    /// Whether objects have their data.
+    pub(crate) fn has_data(self) -> bool {
+        !matches!(self, Self::Table | Self::Metadata)
+    }
+
+    /// The media type of lists.
+    pub(crate) fn list(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Protobuf => "application/vnd.kubernetes.protobuf",
+            Self::Cbor => "application/cbor",
+            Self::Table => "application/json;as=Table;v=v1;g=meta.k8s.io",
+            Self::Metadata => "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+        }
+    }
+
+    /// The media type of single objects.
+    pub(crate) fn object(self) -> &'static str {
+        match self {
+            Self::Metadata => "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+            _ => self.list(),
+        }
+    }
+
+    /// The media type of watches.
+    pub(crate) fn watch(self) -> &'static str {
+        match self {
+            Self::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
+            _ => self.object(),
+        }
+    }
+
+    /// Whether a media type of an answer is of this encoding.
+    pub(crate) fn is(self, media: &str) -> bool {
+        let wanted = match self {
+            Self::Protobuf => "application/vnd.kubernetes.protobuf",
+            Self::Cbor => "application/cbor",
+            _ => "application/json",
+        };
+        media.starts_with(wanted)
+    }
+
+    /// The kind that lists in this encoding are of, where that is not the kind of the resource.
+    pub(crate) fn list_kind(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Table => Some(b"Table"),
+            Self::Metadata => Some(b"PartialObjectMetadataList"),
+            _ => None,
+        }
+    }
+}

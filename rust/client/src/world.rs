@@ -1,0 +1,106 @@
+//! The state that the agents of a run share.
+
+use crate::board::Board;
+use crate::clock::Stopwatch;
+use crate::figures::Figures;
+use crate::histogram::Histogram;
+use crate::plan::{Owned, Plan, Resource};
+use crate::target::Target;
+
+/// The state that the agents of a run share. One thread has it, so nothing is locked.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) target: Target,
+    pub(crate) plan: Plan,
+    watch: Stopwatch,
+    /// Nanoseconds since the run was made.
+    pub(crate) now: u64,
+    /// When the measurement began, once it has.
+    pub(crate) began: Option<u64>,
+    pub(crate) figures: Vec<Figures>,
+    /// Latencies since the last sample.
+    pub(crate) recent: Histogram,
+    pub(crate) board: Board,
+    /// Agents that are ready for the measurement.
+    pub(crate) opened: usize,
+    /// Operations that writers have begun, for their rate.
+    pub(crate) tickets: u64,
+    /// Seeded objects that are begun.
+    pub(crate) seeding: u32,
+    /// Objects that have been removed, or are begun to be.
+    pub(crate) removing: usize,
+    pub(crate) owned: Vec<Owned>,
+    pub(crate) left: Vec<String>,
+    pub(crate) skipped: Option<String>,
+    pub(crate) reconnects: u64,
+    pub(crate) retries: u64,
+    /// Whether the server sends initial events, once that is known.
+    pub(crate) initial_events: Option<bool>,
+    /// The answer of a single call.
+    pub(crate) answer: Option<(u16, Vec<u8>)>,
+}
+
+impl World {
+    pub(crate) fn new(target: Target, plan: Plan) -> Self {
+        let pods = plan.resource == Resource::Pods;
+        let figures = plan.parts.iter().map(|_| Figures::new()).collect();
+        Self {
+            target,
+            plan,
+            watch: Stopwatch::start(),
+            now: 0,
+            began: None,
+            figures,
+            recent: Histogram::new(),
+            board: Board::new(pods),
+            opened: 0,
+            tickets: 0,
+            seeding: 0,
+            removing: 0,
+            owned: Vec::new(),
+            left: Vec::new(),
+            skipped: None,
+            reconnects: 0,
+            retries: 0,
+            initial_events: None,
+            answer: None,
+        }
+    }
+
+    /// Look at the clock.
+    pub(crate) fn tick(&mut self) -> u64 {
+        self.now = self.watch.nanos();
+        self.now
+    }
+
+    /// The time since the measurement began.
+    pub(crate) fn elapsed(&self) -> u64 {
+        self.began.map_or(0, |began| self.now.saturating_sub(began))
+    }
+
+    /// Whether no further operation may begin.
+    pub(crate) fn over(&self) -> bool {
+        self.elapsed() >= self.plan.nanos() || self.skipped.is_some()
+    }
+
+    /// Count an operation of a part.
+    pub(crate) fn done(&mut self, part: usize, timing: Timing, objects: u64) {
+        let now = self.now;
+        let figures = &mut self.figures[part];
+        figures.ops += 1;
+        figures.objects += objects;
+        figures.latency.add(now.saturating_sub(timing.sent));
+        figures.first_byte.add(timing.first.saturating_sub(timing.sent));
+        figures.last = now;
+        if self.plan.parts[part].shown() {
+            self.recent.add(now.saturating_sub(timing.sent));
+        }
+    }
+}
+
+/// The times of one exchange.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Timing {
+    pub(crate) sent: u64,
+    pub(crate) first: u64,
+}

@@ -1,0 +1,45 @@
+"""The series of `/metrics` that follow from requests, watches and lists."""
+
+from __future__ import annotations
+
+import re
+
+import aiohttp
+
+from hydrofoil import Server
+
+
+async def sample(session: aiohttp.ClientSession, name: str) -> float:
+    """Return a sample by name and labels."""
+    async with session.get("/metrics") as answer:
+        text = await answer.text()
+    found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+    assert found, name
+    return float(found[1])
+
+
+async def test_lists_watches_and_writes_are_counted() -> None:
+    async with Server() as server, server.session() as session:
+        path = "/api/v1/namespaces/default/secrets"
+        for name in ("a", "b"):
+            body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
+            assert (await session.post(path, json=body, params={"fieldValidation": "Strict"})).status == 201
+        for _ in range(3):
+            async with session.get(path) as answer:
+                assert len((await answer.json())["items"]) == 2
+        async with session.get(path, params={"watch": "1"}) as stream:
+            assert await stream.content.readline()
+            assert await stream.content.readline()
+            where = 'group="",resource="secrets",version="v1"'
+            assert await sample(session, f"apiserver_watch_events_total{{{where}}}") == 2
+        where = 'group="",resource="secrets"'
+        assert await sample(session, 'apiserver_cache_list_total{group="",index="",resource="secrets"}') == 3
+        assert await sample(session, f"apiserver_cache_list_returned_objects_total{{{where}}}") == 6
+        assert await sample(session, f"apiserver_init_events_total{{{where}}}") == 2
+        assert await sample(session, f"apiserver_watch_cache_events_received_total{{{where}}}") == 2
+        assert await sample(session, 'etcd_requests_total{group="",operation="create",resource="secrets"}') == 2
+        assert await sample(session, 'authorization_attempts_total{result="allowed"}') >= 6
+        assert await sample(session, 'authentication_attempts{result="success"}') >= 6
+        assert await sample(session, "apiserver_tls_handshake_errors_total") == 0
+        assert await sample(session, 'apiserver_storage_size_bytes{storage_cluster_id="hydrofoil-0"}') > 1000
+        assert await sample(session, 'apiserver_current_inqueue_requests{request_kind="readOnly"}') == 0

@@ -1,0 +1,140 @@
+"""Values of flags: what kube-apiserver takes is taken, and refused in its words (`settings/flags` of the kit)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from hydrofoil.cli.main import main
+from hydrofoil.cli.serve import COMMAND
+from hydrofoil.options import flags
+from hydrofoil.server.config import ROOMS
+
+REFUSED = {
+    "--nope": "unknown flag: --nope",
+    "--kubeconf=x": "unknown flag: --kubeconf",
+    "-z": "unknown shorthand flag: 'z' in -z",
+    "extra": '"hydrofoil serve" does not take any arguments, got ["extra"]',
+    "--port": "flag needs an argument: --port",
+    "-v": "flag needs an argument: 'v' in -v",
+    "--port x": 'invalid argument "x" for "--port" flag: strconv.ParseInt: parsing "x": invalid syntax',
+    "--secure-port=x": 'invalid argument "x" for "--secure-port" flag: strconv.ParseInt: parsing "x": invalid syntax',
+    "--port 99999999999999999999": 'invalid argument "99999999999999999999" for "--port" flag: '
+    'strconv.ParseInt: parsing "99999999999999999999": value out of range',
+    "--secure-port 70000": "--secure-port 70000 must be between 1 and 65535, inclusive. It cannot be turned off "
+    "with 0, which takes any free port",
+    "--port -1": "--port -1 must be between 1 and 65535, inclusive. It cannot be turned off with 0, "
+    "which takes any free port",
+    "--history-events -1": "--history-events can not be negative value",
+    "--history-bytes=-1": "--history-bytes can not be negative value",
+    "--list-cache-bytes -5": "--list-cache-bytes can not be negative value",
+    "--max-requests-inflight -1": "--max-requests-inflight can not be negative value",
+    "--max-mutating-requests-inflight=-1": "--max-mutating-requests-inflight can not be negative value",
+    "--request-timeout=-1s": "--request-timeout can not be negative value",
+    "--request-timeout 5": 'invalid argument "5" for "--request-timeout" flag: time: missing unit in duration "5"',
+    "--request-timeout 5y": 'invalid argument "5y" for "--request-timeout" flag: '
+    'time: unknown unit "y" in duration "5y"',
+    "--history-window never": 'invalid argument "never" for "--history-window" flag: time: invalid duration "never"',
+    "--livez-grace-period -1s": "--livez-grace-period can not be a negative value",
+    "--shutdown-delay-duration -1s": "--shutdown-delay-duration can not be negative value",
+    "--show-hidden-metrics-for-version 1.20": 'metrics.showHiddenMetricsForVersion: Invalid value: "1.20": '
+    "must be omitted or have the value '1.35'; only the previous minor version is allowed",
+    "--history-window 0": "--history-window must be greater than 0, such as 5m",
+    "--history-window 2000000h": "--history-window 2000000h must not be longer than 876000h",
+    "-v x": 'invalid argument "x" for "-v, --v" flag: strconv.ParseUint: parsing "x": invalid syntax',
+    "--v=-1": 'invalid argument "-1" for "-v, --v" flag: strconv.ParseUint: parsing "-1": invalid syntax',
+    "--log-format xml": '--log-format "xml" must be one of text, json',
+    "--controllers foo": '"foo" is not in the list of known controllers: '
+    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
+    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation",
+    "--controllers *,-deployment": '"deployment" is not in the list of known controllers: '
+    "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
+    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation",
+    "--feature-gates CBORServingAndStorage": "missing bool value for CBORServingAndStorage",
+    "--feature-gates A=maybe": 'invalid value of A=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax',
+    "--runtime-config apps/v1=maybe": "invalid value of apps/v1: maybe, err: "
+    'strconv.ParseBool: parsing "maybe": invalid syntax',
+    "--runtime-config api/all=1": "invalid value api/all=1",
+    "--service-node-port-range 1-99999": 'invalid argument "1-99999" for "--service-node-port-range" flag: '
+    "the port range cannot be greater than 65535: 1-99999",
+    "--service-node-port-range 9-1": 'invalid argument "9-1" for "--service-node-port-range" flag: '
+    "end port cannot be less than start port: 9-1",
+    "--service-endpoints a=b:1": 'invalid argument "a=b:1" for "--service-endpoints" flag: '
+    '"a=b:1" is not NAMESPACE/NAME=HOST:PORT',
+    "--service-endpoints a/b=c:99999": 'invalid argument "a/b=c:99999" for "--service-endpoints" flag: '
+    '"a/b=c:99999" is not NAMESPACE/NAME=HOST:PORT',
+    "--service-account-issuer :x": "service-account-issuer \":x\" contained a ':' but was not a valid URL: "
+    'parse ":x": missing protocol scheme',
+    "--service-cluster-ip-range x": "service-cluster-ip-range[0] is not a valid cidr",
+    "--service-cluster-ip-range 10.0.0.1": "service-cluster-ip-range[0] is not a valid cidr",
+    "--service-cluster-ip-range 10.0.0.0/99": "service-cluster-ip-range[0] is not a valid cidr",
+    "--service-cluster-ip-range 10.0.0.0/24,x": "service-cluster-ip-range[1] is not an ip net",
+    "--service-cluster-ip-range 10.0.0.0/31": "error determining service IP ranges for primary service cidr: "
+    "the service cluster IP range must be at least 8 IP addresses",
+    "--service-cluster-ip-range 0.0.0.0/0": "error determining service IP ranges for primary service cidr: "
+    "the service cluster IP range must be at least 8 IP addresses",
+    "--service-cluster-ip-range fd00::/112,fd01::/112": "--service-cluster-ip-range[0] and "
+    "--service-cluster-ip-range[1] must be of different IP family",
+    "--service-cluster-ip-range 10.0.0.0/24,fd00::/112,10.1.0.0/24": "--service-cluster-ip-range "
+    "must not contain more than two entries",
+    "--service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24,10.2.0.0/24": "[--service-cluster-ip-range must not contain "
+    "more than two entries, --service-cluster-ip-range[0] and --service-cluster-ip-range[1] must be of different IP "
+    "family]",
+    "--service-cluster-ip-range fd00::/48": "--service-cluster-ip-range: shortest allowed prefix length for service "
+    "CIDR is 64, got 48",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_is_one_line_and_code_1(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--show-config", *words.split()]) == 1
+    assert capsys.readouterr() == ("", f"hydrofoil: {REFUSED[words]}\n")
+
+
+TAKEN: dict[str, tuple[str, Any]] = {
+    "--port 0x50": ("port", 80),
+    "--secure-port=0": ("port", 0),
+    "--request-timeout 0": ("request_timeout", 0.0),
+    "--request-timeout 1h1m1.5s": ("request_timeout", 3661.5),
+    "--controllers -namespace": ("controllers", "-namespace"),
+    "--controllers *,-garbage-collector-controller": ("controllers", "*,-garbagecollector"),
+    "--controllers=": ("controllers", ""),
+    "--feature-gates A=T,B=0 --feature-gates kube:C=true": ("feature_gates", {"A": True, "B": False, "C": True}),
+    "--runtime-config batch/v1=false --runtime-config batch/v2alpha1": (
+        "runtime_config",
+        {"batch/v1": False, "batch/v2alpha1": True},
+    ),
+    "--service-node-port-range 30000+10": ("service_node_port_range", (30000, 30010)),
+    "--service-account-issuer https://a.example:8443/x": ("service_account_issuers", ("https://a.example:8443/x",)),
+    "--service-cluster-ip-range=": ("service_cluster_ip_range", "10.0.0.0/24"),
+    "--service-cluster-ip-range 192.168.7.9/24": ("service_cluster_ip_range", "192.168.7.0/24"),
+    "--service-cluster-ip-range 010.0.0.0/8": ("service_cluster_ip_range", "10.0.0.0/8"),
+    "--service-cluster-ip-range FD00::0/112,10.0.0.0/29": ("service_cluster_ip_range", "fd00::/112,10.0.0.0/29"),
+    "--livez-grace-period 30s": ("livez_grace_period", 30.0),
+    "--shutdown-delay-duration 0": ("shutdown_delay_duration", 0.0),
+    "--show-hidden-metrics-for-version 1.35": ("show_hidden_metrics_for_version", "1.35"),
+    "-v 4": ("verbosity", 4),
+    "--v=4": ("verbosity", 4),
+    "-v4": ("verbosity", 4),
+}
+
+
+@pytest.mark.parametrize("words", TAKEN)
+def test_what_upstream_takes(words: str) -> None:
+    name, value = TAKEN[words]
+    assert COMMAND.settings(COMMAND.make_context("serve", words.split()))[0][name] == value
+
+
+def test_a_line_stays_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--a\nb"]) == 1
+    assert capsys.readouterr().err == "hydrofoil: unknown flag: --a\\nb\n"
+
+
+def test_the_help_has_every_flag_under_its_room(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--help"]) == 0
+    text = capsys.readouterr().out
+    for flag in (flag for room in ROOMS for flag in flags(room)):
+        assert re.search(rf"^  (\S.*, )?{flag.names[0]}\b", text, re.MULTILINE), flag.names
+    assert text.index("Addresses, TLS and connections of a server:") < text.index("--host") < text.index("Examples:")

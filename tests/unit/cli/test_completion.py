@@ -1,0 +1,29 @@
+"""Scripts of shells, and the words that they are given."""
+
+from __future__ import annotations
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from hydrofoil.cli.main import group, main
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_asks_this_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert f"_HYDROFOIL_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "offered"),
+    [
+        ([], "do", ["doctor"]),
+        (["serve"], "--history-w", ["--history-window"]),
+        (["serve", "--log-format"], "", ["text", "json"]),
+        (["serve", "--profiling"], "f", ["false"]),
+        (["serve", "--tls-cert-file"], "a", ["a"]),
+    ],
+)
+def test_completes(words: list[str], incomplete: str, offered: list[str]) -> None:
+    asked = ShellComplete(group(), {}, "hydrofoil", "_HYDROFOIL_COMPLETE")
+    assert [item.value for item in asked.get_completions(words, incomplete)] == offered

@@ -1,0 +1,59 @@
+"""The commands by name: help, unknown words, exit codes."""
+
+from __future__ import annotations
+
+import pytest
+
+from hydrofoil import __version__
+from hydrofoil.cli.main import COMMANDS, group, main
+
+
+def test_the_help_has_each_command_in_its_section(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for name, entry in COMMANDS.items():
+        assert text.index(f"\n{entry.section}:\n") < text.index(f"\n  {name} ")
+    assert "\nExamples:\n" in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_is_there(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = group().get_command(None, name)  # type: ignore[arg-type] # no command looks at it
+    assert found is not None
+    assert found.name == name
+    if name != "kubectl":
+        assert main([*name.split(), "--help"]) == 0
+        assert f"Usage: hydrofoil {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], "missing command (hydrofoil --help)"),
+        (["srve"], "no command 'srve' (serve?)"),
+        (["zzz"], "no command 'zzz' (hydrofoil --help)"),
+        (["--versoin"], "no such option '--versoin'. did you mean '--version'? (hydrofoil --help)"),
+        (["doctor", "--prot=1"], "unknown flag: --prot (--port?)"),
+        (["doctor", "now"], '"hydrofoil doctor" does not take any arguments, got ["now"]'),
+        (["assets", "a", "b"], "too many arguments: b (hydrofoil assets --help)"),
+        (["assets", "--kubectl"], "flag needs an argument: --kubectl"),
+        (["completion"], "no shell is named (bash, zsh or fish)"),
+        (["completion", "tcsh"], "no shell 'tcsh' (bash, zsh or fish)"),
+    ],
+)
+def test_usage_is_one_line_and_code_2(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    assert capsys.readouterr() == ("", f"hydrofoil: {line}\n")
+
+
+def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"hydrofoil {__version__}\n"
+
+
+def test_an_interrupt_is_code_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_given: object) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hydrofoil.cli.doctor.checked", interrupted)
+    assert main(["doctor"]) == 130

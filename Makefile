@@ -17,7 +17,7 @@ build: $(VENV)/.built ## The release extension, in place
 
 $(VENV)/.installed: requirements/dev.lock
 	python3 -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.lock
 	@touch $@
 
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
@@ -112,7 +112,7 @@ COMPATIBILITY ?= $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux_2_28)
 
 $(RELEASE)/.installed: requirements/release.lock
 	python3 -m venv $(RELEASE)
-	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.lock
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/release.lock
 	@touch $@
 
 wheel: $(RELEASE)/.installed ## A wheel for every Python from 3.11 on (DIST, TARGET, COMPATIBILITY); zig links for old systems
@@ -136,7 +136,7 @@ SITE := .cache/mkdocs
 
 $(SITE)/.installed: requirements/site.lock
 	python3 -m venv $(SITE)
-	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.lock
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/site.lock
 	@touch $@
 
 site: $(SITE)/.installed ## The pages as a site, in .cache/site

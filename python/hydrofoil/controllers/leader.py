@@ -73,8 +73,8 @@ class Leader:
             try:
                 async with asyncio.timeout(self._options.leader_elect_renew_deadline):
                     await self._write(self._released)
-            except (ApiError, StorageError, TimeoutError, _Held):
-                LOG.warning("the lease of the controllers was not released; another server takes it when it has ended")
+            except (ApiError, StorageError, TimeoutError, _Held) as e:
+                LOG.warning("the lease of the controllers stays until its end, it was not released: %r", e)
 
     async def _run(self) -> None:
         while True:

@@ -72,9 +72,18 @@ class Leader:
             await self._resign()
             try:
                 async with asyncio.timeout(self._options.leader_elect_renew_deadline):
-                    await self._write(self._released)
+                    await self._release()
             except (ApiError, StorageError, TimeoutError, _Held) as e:
                 LOG.warning("the lease of the controllers stays until its end, it was not released: %r", e)
+
+    async def _release(self) -> None:
+        """Release the lease, also after a renewal that was cut short and is done nevertheless."""
+        while True:
+            try:
+                return await self._write(self._released)
+            except ApiError as e:
+                if e.reason != "Conflict":
+                    raise
 
     async def _run(self) -> None:
         while True:

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hydrofoil_codec::gzip::{self, Sum};
 use hydrofoil_store::{Page, Shard};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::block::{Maker, Piece};
 use super::gather::gather;
@@ -39,14 +40,16 @@ pub type Rest = Option<(String, Option<usize>)>;
 #[derive(Debug)]
 pub struct ListCursor<F> {
     maker: Maker,
+    revision: u64,
+    /// The number of returned items: a request that is cancelled counts them while a thread makes the next ones.
+    returned: AtomicU64,
+    /// Held while pieces are made, that is, also while the GIL is not: see [`Self::state`].
     state: Mutex<State<F>>,
 }
 
 #[derive(Debug)]
 struct State<F> {
     page: Page,
-    /// The number of returned items.
-    returned: u64,
     /// The check sum of the output so far, if compressed.
     sum: Sum,
     /// The first pieces, if already made.
@@ -60,14 +63,25 @@ impl<F: Frame> ListCursor<F> {
     }
 
     fn over(maker: Maker, page: Page) -> Self {
-        let state = State { page, returned: 0, sum: Sum::default(), made: VecDeque::new() };
-        Self { maker, state: Mutex::new(state) }
+        let revision = page.revision();
+        let state = State { page, sum: Sum::default(), made: VecDeque::new() };
+        Self { maker, revision, returned: AtomicU64::new(0), state: Mutex::new(state) }
+    }
+
+    /// Return the state, once no other thread has it. Who has it may need the GIL, so that waiting must not hold that.
+    fn state(&self) -> MutexGuard<'_, State<F>> {
+        loop {
+            if let Some(state) = self.state.try_lock() {
+                return state;
+            }
+            F::apart(|| drop(self.state.lock()));
+        }
     }
 
     /// Return the rest of the list, compressed with gzip.
     #[must_use]
     pub fn packed(&self) -> Self {
-        Self::over(self.maker.packed(), self.state.lock().page.clone())
+        Self::over(self.maker.packed(), self.state().page.clone())
     }
 
     /// Report whether it is compressed with gzip.
@@ -77,12 +91,12 @@ impl<F: Frame> ListCursor<F> {
 
     /// Return the revision of the list.
     pub fn revision(&self) -> u64 {
-        self.state.lock().page.revision()
+        self.revision
     }
 
     /// Return the number of items that chunks have returned.
     pub fn returned(&self) -> u64 {
-        self.state.lock().returned
+        self.returned.load(Ordering::Relaxed)
     }
 
     /// Report whether the next chunk is cheap: copied, cached, or short enough to encode or compress.
@@ -90,7 +104,7 @@ impl<F: Frame> ListCursor<F> {
         if self.maker.is_gathered() {
             return true;
         }
-        let state = self.state.lock();
+        let state = self.state();
         if !state.made.is_empty() {
             return true;
         }
@@ -100,7 +114,7 @@ impl<F: Frame> ListCursor<F> {
 
     /// Report whether the rest of the page is cheap to search and to encode: a few small objects.
     pub fn is_short(&self) -> bool {
-        let mut page = self.state.lock().page.clone();
+        let mut page = self.state().page.clone();
         if !page.selector().is_plain() && page.following() > LOOKED_AT {
             return false;
         }
@@ -119,7 +133,7 @@ impl<F: Frame> ListCursor<F> {
     }
 
     fn is_longer(&self, size: usize) -> Result<bool> {
-        let mut page = self.state.lock().page.clone();
+        let mut page = self.state().page.clone();
         let Maker { kind, form, shard, .. } = &self.maker;
         let now = shard.clock().now();
         let (mut length, mut scratch) = (0_usize, Vec::new());
@@ -146,16 +160,19 @@ impl<F: Frame> ListCursor<F> {
     /// Return the next items as parts of the body, after the separator from previous items; `None` at the end. `size`
     /// limits the bytes that are copied together.
     pub fn chunk(&self, size: usize) -> Result<Option<Vec<F>>> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         let state = &mut *state;
+        let mut returned = self.returned();
         if self.maker.is_gathered() {
-            return Ok(gather(&self.maker, &mut state.page, &mut state.returned, size)?.map(|bytes| vec![bytes]));
+            let bytes = gather(&self.maker, &mut state.page, &mut returned, size)?;
+            self.returned.store(returned, Ordering::Relaxed);
+            return Ok(bytes.map(|bytes| vec![bytes]));
         }
         let made = state.made.pop_front();
         let Some((piece, items)) = self.piece(&mut state.page, made)? else { return Ok(None) };
         let mut parts = Vec::with_capacity(2);
-        let begun = state.returned > 0;
-        state.returned = state.returned.saturating_add(items);
+        let begun = returned > 0;
+        self.returned.store(returned.saturating_add(items), Ordering::Relaxed);
         if begun && self.maker.form.is_text() {
             parts.push(F::make(if self.maker.gzip { &COMMA_PACKED } else { b"," }));
             state.sum.add(&Sum::of(b","));
@@ -178,7 +195,7 @@ impl<F: Frame> ListCursor<F> {
         if !self.maker.gzip {
             return F::make(text);
         }
-        self.state.lock().sum.add(&Sum::of(text));
+        self.state().sum.add(&Sum::of(text));
         F::make(&[&gzip::HEAD[..], &gzip::deflate(text)].concat())
     }
 
@@ -187,7 +204,7 @@ impl<F: Frame> ListCursor<F> {
         if !self.maker.gzip {
             return F::make(text);
         }
-        let mut sum = std::mem::take(&mut self.state.lock().sum);
+        let mut sum = std::mem::take(&mut self.state().sum);
         sum.add(&Sum::of(text));
         F::make(&[gzip::stored(text), sum.tail()].concat())
     }
@@ -200,7 +217,7 @@ impl<F: Frame> ListCursor<F> {
             return Ok(Vec::new());
         }
         let (mut out, mut failed) = (Vec::new(), Ok(()));
-        let mut page = self.state.lock().page.clone();
+        let mut page = self.state().page.clone();
         let fields = page.selector().fields.clone();
         if fields.is_viewed() {
             page.widen(CONVERTED);
@@ -219,7 +236,7 @@ impl<F: Frame> ListCursor<F> {
     /// Return the next selected versions, at most `size`.
     pub fn versions(&self, size: usize) -> Vec<Stored> {
         let mut out = Vec::new();
-        self.state.lock().page.take(|version| {
+        self.state().page.take(|version| {
             out.push(Stored::new(&self.maker.kind, Arc::clone(version)));
             out.len() < size
         });
@@ -229,7 +246,7 @@ impl<F: Frame> ListCursor<F> {
     /// Scan to the end of the page. Return the uncompressed length of its items in protobuf, otherwise their number,
     /// and the start of the next page.
     pub fn ahead(&self) -> Result<(u64, Rest)> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         let mut page = state.page.clone();
         let mut length = 0_u64;
         if self.maker.form.encoding == Encoding::Protobuf {

@@ -87,7 +87,7 @@ async def test_malformed_http(server: Server, api: aiohttp.ClientSession, garbag
 async def test_an_unknown_method_is_a_status(server: Server, api: aiohttp.ClientSession) -> None:
     """HTTP allows any token for a method; one that nothing answers to is 405, not a malformed request."""
     reader, writer = await connect(server.url)
-    writer.write(b"FOO /api/v1/pods HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    writer.write(b"FOO /api/v1/pods HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     head, _, body = (await asyncio.wait_for(reader.read(), 5)).partition(b"\r\n\r\n")
     assert b" 405 " in head.splitlines()[0]
     assert json.loads(body)["reason"] == "MethodNotAllowed"

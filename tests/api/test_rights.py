@@ -202,6 +202,11 @@ async def test_unknown_methods_are_not_those_they_resemble(server: Guarded) -> N
         assert await status(server, "admin", method, f"{MAPS}/one") == 405
     assert await status(server, "ada", "HEAD", f"{MAPS}/one") == 405
     assert await status(server, "bob", "HEAD", f"{MAPS}/one") == 403
+    # Not even the parser knows these.
+    for method in ("BREW", "FLUSH", "M-ERGE"):
+        assert await status(server, "ada", method, f"{MAPS}/one") == 403
+        assert await status(server, "admin", method, f"{MAPS}/one") == 405
+        assert await status(server, "bob", method, "/version") == 403
 
 
 async def test_a_refusal_precedes_all_that_is_wrong_with_a_request(server: Guarded) -> None:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMethod, HttpProcessingError
+from aiohttp.http_parser import RawRequestMessage
 from aiohttp.http_writer import HttpVersion11
 from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import _ErrInfo
@@ -28,6 +29,12 @@ HEAD = (1 << 20) + 4096
 """The bytes of a request line with its headers (net/http `DefaultMaxHeaderBytes`, and its margin)."""
 METHOD = re.compile(r"b[\"'][!#$%&'*+.^_`|~0-9A-Za-z-]+ \S+ HTTP/1\.[01]")
 """The request line of an unknown method, as the parser's error quotes it."""
+KNOWN = frozenset((b"GET", b"POS", b"PUT", b"PAT", b"DEL", b"HEA", b"OPT"))
+"""The beginnings of methods that requests of clients have."""
+TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= )")
+"""A method that is followed by a target."""
+UNANSWERED = "SEARCH"
+"""A method of the parser that no resource answers to: the parser reads it in place of one that it does not know."""
 PRIVATES = (
     "_drain_helper",
     "_handle_request",
@@ -64,6 +71,7 @@ class Connection(web.RequestHandler):
         "_due",
         "_edge",
         "_held",
+        "_method",
         "_size",
         "_wire",
         "answer_timeout",
@@ -92,6 +100,7 @@ class Connection(web.RequestHandler):
         self._size = 0
         self._held = bytearray()
         self._edge = b""
+        self._method = ""
         self._due: asyncio.TimerHandle | None = None
         self.certificates = transport.get_extra_info("peer_certificates") or ()
         super().connection_made(transport)
@@ -112,8 +121,19 @@ class Connection(web.RequestHandler):
             return
         if not data or self._upgraded or self._payload_parser is not None or not self._body.is_eof():
             self._parse(data)
-        elif self._size or not self._parse(data):
+        elif self._size or not self._parse(data if data[:3] in KNOWN else self._readable(data)):
             self._head(data)
+
+    def _readable(self, data: bytes) -> bytes:
+        """Return the beginning of a head with a method that the parser reads; its own method is kept for the request.
+
+        A user is known, and rights are decided, before an unknown method is refused as in net/http.
+        """
+        found = TOKEN.match(data)
+        if found is None:
+            return data
+        self._method = found[0].decode()
+        return UNANSWERED.encode() + data[found.end() :]
 
     def _parse(self, data: bytes) -> bool:
         """Return whether the parser has found requests."""
@@ -122,6 +142,11 @@ class Connection(web.RequestHandler):
         received(self, data)
         if len(messages) == known:
             return False
+        if self._method:
+            message, body = messages[known]
+            if isinstance(message, RawRequestMessage) and message.method == UNANSWERED:
+                messages[known] = message._replace(method=self._method), body
+            self._method = ""
         self._body = messages[-1][1]
         if self._due is not None:
             self._due.cancel()

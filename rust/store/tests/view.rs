@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use hydrofoil_store::EventType::{Added, Deleted, Modified};
 use hydrofoil_store::{Change, Draft, Drained, EventType, Filter, Limits, Local, Shard, StoreError, View, WatchStart};
+use hydrofoil_types::Clock;
 
 fn draft(text: &str) -> Draft {
     let json = format!(r#"{{"kind":"K","text":"{text}","metadata":{{"resourceVersion":""}}}}"#).into_bytes();
@@ -147,4 +149,30 @@ fn history_that_was_ended_is_given_to_those_who_stand_in_it() {
     });
     assert_eq!(given, 1);
     assert_eq!(events(&shard, 0), Err(StoreError::Expired { asked: 0, oldest: 1 }));
+}
+
+/// WA-09: a resource that is used late was empty until then, as far as the history of the others reaches.
+#[test]
+fn the_history_of_a_late_shard_is_that_of_the_log() {
+    let (clock, limits) = (Arc::new(Clock::default()), Limits { window: Duration::from_secs(8), ..Limits::default() });
+    clock.freeze(None);
+    let view = View::new(limits, None, Arc::clone(&clock));
+    let log = Local::open(&view, 100);
+    let early = view.shard("early");
+    log.create(&early, "a", draft("")).expect("it is new");
+    log.create(&early, "b", draft("")).expect("it is new");
+    let late = view.shard("late");
+    log.create(&late, "a", draft("")).expect("it is new");
+    assert_eq!(events(&late, 101).expect("within reach"), [(Added, "a".to_owned(), 103)]);
+    assert_eq!(late.snapshot_at(102).expect("within reach").tree.len(), 0);
+    assert!(events(&view.shard("later"), 99).is_err(), "before the log");
+    clock.advance(13_000_000_000);
+    log.create(&early, "c", draft("")).expect("it is new");
+    let last = view.shard("last");
+    assert!(events(&last, 102).is_err(), "it has expired for all");
+    assert_eq!(events(&last, 104).expect("within reach"), []);
+    view.compact();
+    log.create(&early, "d", draft("")).expect("it is new");
+    assert!(events(&view.shard("other"), 103).is_err());
+    assert!(events(&view.shard("another"), 104).is_ok());
 }

@@ -84,7 +84,7 @@ impl View {
     /// Make all shards created from now on share one counter of revisions.
     pub(crate) fn count_from(&self, start: u64) -> Arc<Reach> {
         let reach = Arc::new(Reach::giving(start, self.limits.window));
-        *self.reach.lock() = Some(Common { reach: Arc::clone(&reach), begin: None });
+        *self.reach.lock() = Some(Common { reach: Arc::clone(&reach), begin: Some(start) });
         reach
     }
 
@@ -96,7 +96,8 @@ impl View {
         let common = self.reach.lock().clone();
         let own = || Common { reach: Arc::new(Reach::fed(self.limits.window)), begin: None };
         let Common { reach, begin } = common.unwrap_or_else(own);
-        let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(self.expired()));
+        let expired = || reach.dated(self.shared.running()).unwrap_or_else(|| self.expired());
+        let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(expired()));
         let mut shards = self.shards.lock();
         if let Some(shard) = shards.get(resource) {
             return Arc::clone(shard);

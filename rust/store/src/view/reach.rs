@@ -16,6 +16,9 @@ pub(crate) struct Reach {
     revision: AtomicU64,
     /// The times of revisions. Locked after a shard's state, never before.
     ages: Mutex<Ages>,
+    /// The times of the revisions that the view assigned: a shard that is made later has its history as far as others
+    /// have theirs.
+    dates: Mutex<Ages>,
     gives: bool,
     /// The latest revision that a common log assigned, and the one up to which it may.
     assigned: AtomicU64,
@@ -33,6 +36,7 @@ impl Reach {
         Self {
             revision: AtomicU64::new(start),
             ages: Mutex::new(Ages::new(window)),
+            dates: Mutex::new(Ages::new(window)),
             gives: false,
             assigned: AtomicU64::new(start),
             limit: AtomicU64::new(0),
@@ -51,6 +55,21 @@ impl Reach {
     /// Assign the next revision.
     pub(crate) fn take(&self) -> u64 {
         self.revision.fetch_add(1, Ordering::AcqRel) + 1
+    }
+
+    /// Record the time of a revision, if the view assigned it.
+    pub(crate) fn date(&self, now: Duration, revision: u64) {
+        if self.gives {
+            let mut dates = self.dates.lock();
+            dates.mark(now, revision);
+            dates.oldest(now);
+        }
+    }
+
+    /// Return the oldest revision, of those that the view assigned, whose event is younger than the window; `None` if
+    /// others assign them.
+    pub(crate) fn dated(&self, now: Duration) -> Option<u64> {
+        self.gives.then(|| self.dates.lock().oldest(now))
     }
 
     /// Record that everything up to a revision is applied.

@@ -89,7 +89,7 @@ impl Shard {
 
     /// Run a decision and its changes under the lock, as one atomic step.
     pub fn transact<T>(&self, decide: impl FnOnce(&mut Transaction<'_>) -> T) -> T {
-        decide(&mut Transaction { shared: &self.shared, state: &mut self.state.lock(), at: None })
+        decide(&mut Transaction { shared: &self.shared, reach: &self.reach, state: &mut self.state.lock(), at: None })
     }
 
     /// Return the present version of a key.
@@ -137,6 +137,7 @@ impl Shard {
 #[derive(Debug)]
 pub struct Transaction<'a> {
     shared: &'a Shared,
+    reach: &'a Reach,
     pub(crate) state: &'a mut State,
     /// The time of its events, if it is not the present one.
     pub(crate) at: Option<Duration>,
@@ -198,7 +199,9 @@ impl Transaction<'_> {
 
     fn report(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {
         let State { ring, past, watchers, interest, .. } = &mut *self.state;
-        ring.push(revision, kind, version, previous, self.at.unwrap_or_else(|| self.shared.running()));
+        let at = self.at.unwrap_or_else(|| self.shared.running());
+        self.reach.date(at, revision);
+        ring.push(revision, kind, version, previous, at);
         let base = ring.base();
         past.retain(|(seq, _)| *seq >= base);
         let Some(event) = ring.get(ring.end() - 1) else { return };

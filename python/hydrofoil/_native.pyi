@@ -46,6 +46,7 @@ __all__ = [
     "TlsError",
     "View",
     "Watcher",
+    "audit_event",
     "build_profile",
     "cbor_to_json",
     "data_backup",
@@ -549,6 +550,22 @@ def data_compact(path: str, encryption: Encryption | None = None) -> tuple[int, 
 def data_backup(path: str, to: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
 def data_export(path: str, to: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
 def data_restore(path_from: str, path: str, present: int, encryption: Encryption | None = None) -> tuple[int, int]: ...
+def audit_event(
+    level: int,
+    id: str,
+    stage: str,
+    uri: str,
+    verb: str,
+    user: bytes,
+    acts: bytes,
+    addresses: tuple[str, ...],
+    agent: str,
+    object: tuple[str, str, str, str, str, str, str, str] | None,
+    answer: bytes,
+    received: int,
+    at: int,
+    notes: bytes,
+) -> bytes: ...
 def cbor_to_json(data: bytes) -> bytes: ...
 def storage_grows(draft: Draft, old: Stored) -> bool: ...
 def yaml_to_json(data: bytes) -> bytes: ...

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
-from hydrofoil.audit.level import LEVELS, METADATA, RECEIVED, REQUEST, RESPONSE, STAGES, Chosen
+from hydrofoil import engine
+from hydrofoil.audit.level import METADATA, RECEIVED, REQUEST, RESPONSE, Chosen
 from hydrofoil.errors import ApiError
 from hydrofoil.request import RequestInfo, User, Verdict
 
 LOG = logging.getLogger("hydrofoil")
 LONGEST_AGENT = 1024
 """The length of a user agent in characters above which the rest is cut off."""
-BREAKS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
-"""Line breaks that JSON allows in texts: an event stays one line for every reader."""
 TYPE = b'{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
-"""The begin of each event; the items of a list are without it."""
+"""The beginning of each event; the items of a list are without it."""
 ALLOW = b',"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}'
 DECISION, REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 TRUNCATED = {"audit.k8s.io/truncated": "true"}
@@ -29,43 +27,7 @@ STATUS = ("status", "message", "reason", "details")
 """The members of a Status that an event repeats."""
 TOKENS = (("status", "token"), ("spec", "token"))
 """The places of credentials in TokenRequests and TokenReviews: no level records them."""
-
-
-LEVEL_TEXTS = tuple(b'%s"level":"%s"' % (TYPE, level.encode()) for level in LEVELS)
-STAGE_TEXTS = {stage: stage.encode() for stage in STAGES}
-VERBS = {verb: verb.encode() for verb in ("get", "list", "watch", "create", "update", "patch", "delete", "post", "put")}
 CODES = {code: b'"responseStatus":{"metadata":{},"code":%d},' % code for code in (200, 201, 202, 404, 409)}
-RECEIVED_AT, STAGE_AT = b'"requestReceivedTimestamp":"', b'","stageTimestamp":"'
-"""Texts that most events have."""
-
-
-@lru_cache(maxsize=4096)
-def kind_json(group: str, version: str, resource: str, subresource: str, namespace: str) -> bytes:
-    """Return the members of an object's reference that many requests share."""
-    members = (
-        ("resource", resource),
-        ("namespace", namespace),
-        ("apiGroup", group),
-        ("apiVersion", version),
-        ("subresource", subresource),
-    )
-    return b",".join(b'"%s":%s' % (key.encode(), text(value)) for key, value in members if value)
-
-
-def object_json(info: RequestInfo, given: Mapping[str, str] | None) -> bytes:
-    """Return the reference to the object of a request; `given` are members that the body adds."""
-    name, scope = info.subject, info.scope
-    if not given:
-        shared = kind_json(info.group, info.version, info.resource, info.subresource, scope)
-        return b'"objectRef":{%s,"name":%s},' % (shared, text(name)) if name else b'"objectRef":{%s},' % shared
-    scope = scope or given.get("namespace", "")
-    made = [kind_json(info.group, info.version, info.resource, info.subresource, scope)]
-    if name := name or given.get("name", ""):
-        made.append(b'"name":%s' % text(name))
-    for key in ("uid", "resourceVersion"):
-        if value := given.get(key):
-            made.append(b'"%s":%s' % (key.encode(), text(value)))
-    return b'"objectRef":{%s},' % b",".join(made)
 
 
 def text(value: str) -> bytes:
@@ -76,11 +38,6 @@ def text(value: str) -> bytes:
         return orjson.dumps(value.encode(errors="surrogateescape").decode(errors="replace"))
 
 
-def verb_text(verb: str) -> bytes:
-    """Return a verb as it is inside of quotes: methods are whatever clients send."""
-    return verb.encode() if verb.isalpha() and verb.isascii() else text(verb)[1:-1]
-
-
 def user_json(user: User) -> bytes:
     """Return a user as a UserInfo."""
     shown: dict[str, Any] = {"username": user.name, "uid": user.uid, "groups": user.groups, "extra": user.extra}
@@ -89,14 +46,6 @@ def user_json(user: User) -> bytes:
         return orjson.dumps(shown)
     except orjson.JSONEncodeError:
         return json.dumps(shown).encode()
-
-
-def one_line(line: bytes) -> bytes:
-    """Return JSON without the line breaks that it may have in texts."""
-    for broken, escaped in BREAKS:
-        if broken in line:
-            line = line.replace(broken, escaped)
-    return line
 
 
 class AuditEvent:
@@ -111,12 +60,10 @@ class AuditEvent:
     request: bytes | None = None
     """The object that was sent, as JSON."""
     response: bytes | None = None
-    arrived = b""
-    """The time of the arrival in RFC 3339, once it is needed."""
     fault = False
     """Whether a fault ended the request."""
     _acts = b""
-    _reference: dict[str, str] | None = None
+    _reference: tuple[str, str, str, str] | None = None
 
     def __init__(
         self,
@@ -126,32 +73,25 @@ class AuditEvent:
         user: User | None,
         shown: bytes,
         uri: str,
-        addresses: Sequence[str],
+        addresses: tuple[str, ...],
         agent: str,
         received: int,
     ) -> None:
         """Take the members of an event that are known from the start.
 
-        `shown` is the user as JSON; `received` is in nanoseconds since 1970. Defaults are class attributes, and all
-        bytes that the stages share are made once, so that recording a request is cheap.
+        `shown` is the user as JSON; `received` is in nanoseconds since 1970. Defaults are class attributes, so that
+        recording a request is cheap.
         """
         self.id = id
         self.chosen = chosen
         self.level = chosen.level
         self.info = info
         self.user = user
+        self.shown = shown
         self.uri = uri
         self.addresses = addresses
         self.agent = agent
         self.received = received
-        self._head = b'%s,"auditID":%s,"stage":"' % (LEVEL_TEXTS[chosen.level], text(id))
-        verb = VERBS.get(info.verb) or verb_text(info.verb)
-        self._fixed = b'","requestURI":%s,"verb":"%s","user":%s,' % (text(uri), verb, shown)
-        tail = b'"sourceIPs":["%s"],' % '","'.join(addresses).encode() if addresses else b""
-        self._tail = b'%s"userAgent":%s,' % (tail, text(agent)) if agent else tail
-        self._object = b""
-        if info.resourceful:
-            self._object = object_json(info, None)
 
     def annotate(self, key: str, value: str) -> None:
         """Add an annotation; the first value of a key stays."""
@@ -174,8 +114,7 @@ class AuditEvent:
 
     def sent(self, name: str, namespace: str, uid: str, version: str) -> None:
         """Complete the reference to the object by the metadata of the body."""
-        given = {"name": name, "namespace": namespace, "uid": uid, "resourceVersion": version}
-        self._reference = {key: value for key, value in given.items() if value}
+        self._reference = name, namespace, uid, version
 
     @property
     def wants_request(self) -> bool:
@@ -229,24 +168,44 @@ class AuditEvent:
             without_tokens(found)
         return orjson.dumps(found) if not isinstance(found, str) else text(found)
 
-    def encoded(self, stage: str, code: int, received: bytes, at: bytes, *, truncated: bool = False) -> bytes:
+    def encoded(self, stage: str, code: int, at: int, *, truncated: bool = False) -> bytes:
         """Return the event of a stage as one line of JSON, without its end.
 
-        `code` is the status of the answer, 0 without one; the times are in RFC 3339. `truncated` leaves the objects
-        out.
+        `code` is the status of the answer, 0 without one; `at` is in nanoseconds since 1970. `truncated` leaves the
+        objects out.
         """
-        made = [self._head, STAGE_TEXTS[stage], self._fixed, self._acts, self._tail]
-        if stage is RECEIVED:
-            made.append(self._object)
-        else:
-            reference = self._reference
-            made.append(object_json(self.info, reference) if reference and self._object else self._object)
-            made.append(self._answer(code))
+        info = self.info
+        name, namespace, uid, version = info.subject, info.scope, "", ""
+        answer = b""
+        if stage is not RECEIVED:
+            if self._reference is not None:
+                given, where, uid, version = self._reference
+                name, namespace = name or given, namespace or where
+            answer = self._answer(code)
             if not truncated and self.level > METADATA:
-                made.append(self._objects())
-        made += (RECEIVED_AT, received, STAGE_AT, at, b'"', self._notes(TRUNCATED if truncated else None), b"}")
-        line = b"".join(made)
-        return line if line.isascii() else one_line(line)
+                answer += self._objects()
+        made = (
+            self.level,
+            self.id,
+            stage,
+            self.uri,
+            info.verb,
+            self.shown,
+            self._acts,
+            self.addresses,
+            self.agent,
+            (info.resource, namespace, name, info.group, info.version, info.subresource, uid, version)
+            if info.resourceful
+            else None,
+            answer,
+            self.received,
+            at,
+            self._notes(TRUNCATED if truncated else None),
+        )
+        try:
+            return engine.audit_event(*made)
+        except UnicodeEncodeError:
+            return engine.audit_event(*cleaned(made))
 
     def _answer(self, code: int) -> bytes:
         status = self.status
@@ -273,6 +232,18 @@ class AuditEvent:
         if not found:
             return b""
         return b',"annotations":{%s}' % b",".join(b"%s:%s" % (text(k), text(v)) for k, v in sorted(found.items()))
+
+
+def cleaned(members: tuple[Any, ...]) -> Any:
+    """Return the members of an event with replacement characters in place of bytes that are no UTF-8."""
+    return tuple(
+        item.encode(errors="surrogateescape").decode(errors="replace")
+        if isinstance(item, str)
+        else cleaned(item)
+        if isinstance(item, tuple)
+        else item
+        for item in members
+    )
 
 
 def status_json(found: dict[str, Any]) -> bytes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from datetime import timedelta
 
 from hydrofoil.audit.event import AuditEvent
+from hydrofoil.clock import EPOCH
 from hydrofoil.errors import quoted
 from hydrofoil.request import User
 
@@ -14,9 +15,10 @@ def names(user: User | None, absent: str) -> str:
     return absent if user is None or not user.groups else ",".join(quoted(group) for group in user.groups)
 
 
-def line(event: AuditEvent, stage: str, code: int, received: bytes, addresses: Sequence[str]) -> bytes:
+def line(event: AuditEvent, stage: str, code: int) -> bytes:
     """Return an event in one line, without its end."""
-    user, acts = event.user, event.impersonated
+    user, acts, addresses = event.user, event.impersonated, event.addresses
+    received = EPOCH + timedelta(microseconds=event.received // 1000)
     named = user is not None and bool(user.name)
     members = (
         ("id", event.id),
@@ -33,4 +35,4 @@ def line(event: AuditEvent, stage: str, code: int, received: bytes, addresses: S
     )
     shown = " ".join(f"{name}={quoted(value)}" for name, value in members)
     answer = str(code) if code else "<deferred>"
-    return f'{received.decode()} AUDIT: {shown} response="{answer}"'.encode(errors="replace")
+    return f'{received:%Y-%m-%dT%H:%M:%S.%fZ} AUDIT: {shown} response="{answer}"'.encode(errors="replace")

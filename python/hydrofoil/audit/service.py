@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 
 from hydrofoil.audit import legacy
@@ -19,7 +18,7 @@ from hydrofoil.audit.policy import Policy
 from hydrofoil.audit.policy_file import load
 from hydrofoil.audit.rotation import LogFile
 from hydrofoil.audit.webhook import WebhookBackend
-from hydrofoil.clock import EPOCH, Chance, Clock
+from hydrofoil.clock import Chance, Clock
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.target import Target
 from hydrofoil.request import Incoming, User
@@ -27,7 +26,6 @@ from hydrofoil.request import Incoming, User
 MOST_USERS = 1024
 """The number of users whose JSON is kept."""
 TOKEN = re.compile(r"(?<=[?&]access_token=)[^&]*")
-SECOND = 1_000_000_000
 Delivered = tuple[bool, asyncio.Future[bool]]
 """Whether a request is refused without it, and the result of a delivery."""
 
@@ -55,8 +53,6 @@ class Audit:
         self.plugins: list[Plugin] = []
         self._clock = clock
         self._users: dict[int, tuple[User, bytes]] = {}
-        self._second = -1
-        self._second_text = b""
 
     @property
     def strict(self) -> bool:
@@ -98,14 +94,6 @@ class Audit:
         self._users[id(user)] = (user, made)
         return made
 
-    def _time(self, nanoseconds: int) -> bytes:
-        """Return a moment in RFC 3339 with microseconds."""
-        second, rest = divmod(nanoseconds, SECOND)
-        if second != self._second:
-            self._second = second
-            self._second_text = (EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%S").encode()
-        return b"%s.%06dZ" % (self._second_text, rest // 1000)
-
     def took(self, event: AuditEvent) -> int:
         """Return the nanoseconds since a request arrived."""
         return self._clock.nanoseconds() - event.received
@@ -118,22 +106,19 @@ class Audit:
         if stage in event.chosen.omitted:
             return []
         self.counts.events += 1
-        received = event.arrived
-        if not received:
-            received = event.arrived = self._time(event.received)
-        at = received if stage is RECEIVED else self._time(self._clock.nanoseconds())
+        at = event.received if stage is RECEIVED else self._clock.nanoseconds()
         line: bytes | None = None
         results: list[Delivered] = []
         for plugin in self.plugins:
             if plugin.legacy:
-                made = legacy.line(event, stage, code, received, event.addresses)
+                made = legacy.line(event, stage, code)
             else:
                 if line is None:
-                    line = event.encoded(stage, code, received, at)
+                    line = event.encoded(stage, code, at)
                 made = line
             if plugin.delivery.truncates and len(made) > plugin.delivery.event_bytes:
                 if event.level >= REQUEST:
-                    made = event.encoded(stage, code, received, at, truncated=True)
+                    made = event.encoded(stage, code, at, truncated=True)
                 if len(made) > plugin.delivery.event_bytes:
                     self.counts.lose("truncate", 1)
                     continue

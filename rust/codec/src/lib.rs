@@ -3,6 +3,7 @@
 // Input from outside must not make the server panic: each operation that could panic is reviewed.
 #![warn(clippy::string_slice, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
 
+pub mod audit;
 pub mod cbor;
 pub mod error;
 pub mod gzip;

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "what Python hands over is owned")]
 
 mod admission;
+mod audit;
 mod catalog;
 mod change;
 mod client;
@@ -33,6 +34,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _native {
     #[pymodule_export]
     use crate::{
+        audit::audit_event,
         client::{ClientError, ClientRun, ClientTarget},
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 mod ages;
 mod cache;
 mod checkpoint;
+mod dates;
 mod feed;
 mod fields;
 mod interest;
@@ -96,7 +97,7 @@ impl View {
         let common = self.reach.lock().clone();
         let own = || Common { reach: Arc::new(Reach::fed(self.limits.window)), begin: None };
         let Common { reach, begin } = common.unwrap_or_else(own);
-        let expired = || reach.dated(self.shared.running()).unwrap_or_else(|| self.expired());
+        let expired = || reach.expired(self.shared.running()).unwrap_or_else(|| self.expired());
         let begin = begin.map_or_else(|| reach.revision(), |begin| begin.max(expired()));
         let mut shards = self.shards.lock();
         if let Some(shard) = shards.get(resource) {

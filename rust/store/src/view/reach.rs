@@ -8,6 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::view::ages::Ages;
+use crate::view::dates::Dates;
 
 /// The revision up to which everything is applied: of one shard with a feed, or of all shards with local revisions,
 /// which are assigned inside the lock of the writing shard.
@@ -18,7 +19,7 @@ pub(crate) struct Reach {
     ages: Mutex<Ages>,
     /// The times of the revisions that the view assigned: a shard that is made later has its history as far as others
     /// have theirs.
-    dates: Mutex<Ages>,
+    dates: Mutex<Dates>,
     gives: bool,
     /// The latest revision that a common log assigned, and the one up to which it may.
     assigned: AtomicU64,
@@ -36,7 +37,7 @@ impl Reach {
         Self {
             revision: AtomicU64::new(start),
             ages: Mutex::new(Ages::new(window)),
-            dates: Mutex::new(Ages::new(window)),
+            dates: Mutex::new(Dates::new(window)),
             gives: false,
             assigned: AtomicU64::new(start),
             limit: AtomicU64::new(0),
@@ -57,19 +58,16 @@ impl Reach {
         self.revision.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Record the time of a revision, if the view assigned it.
+    /// Record the time of an event, if the view assigned its revision.
     pub(crate) fn date(&self, now: Duration, revision: u64) {
         if self.gives {
-            let mut dates = self.dates.lock();
-            dates.mark(now, revision);
-            dates.oldest(now);
+            self.dates.lock().add(now, revision);
         }
     }
 
-    /// Return the oldest revision, of those that the view assigned, whose event is younger than the window; `None` if
-    /// others assign them.
-    pub(crate) fn dated(&self, now: Duration) -> Option<u64> {
-        self.gives.then(|| self.dates.lock().oldest(now))
+    /// Return the revision before which states have expired for all shards; `None` if others assign revisions.
+    pub(crate) fn expired(&self, now: Duration) -> Option<u64> {
+        self.gives.then(|| self.dates.lock().expired(now))
     }
 
     /// Record that everything up to a revision is applied.

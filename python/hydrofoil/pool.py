@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import TypeVar, TypeVarTuple
 
 from hydrofoil.clock import Clock
@@ -29,6 +31,13 @@ async def run(work: Callable[[*Given], Made], *given: *Given, pooled: bool) -> M
     if not pooled:
         return work(*given)
     return await asyncio.get_running_loop().run_in_executor(None, work, *given)
+
+
+async def imported(*modules: str) -> None:
+    """Import modules beside the loop: some take longer than a turn may."""
+    absent = [name for name in modules if name not in sys.modules]
+    if absent:
+        await asyncio.to_thread(lambda: [import_module(name) for name in absent])
 
 
 async def lasting(work: Callable[[], Awaitable[None]], what: str, clock: Clock) -> None:

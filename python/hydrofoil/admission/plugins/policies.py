@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from hydrofoil import pool
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.matching.rules import GROUP, exempt
 from hydrofoil.admission.plugin import Plugin
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from hydrofoil.admission.policies.round import Parts
 
 P = TypeVar("P", bound=Policy)
+MODULES = tuple(
+    f"hydrofoil.admission.policies.{name}" for name in ("metrics", "mutating", "params", "round", "validating")
+)
+"""What evaluations need; it is loaded with the first policy."""
 
 
 class Policies(Plugin, Generic[P]):
@@ -43,8 +48,8 @@ class Policies(Plugin, Generic[P]):
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return self._source is not None and not exempt(resource) and resource.storage not in EXCLUDED
 
-    def parts(self) -> Parts:
-        """Return the parts that evaluations use, made when there is a policy."""
+    def _make(self) -> None:
+        """Make the parts that evaluations use, when there is a policy."""
         if self._made is None:
             from hydrofoil.admission.matching.target import Equivalents
             from hydrofoil.admission.policies.params import Params
@@ -53,7 +58,13 @@ class Policies(Plugin, Generic[P]):
             registry = self._around.registry
             equivalents = Equivalents(registry.catalog)
             self._made = Parts(registry, Params(registry), equivalents, self._around.metrics.policies())
-        return self._made
+
+    async def _first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
+        """Load what evaluations need, then take the step."""
+        await pool.imported(*MODULES)
+        self._make()
+        if (work := step(a)) is not None:
+            await work
 
 
 class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
@@ -68,9 +79,11 @@ class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
         bound = self._source.bound()
         if not bound:
             return None
+        if self._made is None:
+            return self._first(self.mutate, a)
         from hydrofoil.admission.policies.mutating import Mutating
 
-        return Mutating(self.parts(), a).run(bound)
+        return Mutating(self._made, a).run(bound)
 
 
 class ValidatingAdmissionPolicy(Policies[ValidatingPolicy]):
@@ -85,6 +98,8 @@ class ValidatingAdmissionPolicy(Policies[ValidatingPolicy]):
         bound = self._source.bound()
         if not bound:
             return None
+        if self._made is None:
+            return self._first(self.validate, a)
         from hydrofoil.admission.policies.validating import Validating
 
-        return Validating(self.parts(), a).run(bound)
+        return Validating(self._made, a).run(bound)

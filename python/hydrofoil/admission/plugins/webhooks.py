@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from hydrofoil import pool
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.matching.rules import GROUP, exempt
 from hydrofoil.admission.plugin import Plugin
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from hydrofoil.admission.webhooks.dispatch import Parts
     from hydrofoil.admission.webhooks.hook import Hook
     from hydrofoil.admission.webhooks.source import Source
+
+
+MODULES = tuple(
+    f"hydrofoil.admission.webhooks.{name}" for name in ("calls", "credentials", "metrics", "mutating", "validating")
+)
+"""What calls need; it is loaded with the first webhook."""
 
 
 class Webhooks(Plugin):
@@ -53,8 +60,8 @@ class Webhooks(Plugin):
                 self._made.calls.keep(found)
         return found
 
-    def _parts(self) -> Parts:
-        """Return the parts that calls use, made when there is a webhook."""
+    def _make(self) -> None:
+        """Make the parts that calls use, when there is a webhook."""
         if self._made is None:
             from hydrofoil.admission.matching.target import Equivalents
             from hydrofoil.admission.webhooks.calls import Calls
@@ -68,7 +75,13 @@ class Webhooks(Plugin):
             self._made = Parts(
                 registry, calls, registry.chance, around.metrics.webhooks(), Equivalents(registry.catalog)
             )
-        return self._made
+
+    async def _first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
+        """Load what calls need, then take the step."""
+        await pool.imported(*MODULES)
+        self._make()
+        if (work := step(a)) is not None:
+            await work
 
     async def close(self) -> None:
         """Close the connections to webhooks."""
@@ -86,9 +99,11 @@ class MutatingAdmissionWebhook(Webhooks):
         hooks = self._hooks()
         if not hooks:
             return None
+        if self._made is None:
+            return self._first(self.mutate, a)
         from hydrofoil.admission.webhooks.mutating import Mutating
 
-        return Mutating(self._parts(), a).run(hooks)
+        return Mutating(self._made, a).run(hooks)
 
 
 class ValidatingAdmissionWebhook(Webhooks):
@@ -101,6 +116,8 @@ class ValidatingAdmissionWebhook(Webhooks):
         hooks = self._hooks()
         if not hooks:
             return None
+        if self._made is None:
+            return self._first(self.validate, a)
         from hydrofoil.admission.webhooks.validating import Validating
 
-        return Validating(self._parts(), a).run(hooks)
+        return Validating(self._made, a).run(hooks)

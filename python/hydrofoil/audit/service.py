@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,9 +51,24 @@ class Audit:
     def __init__(self, policy: Policy, clock: Clock, counts: Counts) -> None:
         self.policy = policy
         self.counts = counts
-        self.plugins: list[Plugin] = []
+        self._plugins: list[Plugin] = []
+        self._lone: LogBackend | None = None
         self._clock = clock
         self._users: dict[int, tuple[User, bytes]] = {}
+
+    @property
+    def plugins(self) -> list[Plugin]:
+        """Return the backends."""
+        return self._plugins
+
+    @plugins.setter
+    def plugins(self, plugins: list[Plugin]) -> None:
+        self._plugins, self._lone = plugins, None
+        if len(plugins) == 1:
+            found = plugins[0]
+            if isinstance(found.backend, LogBackend) and not (found.legacy or found.strict or found.delivery.truncates):
+                # The usual one takes each line as it is, and no answer waits for it.
+                self._lone = found.backend
 
     @property
     def strict(self) -> bool:
@@ -98,15 +114,18 @@ class Audit:
         """Return the nanoseconds since a request arrived."""
         return self._clock.nanoseconds() - event.received
 
-    def emit(self, event: AuditEvent, stage: str, code: int = 0, *, waits: bool = False) -> list[Delivered]:
+    def emit(self, event: AuditEvent, stage: str, code: int = 0, *, waits: bool = False) -> Sequence[Delivered]:
         """Hand over the event of a stage, unless the policy omits it; `code` is the status of the answer.
 
         With `waits`, return the deliveries that answers wait for.
         """
         if stage in event.chosen.omitted:
-            return []
+            return ()
         self.counts.events += 1
-        at = event.received if stage is RECEIVED else self._clock.nanoseconds()
+        at = event.received if stage is RECEIVED else self._clock.native.nanoseconds()
+        if self._lone is not None:
+            self._lone.take(event.encoded(stage, code, at))
+            return ()
         line: bytes | None = None
         results: list[Delivered] = []
         for plugin in self.plugins:

@@ -70,18 +70,47 @@ impl Timestamp {
 
     /// Format as `2006-01-02T15:04:05Z`.
     pub fn rfc3339(self) -> String {
-        let (year, month, day) = civil(self.seconds.div_euclid(86400));
-        let s = self.seconds.rem_euclid(86400);
-        // A time zone can move a moment beyond four-digit years; Go writes the sign before them.
-        let (sign, year) = (if year < 0 { "-" } else { "" }, year.abs());
-        format!("{sign}{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", s / 3600, s / 60 % 60, s % 60)
+        let mut text = self.second();
+        text.push('Z');
+        text
     }
 
     /// Format as `2006-01-02T15:04:05.000000Z`.
     pub fn rfc3339_micro(self) -> String {
-        let mut text = self.rfc3339();
-        text.pop();
-        format!("{text}.{:06}Z", self.nanos / 1000)
+        let mut text = self.second();
+        text.push('.');
+        digits(&mut text, 6, self.nanos / 1000);
+        text.push('Z');
+        text
+    }
+
+    /// Format as `2006-01-02T15:04:05`: digit by digit, since every event and object has times.
+    fn second(self) -> String {
+        let (year, month, day) = civil(self.seconds.div_euclid(86400));
+        let s = self.seconds.rem_euclid(86400);
+        let mut text = String::with_capacity(32);
+        // A time zone can move a moment beyond four-digit years; Go writes the sign before them.
+        if year < 0 {
+            text.push('-');
+        }
+        let year = year.unsigned_abs();
+        if year < 10_000 {
+            digits(&mut text, 4, year as u32);
+        } else {
+            text.push_str(&year.to_string());
+        }
+        for (mark, value) in [('-', month), ('-', day), ('T', s / 3600), (':', s / 60 % 60), (':', s % 60)] {
+            text.push(mark);
+            digits(&mut text, 2, value as u32);
+        }
+        text
+    }
+}
+
+/// Append the last digits of a number.
+fn digits(text: &mut String, count: u32, value: u32) {
+    for place in (0..count).rev() {
+        text.push(char::from(b'0' + (value / 10_u32.pow(place) % 10) as u8));
     }
 }
 

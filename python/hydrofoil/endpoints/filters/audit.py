@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from functools import partial
 
 from hydrofoil.answer import Answer, Outcome
 from hydrofoil.audit.event import CLOSED_EARLY, AuditEvent
@@ -54,18 +55,17 @@ def unauthenticated(auditing: Audit) -> Filter:
 def _follow(auditing: Audit, event: AuditEvent, context: Context) -> None:
     """Record the start of a long-running answer, and the end of each."""
 
-    def started(answer: Answer) -> None:
-        auditing.emit(event, STARTED, answer.status)
+    lasting = context.info.lasting
+    if lasting:
 
-    def ended(outcome: Outcome) -> None:
-        finish(auditing, event, outcome, lasting=context.info.lasting)
+        def started(answer: Answer) -> None:
+            auditing.emit(event, STARTED, answer.status)
 
-    if context.info.lasting:
         context.at_start(started)
-    context.at_end(ended)
+    context.at_end(partial(finish, auditing, event, lasting))
 
 
-def finish(auditing: Audit, event: AuditEvent, outcome: Outcome, *, lasting: bool) -> None:
+def finish(auditing: Audit, event: AuditEvent, lasting: bool, outcome: Outcome) -> None:
     """Record the end of a request."""
     code = outcome.status
     if not outcome.whole and not event.fault and event.status is None and code == 500:

@@ -320,6 +320,17 @@ fn write_float(out: &mut Vec<u8>, f: f64) {
     out.extend_from_slice(format!("{mantissa}e{sign}{digits:0>2}").as_bytes());
 }
 
+/// Bytes that are escaped, or begin what may be: U+2028 and U+2029 are e2 80 a8 and e2 80 a9.
+const ESCAPED: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = byte < 0x20 || matches!(byte as u8, b'"' | b'\\' | b'<' | b'>' | b'&' | 0xe2);
+        byte += 1;
+    }
+    table
+};
+
 /// Append a string with its quotes, escaped as Go's encoder does (HTML characters included).
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
@@ -327,13 +338,9 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     let bytes = text.as_bytes();
     let mut start = 0;
     for (i, &byte) in bytes.iter().enumerate() {
-        let escaped = match byte {
-            b'"' | b'\\' | 0..=0x1f | b'<' | b'>' | b'&' => true,
-            // U+2028 and U+2029 are e2 80 a8 and e2 80 a9.
-            0xe2 => bytes[i + 1] == 0x80 && matches!(bytes[i + 2], 0xa8 | 0xa9),
-            _ => false,
-        };
-        if !escaped {
+        if !ESCAPED[usize::from(byte)]
+            || (byte == 0xe2 && !(bytes[i + 1] == 0x80 && matches!(bytes[i + 2], 0xa8 | 0xa9)))
+        {
             continue;
         }
         out.extend_from_slice(&bytes[start..i]);

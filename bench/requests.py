@@ -93,7 +93,7 @@ def server(python: str, folder: Path, flags: list[str]) -> Iterator[tuple[str, i
 
 
 def control(pid: int, *words: str) -> None:
-    """Tell callgrind to count, to stop, or to write."""
+    """Make callgrind count, stop, or write."""
     subprocess.run(["callgrind_control", *words, str(pid)], check=True, capture_output=True, timeout=PATIENCE)
 
 

@@ -12,7 +12,7 @@ import orjson
 from hydrofoil import engine
 from hydrofoil.audit.level import METADATA, RECEIVED, REQUEST, RESPONSE, Chosen
 from hydrofoil.errors import ApiError
-from hydrofoil.request import RequestInfo, User, Verdict
+from hydrofoil.request import ALLOWED, RequestInfo, User, Verdict
 
 LOG = logging.getLogger("hydrofoil")
 LONGEST_AGENT = 1024
@@ -53,6 +53,7 @@ class AuditEvent:
 
     annotations: dict[str, str] | None = None
     verdict: Verdict | None = None
+    """The decision of the authorizer (`WithAuthorization`)."""
     impersonated: User | None = None
     """The user that the request acts as."""
     status: bytes | None = None
@@ -100,10 +101,6 @@ class AuditEvent:
         found = self.annotations.setdefault(key, value)
         if found != value:
             LOG.warning("an audit annotation was set twice", extra={"fields": {"auditID": self.id, "key": key}})
-
-    def decided(self, verdict: Verdict) -> None:
-        """Record the decision of the authorizer (`WithAuthorization`)."""
-        self.verdict = verdict
 
     def acts_as(self, user: User, constraint: str) -> None:
         """Record the user that the request acts as, and the limited right by which it does."""
@@ -174,16 +171,24 @@ class AuditEvent:
         `code` is the status of the answer, 0 without one; `at` is in nanoseconds since 1970. `truncated` leaves the
         objects out.
         """
-        info = self.info
-        name, namespace, uid, version = info.subject, info.scope, "", ""
-        answer = b""
+        info, verdict = self.info, self.verdict
+        shown = None
+        answer = notes = b""
+        uid = version = given = where = ""
         if stage is not RECEIVED:
             if self._reference is not None:
                 given, where, uid, version = self._reference
-                name, namespace = name or given, namespace or where
-            answer = self._answer(code)
-            if not truncated and self.level > METADATA:
+            answer = (CODES.get(code) if self.status is None else None) or self._answer(code)
+            if self.level > METADATA and not truncated:
                 answer += self._objects()
+        if info.resourceful:
+            names = info.subject or given, info.scope or where
+            shown = (info.resource, names[1], names[0], info.group, info.version, info.subresource, uid, version)
+        if verdict is not None or self.annotations is not None or truncated:
+            if self.annotations is None and not truncated and verdict is ALLOWED:
+                notes = ALLOW
+            else:
+                notes = self._notes(TRUNCATED if truncated else None)
         made = (
             self.level,
             self.id,
@@ -194,13 +199,11 @@ class AuditEvent:
             self._acts,
             self.addresses,
             self.agent,
-            (info.resource, namespace, name, info.group, info.version, info.subresource, uid, version)
-            if info.resourceful
-            else None,
+            shown,
             answer,
             self.received,
             at,
-            self._notes(TRUNCATED if truncated else None),
+            notes,
         )
         try:
             return engine.audit_event(*made)
@@ -210,7 +213,7 @@ class AuditEvent:
     def _answer(self, code: int) -> bytes:
         status = self.status
         if status is None:
-            return CODES.get(code) or b'"responseStatus":{"metadata":{},"code":%d},' % code
+            return b'"responseStatus":{"metadata":{},"code":%d},' % code
         if self.fault or not code:
             return b'"responseStatus":%s,' % status
         return b'"responseStatus":%s,"code":%d},' % (status.rpartition(b',"code"')[0], code)
@@ -222,8 +225,6 @@ class AuditEvent:
 
     def _notes(self, more: Mapping[str, str] | None) -> bytes:
         verdict, notes = self.verdict, self.annotations
-        if notes is None and more is None and verdict is not None and verdict.allowed and not verdict.reason:
-            return ALLOW
         found = dict(notes or {}) | dict(more or {})
         if verdict is not None:
             if verdict.allowed or not verdict.error:

@@ -77,15 +77,16 @@ class Policy:
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
-        self._every: Chosen | None = None
+        self.every: Chosen | None = None
+        """How all requests are recorded, if one rule is for everything."""
         if rules and rules[0] == Rule(rules[0].chosen):
-            # The usual policy of one rule for everything needs no look at requests.
-            self._every = rules[0].chosen
+            # The usual policy needs no look at requests.
+            self.every = rules[0].chosen
 
     def choose(self, user: User | None, info: RequestInfo) -> Chosen:
         """Return how a request is recorded; one without a rule is not."""
-        if self._every is not None:
-            return self._every
+        if self.every is not None:
+            return self.every
         for rule in self.rules:
             if rule.matches(user, info):
                 return rule.chosen

@@ -53,7 +53,7 @@ class Audit:
         self.counts = counts
         self._plugins: list[Plugin] = []
         self._lone: LogBackend | None = None
-        self._clock = clock
+        self._clock = clock.native
         self._users: dict[int, tuple[User, bytes]] = {}
 
     @property
@@ -77,7 +77,7 @@ class Audit:
 
     def begin(self, request: Incoming, user: User | None) -> AuditEvent | None:
         """Return the record of a request; None where the policy wants none. `user` is None if it has none."""
-        chosen = self.policy.choose(user, request.info)
+        chosen = self.policy.every or self.policy.choose(user, request.info)
         self.counts.levels[chosen.level] += 1
         if chosen.level == NONE:
             return None
@@ -122,7 +122,7 @@ class Audit:
         if stage in event.chosen.omitted:
             return ()
         self.counts.events += 1
-        at = event.received if stage is RECEIVED else self._clock.native.nanoseconds()
+        at = event.received if stage is RECEIVED else self._clock.nanoseconds()
         if self._lone is not None:
             self._lone.take(event.encoded(stage, code, at))
             return ()
@@ -149,7 +149,7 @@ class Audit:
     @property
     def blocks(self) -> bool:
         """Report whether answers wait for their records."""
-        return any(plugin.backend.blocks for plugin in self.plugins)
+        return self._lone is None and any(plugin.backend.blocks for plugin in self.plugins)
 
     async def close(self) -> None:
         """Deliver what waits."""

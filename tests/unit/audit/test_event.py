@@ -87,15 +87,15 @@ def test_requests_without_a_resource_have_no_reference() -> None:
 
 def test_the_decision_is_annotated() -> None:
     made = event()
-    made.decided(ALLOWED)
+    made.verdict = ALLOWED
     notes = {"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""}
     assert shown(made)["annotations"] == notes
     made.annotate("k", "v")
     assert shown(made)["annotations"] == notes | {"k": "v"}
-    made.decided(Verdict(reason="no"))
+    made.verdict = Verdict(reason="no")
     notes = {"authorization.k8s.io/decision": "forbid", "authorization.k8s.io/reason": "no", "k": "v"}
     assert shown(made)["annotations"] == notes
-    made.decided(Verdict(error="broken"))
+    made.verdict = Verdict(error="broken")
     assert shown(made)["annotations"] == {"authorization.k8s.io/reason": "internal error", "k": "v"}
 
 
@@ -170,7 +170,7 @@ def test_whatever_a_client_sends_stays_in_its_place(ill: str) -> None:
     made = event(f"/api/v1/namespaces/{sent}/pods/{sent}", "POST", user=user, agent=sent, id=sent, level=RESPONSE)
     made.sent(sent, sent, sent, sent)
     made.annotate(sent, sent)
-    made.decided(Verdict(reason=sent))
+    made.verdict = Verdict(reason=sent)
     made.acts_as(user, sent)
     made.requested(json.dumps({"a": sent}, ensure_ascii=ill == "\udce9").encode())
     found = shown(made)

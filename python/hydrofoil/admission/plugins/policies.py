@@ -25,7 +25,7 @@ P = TypeVar("P", bound=Policy)
 MODULES = tuple(
     f"hydrofoil.admission.policies.{name}" for name in ("metrics", "mutating", "params", "round", "validating")
 )
-"""What evaluations need; it is loaded with the first policy."""
+"""The modules that evaluations need, loaded with the first policy."""
 
 
 class Policies(Plugin, Generic[P]):
@@ -60,7 +60,7 @@ class Policies(Plugin, Generic[P]):
             self._made = Parts(registry, Params(registry), equivalents, self._around.metrics.policies())
 
     async def _first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
-        """Load what evaluations need, then take the step."""
+        """Load the modules that evaluations need, then take the step."""
         await pool.imported(*MODULES)
         self._make()
         if (work := step(a)) is not None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MODULES = tuple(
     f"hydrofoil.admission.webhooks.{name}" for name in ("calls", "credentials", "metrics", "mutating", "validating")
 )
-"""What calls need; it is loaded with the first webhook."""
+"""The modules that calls need, loaded with the first webhook."""
 
 
 class Webhooks(Plugin):
@@ -77,7 +77,7 @@ class Webhooks(Plugin):
             )
 
     async def _first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
-        """Load what calls need, then take the step."""
+        """Load the modules that calls need, then take the step."""
         await pool.imported(*MODULES)
         self._make()
         if (work := step(a)) is not None:

@@ -51,14 +51,14 @@ def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisio
             return _waiting(context, inner, verdict, counted)
         counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
-            context.audit.decided(verdict)
+            context.audit.verdict = verdict
         return inner(context) if verdict.allowed else _refused(context, verdict)
 
     def decide_on_others(context: Context, inner: Handler) -> Awaitable[Answer]:
         if context.user is context.caller:
             counted.waived += 1
             if context.audit is not None:
-                context.audit.decided(ALLOWED)
+                context.audit.verdict = ALLOWED
             return inner(context)
         begun = stopwatch()
         verdict = others.authorize(context.user, context.info)
@@ -66,7 +66,7 @@ def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisio
             return _waiting(context, inner, verdict, counted)
         counted.count(verdict, stopwatch() - begun)
         if context.audit is not None:
-            context.audit.decided(verdict)
+            context.audit.verdict = verdict
         return inner(context) if verdict.allowed else _refused(context, verdict)
 
     return decide_on_others if authorizer is ALWAYS_ALLOW else decide
@@ -77,7 +77,7 @@ async def _waiting(context: Context, inner: Handler, waits: Awaitable[Verdict], 
     verdict = await waits
     counted.count(verdict, stopwatch() - begun)
     if context.audit is not None:
-        context.audit.decided(verdict)
+        context.audit.verdict = verdict
     return await inner(context) if verdict.allowed else await _refused(context, verdict)
 
 

@@ -1,5 +1,7 @@
 //! The dates of revisions: how far back the history of any shard reaches, also of one without events.
 
+#![allow(clippy::arithmetic_side_effects, reason = "a window is divided by a constant")]
+
 use std::collections::VecDeque;
 use std::time::Duration;
 

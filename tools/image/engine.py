@@ -13,7 +13,7 @@ from pathlib import Path
 
 SUITE, MIRROR = "bookworm", "http://deb.debian.org/debian"
 PACKAGES = ("python3", "python3-venv", "binutils", "ca-certificates", "media-types")
-"""What the stage `root` of the Dockerfile installs where it is absent."""
+"""The packages that the stage `root` of the Dockerfile installs where they are absent."""
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 PROGRAMS = ("buildah", "debootstrap", "kubectl")
 
@@ -48,7 +48,7 @@ class Buildah:
     def build(self, context: Path, name: str, arguments: dict[str, str]) -> None:
         """Build an image."""
         given = [word for item in arguments.items() for word in ("--build-arg", "=".join(item))]
-        # Who looks into the network's TLS is trusted as the host trusts them.
+        # A proxy that looks into TLS is trusted as the host trusts it.
         trust = ["--volume", f"{CERTIFICATES}:{CERTIFICATES}:ro"]
         line = [*self._line, "build", "--format=docker", "--isolation=chroot", *trust, *given, "--tag", name]
         subprocess.run([*line, str(context)], check=True)

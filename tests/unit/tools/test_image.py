@@ -46,7 +46,7 @@ def test_the_base_has_what_the_dockerfile_would_install() -> None:
 
 
 def test_the_image_has_the_versions_that_are_tested() -> None:
-    """What is tested is pinned by dev.lock."""
+    """Tests run with the versions of dev.lock."""
     tested = dict(LOCK.findall((ROOT / "requirements" / "dev.lock").read_text()))
     served = dict(LOCK.findall((ROOT / "requirements" / "serve.lock").read_text()))
     assert served and served == {name: tested.get(name) for name in served}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
@@ -81,15 +82,25 @@ class Command(click.Command):
         """Read the words as pflag does. Raise Failure."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words = list(self._joined(args))
-        ctx.meta[SPELLED] = spelled = defaultdict(list)
-        for name in (word.partition("=")[0] if word[:2] == "--" else word[:2] for word in words):
-            if name in self._settings:
-                spelled[self._settings[name]].append(name)
-        return super().parse_args(ctx, words)
+        with self._mending():
+            words = list(self._joined(args))
+            ctx.meta[SPELLED] = spelled = defaultdict(list)
+            for name in (word.partition("=")[0] if word[:2] == "--" else word[:2] for word in words):
+                if name in self._settings:
+                    spelled[self._settings[name]].append(name)
+            return super().parse_args(ctx, words)
+
+    @contextmanager
+    def _mending(self) -> Iterator[None]:
+        """Name the page of help in failures that name no other mend; kube-apiserver's words are the whole line."""
+        try:
+            yield
+        except Failure as e:
+            if e.mend or self._usage != USAGE:
+                raise
+            raise Failure(str(e), f"hydrofoil {self.name} --help", e.code) from None
 
     def _refuse(self, what: str, mend: str = "") -> NoReturn:
-        # The words of kube-apiserver are the whole line.
         raise Failure(what, mend if self._usage == USAGE else "", self._usage)
 
     def _joined(self, args: Sequence[str]) -> Iterator[str]:
@@ -128,7 +139,7 @@ class Command(click.Command):
 
     def _unknown(self, name: str) -> NoReturn:
         near = get_close_matches(name, [*self._valued, *self._bare, "--show-config"], 1)
-        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else f"hydrofoil {self.name} --help")
+        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else "")
 
     def settings(self, ctx: click.Context) -> tuple[dict[str, Any], dict[str, Given]]:
         """Return the values of the flags, and the texts of those that are given anywhere. Raise Failure."""
@@ -143,12 +154,16 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> int:
         """Run the command; return the exit code. Raise Failure."""
+        with self._mending():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> int:
         words: tuple[str, ...] = ctx.params["words"]
         if self._most is not None and len(words) > self._most:
             if not self._arguments:
                 shown = " ".join(map(quoted, words))
                 self._refuse(f'"hydrofoil {self.name}" does not take any arguments, got [{shown}]')
-            self._refuse(f"too many arguments: {' '.join(words[self._most :])}", f"hydrofoil {self.name} --help")
+            self._refuse(f"too many arguments: {' '.join(words[self._most :])}")
         values, given = self.settings(ctx)
         if ctx.params[SHOW]:
             from hydrofoil.cli.file import shown as file

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
+from hydrofoil.cli.completed import Value, Words
 from hydrofoil.cli.failure import USAGE, Failure
 from hydrofoil.cli.sources import Given, settle
 from hydrofoil.options import Flag, flags, quoted
@@ -23,24 +23,7 @@ SPELLED = "hydrofoil.spelled"
 """The names of the flags of a command line, by their settings."""
 BARE = {"BOOL": "true", "[FILE]": "-"}
 """Placeholders of values that may be left out, and the values then."""
-PATHS = {"FILE": "file", "[FILE]": "file", "PATH": "file", "DIR": "dir"}
 Run = Callable[[dict[str, Any], tuple[str, ...]], int]
-
-
-class Value(click.ParamType[str]):
-    """The text of a flag, completed as its placeholder allows."""
-
-    name = "text"
-
-    def __init__(self, flag: Flag) -> None:
-        self._placeholder = flag.value
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return files, folders or the words that are allowed."""
-        if self._placeholder in PATHS:
-            return [CompletionItem(incomplete, type=PATHS[self._placeholder])]
-        words = ("true", "false") if self._placeholder == "BOOL" else self._placeholder.split("|")
-        return [CompletionItem(word) for word in words if word.islower() and word.startswith(incomplete)]
 
 
 class Command(click.Command):
@@ -56,10 +39,13 @@ class Command(click.Command):
         arguments: str = "",
         most: int | None = 0,
         examples: Sequence[str] = (),
+        words: Sequence[str] = (),
+        commands: Sequence[str] = (),
         usage: int = USAGE,
     ) -> None:
-        """Take the placeholder of arguments and how many are allowed (None: any number).
+        """Take the placeholders of arguments and how many are allowed (None: any number).
 
+        `words` are arguments to complete, `commands` those that are commands of their own;
         `usage` is the exit code for a command line that is refused.
         """
         self.rooms = rooms
@@ -72,7 +58,7 @@ class Command(click.Command):
         given: list[click.Parameter] = [option(flag) for flag in self._known]
         given.append(click.Option(["--config", CONFIG], metavar="FILE", type=click.Path()))
         given.append(click.Option(["--show-config", SHOW], is_flag=True))
-        given.append(click.Argument(["words"], nargs=-1, metavar=arguments, type=click.UNPROCESSED))
+        given.append(click.Argument(["words"], nargs=-1, metavar=arguments, type=Words(arguments, words, commands)))
         super().__init__(name, params=given, help=help)
         self._settings = {n: f.setting for f in self._known for n in f.names}
         self._bare = {n: BARE[f.value] for f in self._known if f.value in BARE for n in f.names}

@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site
+.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -128,8 +128,8 @@ sdist: $(RELEASE)/.installed ## The source distribution (DIST)
 packages: wheel sdist ## Both, with the checks of a release: stable ABI, platform tag, size, paths, a smoke test in each Python found
 	$(RELEASE)/bin/python -m tools.packages $(DIST) --abi3audit $(RELEASE)/bin/abi3audit --auditwheel $(RELEASE)/bin/auditwheel
 
-tutorial: ## Every command of the tutorial, with the wheel in DIST
-	$(RELEASE)/bin/python -m tools.tutorial docs/tutorial.md \
+tutorial: ## Every command of README and of the tutorial, with the wheel in DIST
+	$(RELEASE)/bin/python -m tools.tutorial README.md docs/tutorial.md \
 	  --install "hydrofoil=$$(echo $(abspath $(DIST))/*manylinux_2_28_$$(uname -m).whl)"
 
 SITE := .cache/mkdocs
@@ -141,6 +141,17 @@ $(SITE)/.installed: requirements/site.lock
 
 site: $(SITE)/.installed ## The pages as a site, in .cache/site
 	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet
+
+image: $(RELEASE)/.installed ## The image of a container with the wheel in DIST, built and tried (needs buildah, debootstrap, kubectl, and root)
+	$(RELEASE)/bin/python -m tools.image $(DIST)
+
+pictures: build ## Reports of a plain server and of one over TLS, and pictures of them, in .cache/pictures (needs chromium)
+	$(PY) -m tools.pictures .cache/pictures
+
+LOCK := uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11
+
+locks: ## The lock files, for requirements that have changed (needs uv); versions stay as they are where they can
+	for name in serve dev release site; do $(LOCK) requirements/$$name.in --output-file requirements/$$name.lock || exit 1; done
 
 clean:
 	rm -rf $(VENV) target .cache python/hydrofoil/_native*.so

@@ -1,4 +1,4 @@
-"""Run the commands of a page, and compare what they print: `python -m tools.tutorial PAGE [--install FROM=TO]`.
+"""Run the commands of pages, and compare what they print: `python -m tools.tutorial PAGE... [--install FROM=TO]`.
 
 Code blocks of `console` hold commands after `$ ` (a here-document continues to its END) and their output. In that,
 `...` matches any text, alone on a line any lines. All commands of a page run in one shell, in an empty folder.
@@ -63,12 +63,14 @@ def pattern(output: str) -> re.Pattern[str]:
 
 def script(found: list[Step]) -> str:
     """Return a script that runs all steps, with a mark after each."""
-    lines = ["exec 2>&1", "set -m"]
-    for step in found:
+    # Servers in the background end with the page.
+    lines = ["exec 2>&1", "set -m", "trap 'kill $(jobs -p) 2>/dev/null' EXIT"]
+    for number, step in enumerate(found):
         if step.command.endswith("&"):
-            # It has printed its lines once it answers.
-            lines.append(f"{step.command.removesuffix('&')} > .output 2>&1 &")
-            lines.append("until grep -q '^serving on' .output; do sleep 0.05; done; cat .output")
+            # It has printed its lines once it answers, or has ended.
+            output = f".output{number}"
+            lines.append(f"{step.command.removesuffix('&')} > {output} 2>&1 &")
+            lines.append(f"until grep -q '^serving on' {output} || ! kill -0 $!; do sleep 0.05; done; cat {output}")
         else:
             lines.append(step.command)
         lines.append(f"echo '{MARK}'")
@@ -76,13 +78,18 @@ def script(found: list[Step]) -> str:
 
 
 def main() -> int:
-    """Run a page; return the exit status."""
+    """Run pages; return the exit status."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("page", type=Path)
-    parser.add_argument("--install", action="append", default=[], help="install TO where the page installs FROM")
+    parser.add_argument("pages", type=Path, nargs="+")
+    parser.add_argument("--install", action="append", default=[], help="install TO where a page installs FROM")
     given = parser.parse_args()
-    text = given.page.read_text()
-    for change in given.install:
+    return 1 if sum([differing(page, given.install) for page in given.pages]) else 0
+
+
+def differing(page: Path, installed: list[str]) -> int:
+    """Run a page; return how many commands print something else."""
+    text = page.read_text()
+    for change in installed:
         name, _, place = change.partition("=")
         text = text.replace(f"install --quiet {name}\n", f"install --quiet {place}\n")
     found = list(steps(text))
@@ -99,12 +106,12 @@ def main() -> int:
         shown = re.sub(r"^\[\d+\].*\n", "", output, flags=re.MULTILINE)
         if not pattern(step.output).fullmatch(shown):
             failed += 1
-            print(f"{given.page}:{step.line}: $ {step.command}\nprints\n{shown}instead of\n{step.output}\n")
+            print(f"{page}:{step.line}: $ {step.command}\nprints\n{shown}instead of\n{step.output}\n")
     if len(printed) <= len(found):
         failed += 1
-        print(f"{given.page}: ended after {len(printed) - 1} of {len(found)} commands")
-    print(f"{given.page}: {len(found)} commands, {failed} differ")
-    return 1 if failed else 0
+        print(f"{page}: ended after {len(printed) - 1} of {len(found)} commands")
+    print(f"{page}: {len(found)} commands, {failed} differ")
+    return failed
 
 
 if __name__ == "__main__":

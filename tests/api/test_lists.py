@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
+from collections import Counter
 from typing import Any
 
 import aiohttp
@@ -145,3 +146,30 @@ async def test_a_page_is_cut_out_of_the_kept_leaves(api: aiohttp.ClientSession) 
             if not token:
                 break
         assert names == [f"p{i:04}" for i in range(300)]
+
+
+@pytest.mark.parametrize("query", ["", "labelSelector=odd%3D1&"])
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "json"])
+async def test_pages_and_whole_lists_of_a_shared_leaf_have_each_object_once(
+    api: aiohttp.ClientSession, form: str, query: str
+) -> None:
+    """PG-01: a leaf with objects of two namespaces, in pages that begin within it, and whole after and before."""
+    await fill(api, 60)
+    async with api.post("/api/v1/namespaces/kube-public/configmaps", json={"metadata": {"name": "other"}}) as r:
+        assert r.status == 201
+    expected = {f"p{i:04}".encode() for i in range(60) if not query or i % 2}
+    for limit in (7, 0) * 2:
+        found: Counter[bytes] = Counter()
+        token = ""
+        while True:
+            address = f"{CONFIGMAPS}?{query}limit={limit}&continue={token}"
+            async with api.get(address, headers={"Accept": FORMS[form]}) as r:
+                assert r.status == 200
+                data = await r.read()
+            found.update(re.findall(rb"\bp\d{4}\b", data))
+            shown = re.search(rb"eyJ[\w-]+", data)
+            if shown is None:
+                break
+            token = shown[0].decode()
+        assert set(found) == expected
+        assert len(set(found.values())) == 1

@@ -29,7 +29,7 @@ def found(options: ServerOptions) -> Access:
         try:
             return executed(access(options.kubeconfig, options.context))
         except ValueError as e:
-            raise Stopped(str(e), code=REFUSED) from None
+            raise Stopped(str(e), "--kubeconfig takes the file of a cluster", REFUSED) from None
     if not options.server:
         raise Stopped("no server is named", "--server URL or --kubeconfig FILE", REFUSED)
     if options.context:
@@ -81,8 +81,9 @@ def target(access: Access) -> engine.ClientTarget:
     host, port = host_and_port(access)
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as e:
-        raise Stopped(f"{host}: {e.strerror or e}", "check --server") from None
+    except (OSError, UnicodeError) as e:
+        why = e.strerror or str(e) if isinstance(e, OSError) else "no name of a host"
+        raise Stopped(f"{host}: {why}", "check --server") from None
     addresses = [(str(info[4][0]).partition("%")[0], int(info[4][1])) for info in infos]
     shown = f"[{host}]" if ":" in host else host
     default = 443 if access.url.startswith("https") else 80

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from hydrofoil.bench import machine
@@ -50,10 +49,3 @@ def processes(options: BenchOptions) -> tuple[int, ...]:
         return family(int(pid) for pid in options.pid)
     except OSError:
         raise Stopped(f"--pid {','.join(options.pid)}: no such process", "ids of running processes", REFUSED) from None
-
-
-def writable(options: BenchOptions) -> None:
-    """Raise Stopped if the files of the results have no folder: a run may take long."""
-    for flag, path in (("--json", options.json), ("--report", options.report)):
-        if path not in ("", "-") and not Path(path).parent.is_dir():
-            raise Stopped(f"{flag} {path}: no such folder", f"{flag} takes a file in a folder that exists", REFUSED)

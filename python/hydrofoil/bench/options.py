@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
@@ -12,6 +13,7 @@ CASES = ("list", "pages", "watch", "fanout", "informers", "writes", "mixed")
 ALL = "all"
 ENCODINGS = ("json", "protobuf", "cbor", "table", "metadata")
 RESOURCES = ("configmaps", "pods")
+NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 MOST_OBJECTS = 1_000_000
 MOST_BYTES = 1_000_000
 """Objects of an API server have at most a megabyte and a half."""
@@ -55,6 +57,13 @@ def rate(text: str) -> float:
     if not 0 < found <= 1e6:
         raise Refused("<flag> must be above 0 and at most 1000000, or max")
     return found
+
+
+def namespace(text: str) -> str:
+    """Read the name of a namespace (apimachinery `IsDNS1123Label`)."""
+    if text and not NAME.fullmatch(text):
+        raise Refused(f"<flag> {quoted(text)} must be a name of lower case letters, digits and '-', at most 63")
+    return text
 
 
 def processes(text: str) -> Texts:
@@ -115,7 +124,7 @@ class LoadOptions:
     namespace: str = flag(
         "--namespace",
         "",
-        anything,
+        namespace,
         "a namespace to work in (default: one of its own, deleted at the end)",
         value="NAME",
     )

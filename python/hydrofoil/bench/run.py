@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import orjson
 
-from hydrofoil.bench.files import save
-from hydrofoil.bench.measured import Document, measured, writable
+from hydrofoil.bench.files import save, writable
+from hydrofoil.bench.measured import Document, measured
 from hydrofoil.bench.options import BenchOptions
 
 
 def run(options: BenchOptions, cases: Sequence[str]) -> int:
     """Run cases; return the exit code. Raise Stopped."""
-    writable(options)
+    writable(options.json, options.report)
     if options.against:
         from hydrofoil.bench.against import run as against
 

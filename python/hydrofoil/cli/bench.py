@@ -33,6 +33,8 @@ COMMAND = Command(
     f"Measure an API server, and check each of its answers. Cases: {', '.join(CASES)}; all without any.",
     arguments="[CASE...]",
     most=None,
+    words=(*CASES, ALL),
+    commands=("compare", "clean"),
     examples=(
         "hydrofoil bench --server http://127.0.0.1:8080",
         "hydrofoil bench list fanout --server http://127.0.0.1:8080 --pid 4711 --report report.html",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
-from click.shell_completion import CompletionItem
 
+from hydrofoil.cli.completed import Value, Words
 from hydrofoil.cli.failure import USAGE, Failure
 from hydrofoil.cli.sources import Given, settle
 from hydrofoil.options import Flag, flags, quoted
@@ -22,24 +23,7 @@ SPELLED = "hydrofoil.spelled"
 """The names of the flags of a command line, by their settings."""
 BARE = {"BOOL": "true", "[FILE]": "-"}
 """Placeholders of values that may be left out, and the values then."""
-PATHS = {"FILE": "file", "[FILE]": "file", "PATH": "file", "DIR": "dir"}
 Run = Callable[[dict[str, Any], tuple[str, ...]], int]
-
-
-class Value(click.ParamType[str]):
-    """The text of a flag, completed as its placeholder allows."""
-
-    name = "text"
-
-    def __init__(self, flag: Flag) -> None:
-        self._placeholder = flag.value
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Return files, folders or the words that are allowed."""
-        if self._placeholder in PATHS:
-            return [CompletionItem(incomplete, type=PATHS[self._placeholder])]
-        words = ("true", "false") if self._placeholder == "BOOL" else self._placeholder.split("|")
-        return [CompletionItem(word) for word in words if word.islower() and word.startswith(incomplete)]
 
 
 class Command(click.Command):
@@ -55,10 +39,13 @@ class Command(click.Command):
         arguments: str = "",
         most: int | None = 0,
         examples: Sequence[str] = (),
+        words: Sequence[str] = (),
+        commands: Sequence[str] = (),
         usage: int = USAGE,
     ) -> None:
-        """Take the placeholder of arguments and how many are allowed (None: any number).
+        """Take the placeholders of arguments and how many are allowed (None: any number).
 
+        `words` are arguments to complete, `commands` those that are commands of their own;
         `usage` is the exit code for a command line that is refused.
         """
         self.rooms = rooms
@@ -71,7 +58,7 @@ class Command(click.Command):
         given: list[click.Parameter] = [option(flag) for flag in self._known]
         given.append(click.Option(["--config", CONFIG], metavar="FILE", type=click.Path()))
         given.append(click.Option(["--show-config", SHOW], is_flag=True))
-        given.append(click.Argument(["words"], nargs=-1, metavar=arguments, type=click.UNPROCESSED))
+        given.append(click.Argument(["words"], nargs=-1, metavar=arguments, type=Words(arguments, words, commands)))
         super().__init__(name, params=given, help=help)
         self._settings = {n: f.setting for f in self._known for n in f.names}
         self._bare = {n: BARE[f.value] for f in self._known if f.value in BARE for n in f.names}
@@ -81,15 +68,25 @@ class Command(click.Command):
         """Read the words as pflag does. Raise Failure."""
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
-        words = list(self._joined(args))
-        ctx.meta[SPELLED] = spelled = defaultdict(list)
-        for name in (word.partition("=")[0] if word[:2] == "--" else word[:2] for word in words):
-            if name in self._settings:
-                spelled[self._settings[name]].append(name)
-        return super().parse_args(ctx, words)
+        with self._mending():
+            words = list(self._joined(args))
+            ctx.meta[SPELLED] = spelled = defaultdict(list)
+            for name in (word.partition("=")[0] if word[:2] == "--" else word[:2] for word in words):
+                if name in self._settings:
+                    spelled[self._settings[name]].append(name)
+            return super().parse_args(ctx, words)
+
+    @contextmanager
+    def _mending(self) -> Iterator[None]:
+        """Name the page of help in failures that name no other mend; kube-apiserver's words are the whole line."""
+        try:
+            yield
+        except Failure as e:
+            if e.mend or self._usage != USAGE:
+                raise
+            raise Failure(str(e), f"hydrofoil {self.name} --help", e.code) from None
 
     def _refuse(self, what: str, mend: str = "") -> NoReturn:
-        # The words of kube-apiserver are the whole line.
         raise Failure(what, mend if self._usage == USAGE else "", self._usage)
 
     def _joined(self, args: Sequence[str]) -> Iterator[str]:
@@ -128,7 +125,7 @@ class Command(click.Command):
 
     def _unknown(self, name: str) -> NoReturn:
         near = get_close_matches(name, [*self._valued, *self._bare, "--show-config"], 1)
-        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else f"hydrofoil {self.name} --help")
+        self._refuse(f"unknown flag: {name}", f"{near[0]}?" if near else "")
 
     def settings(self, ctx: click.Context) -> tuple[dict[str, Any], dict[str, Given]]:
         """Return the values of the flags, and the texts of those that are given anywhere. Raise Failure."""
@@ -143,12 +140,16 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> int:
         """Run the command; return the exit code. Raise Failure."""
+        with self._mending():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> int:
         words: tuple[str, ...] = ctx.params["words"]
         if self._most is not None and len(words) > self._most:
             if not self._arguments:
                 shown = " ".join(map(quoted, words))
                 self._refuse(f'"hydrofoil {self.name}" does not take any arguments, got [{shown}]')
-            self._refuse(f"too many arguments: {' '.join(words[self._most :])}", f"hydrofoil {self.name} --help")
+            self._refuse(f"too many arguments: {' '.join(words[self._most :])}")
         values, given = self.settings(ctx)
         if ctx.params[SHOW]:
             from hydrofoil.cli.file import shown as file

@@ -17,6 +17,7 @@ class Failure(Exception):
 
     def __init__(self, what: str, mend: str = "", code: int = USAGE) -> None:
         super().__init__(f"{what} ({mend})" if mend else what)
+        self.mend = mend
         self.code = code
 
 

@@ -14,6 +14,8 @@ from hydrofoil.options import Flag, Refused, Texts, texts
 
 PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
 WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "y", "n", "null"))
+NAMED = re.compile(rb"^(yes|no|on|off|y|n)(\s*:)", re.MULTILINE)
+"""Names of flags that YAML would read as booleans."""
 SECRET = frozenset(("token",))
 """Flags whose value is never shown."""
 
@@ -29,7 +31,7 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
     except OSError as e:
         raise Failure(f"{path}: {e.strerror or e}", "--config takes a file in YAML") from None
     try:
-        content = orjson.loads(engine.yaml_to_json(text)) if text.strip() else None
+        content = orjson.loads(engine.yaml_to_json(NAMED.sub(rb'"\1"\2', text))) if text.strip() else None
     except (ValueError, engine.DecodeError) as e:
         raise Failure(f"{path}: {e}", "a map of flags without dashes") from None
     if content is None:
@@ -71,10 +73,10 @@ def _lines(
         name = next((name for name in flag.names if name.startswith("--")), flag.names[0]).lstrip("-")
         if name in SECRET:
             yield name, None
-        elif flag.setting in given:
+        elif flag.setting in given and values[flag.setting] != {}:
             parts = list(given[flag.setting].texts)
-            repeated = isinstance(flag.default, tuple | dict)
-            yield name, f"[{', '.join(map(scalar, parts))}]" if repeated and len(parts) > 1 else typed(flag, parts[-1])
+            repeated = isinstance(flag.default, tuple | dict) and len(parts) != 1
+            yield name, f"[{', '.join(map(scalar, parts))}]" if repeated else typed(flag, parts[-1])
         else:
             yield name, default(flag, values[flag.setting])
 

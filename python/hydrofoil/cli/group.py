@@ -8,9 +8,14 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from hydrofoil.cli.command import examples
+from hydrofoil.cli.completed import items
 from hydrofoil.cli.failure import Failure
+
+WORDS = "hydrofoil.words"
+"""The words of a command line."""
 
 
 class Entry(NamedTuple):
@@ -42,6 +47,17 @@ class Group(click.Group):
             return None
         found: click.Command = import_module(entry.module).COMMAND
         return found
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the words for completion."""
+        ctx.meta[WORDS] = list(args)
+        return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the next words of commands."""
+        before = "".join(f"{word} " for word in ctx.meta[WORDS])
+        known = [name.removeprefix(before) for name in self._entries if name.startswith(before)]
+        return items(list(dict.fromkeys(name.partition(" ")[0] for name in known)), incomplete)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

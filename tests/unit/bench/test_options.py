@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,10 @@ def test_every_option_is_shown_but_no_token() -> None:
         (["--kubeconfig=/absent"], "/absent"),
         (["--server=http://127.0.0.1:1", "--pid=999999999"], "no such process"),
         (["--server=http://127.0.0.1:1", "--json=/absent/a.json"], "no such folder"),
+        (["--server=http://127.0.0.1:1", "--json=/"], "--json /: is a directory (--json takes a file)"),
+        (["--server=http://127.0.0.1:1", "--report=/"], "--report /: is a directory"),
+        (["--server=http://127.0.0.1:1", "--namespace=a/b"], '--namespace "a/b" must be a name of lower case letters'),
+        (["--server=http://127.0.0.1:1", "--objects=0"], "must be between 1 and 1000000 (hydrofoil bench --help)"),
         (["--server=http://127.0.0.1:1", "--rate=fast"], "--rate"),
         (["--server=http://127.0.0.1:1", "--against=absent-server"], "absent-server is not found"),
         (["lists", "--server=http://127.0.0.1:1"], "no case 'lists' (list?)"),
@@ -72,7 +77,7 @@ def test_refusals(
     monkeypatch.setenv("KUBECONFIG", str(config))
     assert main(["bench", *words]) == 2
     out, err = capsys.readouterr()
-    assert err.startswith("hydrofoil: ") and said in err and err.count("\n") == 1
+    assert re.fullmatch(r"hydrofoil: .+ \(.+\)\n", err) and said in err
     assert out == ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.cli.main import main
+from hydrofoil.cli.main import COMMANDS, main
 from hydrofoil.cli.serve import COMMAND
 
 
@@ -113,3 +113,22 @@ def test_the_shown_defaults_are_the_defaults(tmp_path: Path, capsys: pytest.Capt
     shown.write_text(capsys.readouterr().out)
     assert "port: 8080\n" in shown.read_text()
     assert settings("--config", str(shown)) == settings()
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "kubectl"])
+def test_shown_settings_of_each_command_are_shown_again(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "shown.yaml"
+    assert main([*name.split(), "--show-config"]) == 0
+    path.write_text(capsys.readouterr().out)
+    assert main([*name.split(), "--config", str(path), "--show-config"]) == 0
+    assert capsys.readouterr().out == path.read_text()
+
+
+@pytest.mark.parametrize("text", ["yes: true", "'yes': true", '"yes": yes', "yes : on"])
+def test_a_flag_whose_name_is_a_boolean_of_yaml(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bench.yaml"
+    path.write_text(f"objects: 5\n{text}\n")
+    assert main(["bench", "--config", str(path), "--show-config"]) == 0
+    assert "\nyes: true\n" in capsys.readouterr().out

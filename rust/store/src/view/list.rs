@@ -70,7 +70,7 @@ struct Run {
     end: usize,
     /// The selected places from `at` on; `None` if all are.
     picks: Option<std::vec::IntoIter<u16>>,
-    /// Whether none of it was returned yet.
+    /// Whether all that is selected of the leaf is still to be returned.
     fresh: bool,
 }
 
@@ -143,6 +143,8 @@ pub struct Page {
     selector: Selector,
     /// The rank of the first key after the present run: ranks address the tree without comparing keys.
     next: usize,
+    /// The rank of the first key of the namespace, from which a list of several pages continues later.
+    first: usize,
     /// The rank after the last key of the list.
     end: usize,
     /// The length of the common prefix of all keys of the list.
@@ -178,10 +180,13 @@ impl Page {
                 fresh: true,
             });
             let done = run.is_none();
-            return Self { snapshot, selector, next: 0, end: 0, prefix: prefix.len(), run, left, last: None, done };
+            let prefix = prefix.len();
+            return Self { snapshot, selector, next: 0, first: 0, end: 0, prefix, run, left, last: None, done };
         }
-        let next = if start.is_empty() { 0 } else { tree.rank(&start) };
-        Self { snapshot, selector, next, end, prefix: prefix.len(), run: None, left, last: None, done: false }
+        let rank = |key: &str| if key.is_empty() { 0 } else { tree.rank(key) };
+        let next = rank(&start);
+        let first = if start == prefix { next } else { rank(&prefix) };
+        Self { snapshot, selector, next, first, end, prefix: prefix.len(), run: None, left, last: None, done: false }
     }
 
     /// Return the revision of the list.
@@ -300,8 +305,10 @@ impl Page {
         };
         let end = leaf.versions().len().min(at + (self.end - self.next));
         let picks = (!self.selector.is_plain()).then(|| self.selector.pick(leaf, at, end).into_iter());
+        // A list that continues within a leaf has returned the objects before.
+        let fresh = at == 0 || self.next == self.first;
         self.next += end - at;
-        self.run = Some(Run { leaf: Arc::clone(leaf), at, end, picks, fresh: true });
+        self.run = Some(Run { leaf: Arc::clone(leaf), at, end, picks, fresh });
     }
 
     fn finish(&mut self) {

@@ -68,7 +68,7 @@ impl<F: Frame> ListCursor<F> {
         Self { maker, revision, returned: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
-    /// Return the state, once no other thread has it. That one may need the GIL, so waiting must not hold it.
+    /// Return the state, once no other thread has it. Its holder may need the GIL, so that waiting must not hold that.
     fn state(&self) -> MutexGuard<'_, State<F>> {
         loop {
             if let Some(state) = self.state.try_lock() {

@@ -115,8 +115,15 @@ proptest! {
 
     /// The parts that another list of the same selection can reuse.
     #[test]
-    fn a_complete_part_is_all_that_is_selected_of_its_leaf(model in model(), selection in 0..SELECTIONS.len(), max in 1..200_usize) {
-        let mut page = page(&model, selection, "", 0);
+    fn a_complete_part_is_all_that_is_selected_of_its_leaf(
+        model in model(),
+        selection in 0..SELECTIONS.len(),
+        start in prop::option::of(0..400_u16),
+        max in 1..200_usize,
+    ) {
+        let name = start.map(|n| format!("m{n:03}")).unwrap_or_default();
+        let start = if start.is_some() && SELECTIONS[selection].0.is_empty() { format!("b/{name}") } else { name };
+        let mut page = page(&model, selection, &start, 0);
         let selector = page.selector().clone();
         while let Some(part) = page.part(max) {
             let all = part.leaf().versions().iter().filter(|version| selector.matches(version)).count();

@@ -1,0 +1,1 @@
+"""Tools of the project, without the programs that they run."""

@@ -1,0 +1,1 @@
+"""The image of a container: how it is built and looked at."""

@@ -117,6 +117,12 @@ def test_a_snapshot_belongs_to_its_server(elsewhere: Elsewhere) -> None:
         other.restore(elsewhere.snapshot())
 
 
+def test_only_a_snapshot_is_restored(elsewhere: Elsewhere) -> None:
+    for other in ("path", None, 5):
+        with pytest.raises(TypeError, match="is no Snapshot"):
+            elsewhere.restore(other)  # type: ignore[arg-type]
+
+
 def test_a_saved_snapshot_starts_a_server(elsewhere: Elsewhere, tmp_path: Path) -> None:
     elsewhere.apply(widgets())
     call(elsewhere, "POST", WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})

@@ -209,6 +209,11 @@ class Chance:
         self._seed = seed
         self._random = random.Random(os.urandom(32) if seed is None else seed)
 
+    @property
+    def seeded(self) -> bool:
+        """Report whether it repeats."""
+        return self._seed is not None
+
     def restart(self) -> None:
         """Begin anew: a seed repeats from here, with other values than those of the start, which are in use."""
         self._random.seed(os.urandom(32) if self._seed is None else f"{self._seed} again")

@@ -175,10 +175,10 @@ class Fault:
 
     def meets(self, subject: Subject) -> bool:
         """Count a request that it matches; report whether it is one that it acts on."""
-        if self.spent or not self.matches(subject):
+        if self.removed or not self.matches(subject):
             return False
         self.seen += 1
-        return self.nth is None or self.seen == self.nth
+        return not self.spent and (self.nth is None or self.seen == self.nth)
 
     def act(self) -> bool:
         """Count an act; report False if it is spent."""

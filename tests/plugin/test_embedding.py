@@ -384,6 +384,23 @@ def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: Elsewhere) -
     assert done == [None]
 
 
+def test_a_wait_ends_with_its_server(elsewhere: Elsewhere) -> None:
+    errors: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            elsewhere.wait_for("configmaps/none", lambda _: False, timeout=60)
+        except BaseException as e:
+            errors.append(e)
+
+    make(elsewhere, "none")
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    elsewhere.stop()
+    waiter.join()
+    assert [type(e) for e in errors] == [RuntimeError]
+
+
 def test_conditions_are_read_in_the_status(thread: Elsewhere) -> None:
     web = {"containers": [{"name": "c", "image": "i"}]}
     selector = {"matchLabels": {"a": "b"}}

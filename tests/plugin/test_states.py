@@ -141,6 +141,13 @@ def test_a_saved_snapshot_starts_a_server(elsewhere: Elsewhere, tmp_path: Path) 
                 assert names(server) == ["a"]
 
 
+def test_a_snapshot_of_a_server_that_has_stopped_starts_none(elsewhere: Elsewhere) -> None:
+    state = elsewhere.snapshot()
+    elsewhere.stop()
+    with pytest.raises(StartError, match="the server of the snapshot has stopped"):
+        Server.in_thread(snapshot=state).start()
+
+
 def test_a_damaged_snapshot_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "state"
     with Server.in_thread() as server:

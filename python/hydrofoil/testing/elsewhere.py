@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -37,6 +37,14 @@ class Aio:
         finally:
             wait.close()
         return wait.state
+
+
+def result(call: Future[Any]) -> Any:
+    """Return the result of a call. Raise its error; RuntimeError if the server has stopped meanwhile."""
+    try:
+        return call.result()
+    except CancelledError:
+        raise RuntimeError("the server has stopped") from None
 
 
 class Wait:
@@ -119,7 +127,7 @@ class Elsewhere(Base):
 
         Raise ApiError that names the file and the document.
         """
-        applied: list[dict[str, Any]] = self.begin("apply", sources, namespace).result()
+        applied: list[dict[str, Any]] = result(self.begin("apply", sources, namespace))
         return applied
 
     def wait_for(
@@ -132,7 +140,7 @@ class Elsewhere(Base):
         wait = Wait(self, object, condition, namespace, timeout)
         try:
             while not wait.done:
-                wait.take(wait.step().result())
+                wait.take(result(wait.step()))
         finally:
             wait.close()
         return wait.state

@@ -7,6 +7,7 @@ import gc
 import json
 import statistics
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from hydrofoil.testing.core import Core
 ROUNDS = 15
 OBJECTS = 100_000
 CHANGED = 1_000
+SAVED = 10_000
 
 
 def resident() -> float:
@@ -70,10 +72,33 @@ async def fill(core: Core, count: int) -> None:
     collection = registry.collection(resource)
     for n in range(count):
         name = f"m{n:06}"
-        body = {"metadata": {"name": name, "namespace": "default"}, "data": {"a": "x" * 900}}
+        body = {
+            "kind": "ConfigMap",
+            "apiVersion": "v1",
+            "metadata": {"name": name, "namespace": "default"},
+            "data": {"a": "x" * 900},
+        }
         draft, _ = resource.native.decode(json.dumps(body).encode(), "json")
         draft.fill_metadata(core.clock.native, name, core.chance.uid())
         await collection.create(draft)
+
+
+async def loads() -> None:
+    """Measure servers that start with a saved state."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state"
+        async with Server() as server:
+            await fill(server.core, SAVED)
+            server.snapshot().save(path)
+        found = []
+        for _ in range(ROUNDS):
+            begun = time.perf_counter()
+            server = await Server(snapshot=path).start()
+            found.append(time.perf_counter() - begun)
+            async with server.session() as session, session.get("/api/v1/configmaps", params={"limit": "1"}) as answer:
+                assert (await answer.json())["metadata"]["remainingItemCount"] >= SAVED - 1
+            await server.stop()
+        shown(f"start with a saved state of {SAVED:,} objects", found)
 
 
 async def change(core: Core, names: range) -> None:
@@ -136,6 +161,7 @@ def main() -> None:
     """Print all figures."""
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(starts())
+        runner.run(loads())
         runner.run(states())
     resets()
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from typing import NamedTuple
 
 from hydrofoil import engine
 
@@ -60,10 +61,21 @@ class Timer:
         self.call()
 
 
+class Reading(NamedTuple):
+    """A state of a clock."""
+
+    frozen: bool
+    at: int
+    """The nanoseconds since 1970 of a clock that stands still; of one that runs, those before the machine's time."""
+    moved: bool
+    """Whether it was ever frozen or advanced."""
+
+
 class Clock:
     """The time of one server: the machine's, unless it was frozen or advanced."""
 
     def __init__(self) -> None:
+        self._moved = False
         self.native = engine.Clock()
         """The same clock for native code, usable from any thread."""
         self.timers: dict[Timer, None] = {}
@@ -122,6 +134,7 @@ class Clock:
     def freeze(self, at: datetime | None = None) -> None:
         """Stop, at a moment or now; a later moment is reached as by `advance`."""
         moment = None if at is None else (at - EPOCH) // timedelta(microseconds=1) * 1000
+        self._moved = True
         self.native.freeze()
         for timer in self.timers:
             timer.disarm()
@@ -136,7 +149,7 @@ class Clock:
 
         Those that are due at one time run in the order of their scheduling.
         """
-        native = self.native
+        native, self._moved = self.native, True
         target, left = native.elapsed() + nanoseconds / 1e9, nanoseconds
         self._due = [(timer.due, next(self._numbers), timer) for timer in self.timers]
         heapq.heapify(self._due)
@@ -163,8 +176,23 @@ class Clock:
 
     def reset(self) -> None:
         """Return to the machine's time."""
+        self._moved = False
         self.native.reset()
         self._rearm()
+
+    def state(self) -> Reading:
+        """Return what `return_to` needs."""
+        frozen = self.native.frozen
+        return Reading(frozen, self.nanoseconds() - (0 if frozen else time.time_ns()), self._moved)
+
+    def return_to(self, state: Reading) -> None:
+        """Stand still or run as in an earlier state; one that ran has been running since."""
+        if not state.moved:
+            self.reset()
+            return
+        self.freeze(EPOCH + timedelta(microseconds=(state.at + (0 if state.frozen else time.time_ns())) // 1000))
+        if not state.frozen:
+            self.run()
 
     def _rearm(self) -> None:
         if self.native.frozen:
@@ -180,6 +208,11 @@ class Chance:
     def __init__(self, seed: int | None = None) -> None:
         self._seed = seed
         self._random = random.Random(os.urandom(32) if seed is None else seed)
+
+    @property
+    def seeded(self) -> bool:
+        """Report whether it repeats."""
+        return self._seed is not None
 
     def restart(self) -> None:
         """Begin anew: a seed repeats from here, with other values than those of the start, which are in use."""

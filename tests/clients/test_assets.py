@@ -105,6 +105,8 @@ def test_help_and_unknown_flags(assets: Path) -> None:
     assert output(assets / "kube-apiserver", "--v") == (1, "", "Error: flag needs an argument: --v\n")
     code, printed, _ = output(assets / "etcd", "--help")
     assert code == 0 and any(line.startswith("--unsafe-no-fsync") for line in printed.splitlines())
+    code, printed, line = output(assets / "etcd", "--no-such-flag")
+    assert (code, printed, line) == (1, "", "hydrofoil: etcd: flag provided but not defined: -no-such-flag\n")
 
 
 def test_etcd_answers_health_and_refuses_grpc_once(assets: Path) -> None:

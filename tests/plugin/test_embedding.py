@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import http.client
 import json
 import logging
 import os
@@ -75,7 +76,9 @@ async def test_a_server_in_the_loop() -> None:
         assert found["metadata"]["name"] == "a"
     async with httpx.AsyncClient(transport=server.transport()) as client:
         assert (await client.get(f"{MAPS}/a")).json()["metadata"]["uid"] == found["metadata"]["uid"]
-        assert (await client.get("http://elsewhere.invalid/healthz", headers={"Host": server.host})).text == "ok"
+        assert (await client.get("http://elsewhere.invalid/healthz")).text == "ok", "in memory any host is the server"
+    async with httpx.AsyncClient(transport=server.transport(), base_url="http://cluster") as client:
+        assert (await client.get(f"{MAPS}/a")).status_code == 200
     await server.stop()
     await server.stop()
 
@@ -158,6 +161,41 @@ def test_a_process_ends_with_its_parent_even_if_that_is_killed() -> None:
         os.close(watched)
 
 
+def test_a_process_ends_with_its_parent_even_if_a_fork_of_that_lives_on() -> None:
+    code = (
+        "from hydrofoil import Server; import os, time\n"
+        "s = Server.in_process().start()\n"
+        "fork = os.fork() or time.sleep(60)\n"
+        "print(s.pid, fork, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid, fork = map(int, parent.stdout.readline().split())
+        watched = os.pidfd_open(pid)
+        parent.kill()
+    import select
+
+    try:
+        assert select.select([watched], [], [], 20)[0], "the process has ended"
+    finally:
+        os.close(watched)
+        os.kill(fork, signal.SIGKILL)
+
+
+def test_a_process_finds_modules_where_its_parent_does_and_takes_none_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "queue.py").write_text("raise RuntimeError('this is not the module of Python')\n")
+    import hydrofoil
+
+    place = Path(hydrofoil.__file__).parents[1]
+    code = (
+        f"import queue, sys; sys.path.append({str(place)!r}); sys.path.insert(0, '')\n"
+        "from hydrofoil import Server\nwith Server.in_process() as s: print(s.port > 0)"
+    )
+    line = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 def surroundings() -> object:
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     loggers = (logging.root.level, list(logging.root.handlers), list(logging.getLogger("hydrofoil").handlers))
@@ -209,11 +247,27 @@ def test_servers_in_threads_and_processes_leave_nothing() -> None:
     assert surroundings() == before
 
 
-def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
-    with Server.in_thread() as server:
+def test_nothing_is_printed_nor_logged(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    with Server.in_thread() as server, Server.in_thread():
         make(server, "a")
         call(server, "GET", "/api/v1/nonsense")
-    assert capfd.readouterr() == ("", "")
+        for when in ("before", "after", "body"):
+            server.faults.add("cut", when=when, verb="list", times=1)
+            with pytest.raises((OSError, http.client.HTTPException)):
+                call(server, "GET", MAPS)
+        logging.getLogger("hydrofoil").error("a failure")
+    assert capfd.readouterr() == ("", "") and caplog.messages == []
+    logging.getLogger("hydrofoil").error("after them, the log is as before")
+    assert len(caplog.messages) == 1
+
+
+async def test_an_option_names_where_objects_are_kept(tmp_path: Path) -> None:
+    for names_ in (["a"], ["a", "b"]):
+        async with Server(data_dir=tmp_path / "data") as server, server.session() as session:
+            await session.post(MAPS, json={"metadata": {"name": names_[-1]}})
+            items = (await (await session.get(MAPS)).json())["items"]
+            assert [item["metadata"]["name"] for item in items] == names_
 
 
 def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administrator(elsewhere: Elsewhere) -> None:
@@ -231,6 +285,7 @@ def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administra
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     who = call(elsewhere, "POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review, bob.headers)[1]
     assert who["status"]["userInfo"] == {"username": "bob", "groups": ["dev", "system:authenticated"]}
+    assert elsewhere.user("eve", "dev").groups == ("dev",)
     assert bob.kubeconfig["users"][0]["user"]["token"] in bob.headers["Authorization"]
     assert json.loads(bob.kubeconfig_file.read_text()) == bob.kubeconfig
 
@@ -306,6 +361,16 @@ def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: Elsewhere) -
     make(elsewhere, "a")
     with pytest.raises(WaitTimeout) as missing:
         elsewhere.wait_for("configmaps/other", timeout=0.2)
+    assert elsewhere.wait_for("configmaps/a", timeout=0) is not None, "there is always one look"
+    for none in ("configmaps/other", "nothing.example.com/a"):
+        with pytest.raises(WaitTimeout, match="within 0 s: it never existed"):
+            elsewhere.wait_for(none, timeout=0)
+
+    def slow(_: object) -> bool:
+        raise TimeoutError("of the condition itself")
+
+    with pytest.raises(TimeoutError, match="of the condition itself"):
+        elsewhere.wait_for("configmaps/a", slow)
     assert str(missing.value) == "configmaps/other in namespace default was not exists within 0.2 s: it never existed"
     with pytest.raises(WaitTimeout, match=r"not Ready=False within 0.2 s: it was at version \d+"):
         elsewhere.wait_for("configmaps/a", "Ready=False", timeout=0.2)
@@ -317,6 +382,23 @@ def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: Elsewhere) -
     call(elsewhere, "DELETE", f"{MAPS}/a")
     waiter.join()
     assert done == [None]
+
+
+def test_a_wait_ends_with_its_server(elsewhere: Elsewhere) -> None:
+    errors: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            elsewhere.wait_for("configmaps/none", lambda _: False, timeout=60)
+        except BaseException as e:
+            errors.append(e)
+
+    make(elsewhere, "none")
+    waiter = threading.Thread(target=wait)
+    waiter.start()
+    elsewhere.stop()
+    waiter.join()
+    assert [type(e) for e in errors] == [RuntimeError]
 
 
 def test_conditions_are_read_in_the_status(thread: Elsewhere) -> None:

@@ -49,6 +49,27 @@ def test_a_status_is_answered_and_nothing_is_stored(elsewhere: Elsewhere) -> Non
     assert (fault.seen, fault.hits, len(elsewhere.faults)) == (1, 1, 0)
 
 
+@pytest.mark.parametrize(
+    ("code", "reason", "message"),
+    [
+        (409, "Conflict", "the server reported a conflict"),
+        (410, "Expired", "the requested version is too old"),
+        (
+            500,
+            "InternalError",
+            'an error on the server ("status code=500") has prevented the request from succeeding',
+        ),
+        (502, "InternalError", 'an error on the server ("status code=502") has prevented the request from succeeding'),
+        (503, "ServiceUnavailable", "the server is currently unable to handle the request"),
+        (418, "Unknown", 'an error on the server ("status code=418") has prevented the request from succeeding'),
+    ],
+)
+def test_a_code_alone_has_the_words_of_clients(thread: Elsewhere, code: int, reason: str, message: str) -> None:
+    thread.faults.add("status", code=code)
+    status, body = call(thread, "GET", MAPS)
+    assert (status, body["reason"], body["message"]) == (code, reason, message)
+
+
 def test_a_denial_has_the_words_of_rbac(elsewhere: Elsewhere) -> None:
     elsewhere.faults.add("deny", resource="configmaps", message="for the test")
     status, body = call(elsewhere, "GET", MAPS)
@@ -99,7 +120,7 @@ def test_the_nth_and_so_many_times(thread: Elsewhere) -> None:
     thread.faults.clear()
     twice = thread.faults.add("status", code=500, verb="list", times=2)
     assert [call(thread, "GET", MAPS)[0] for _ in range(4)] == [500, 500, 200, 200]
-    assert (twice.seen, twice.hits) == (2, 2)
+    assert (twice.seen, twice.hits) == (4, 2), "a spent fault matches, and does not act"
 
 
 def test_delays_add_up_and_of_the_others_the_first_acts(thread: Elsewhere) -> None:
@@ -131,6 +152,9 @@ def test_faults_are_printable_and_counted(elsewhere: Elsewhere) -> None:
     [
         ("explode", {}, ValueError),
         ("status", {}, TypeError),
+        ("status", {"code": None}, TypeError),
+        ("delay", {"seconds": None}, TypeError),
+        ("delay", {"seconds": float("inf")}, ValueError),
         ("status", {"code": 200}, ValueError),
         ("status", {"code": "500"}, TypeError),
         ("status", {"code": 500, "colour": "red"}, TypeError),

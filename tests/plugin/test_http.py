@@ -145,11 +145,27 @@ def test_apply_wait_and_users(server: Elsewhere) -> None:
         ("POST", "/clock/advance", {}, 400),
         ("PUT", "/snapshots/x", {"not": "a snapshot"}, 400),
         ("GET", "/faults/many", None, 404),
+        ("POST", "/clock/advance", {"duration": 1e300}, 400),
+        ("POST", "/clock/advance", {"duration": None}, 400),
+        ("PUT", "/clock", {"now": "9999-12-31T23:59:59Z"}, 400),
+        ("PUT", "/clock", {"now": 5}, 400),
+        ("PUT", "/clock", {"frozen": "yes"}, 400),
+        ("POST", "/wait", {"object": 5}, 400),
+        ("POST", "/wait", {"object": "pods/a", "namespace": 5}, 400),
+        ("POST", "/users", {"name": 5}, 400),
+        ("POST", "/users", {"name": "a", "groups": "dev"}, 400),
+        ("POST", "/users", {"name": "a", "groups": [5]}, 400),
     ],
 )
 def test_errors_are_a_status(server: Elsewhere, method: str, path: str, body: Any, status: int) -> None:
     code, answer = call(server, method, V1 + path, body)
     assert (code, answer["kind"], answer["code"]) == (status, "Status", status)
+
+
+def test_a_folder_of_objects_is_not_set_back(tmp_path: Path) -> None:
+    with Server.in_thread(test_controls=True, data_dir=tmp_path / "data") as server:
+        status, body = call(server, "POST", f"{V1}/reset")
+        assert (status, body["reason"]) == (501, "NotImplemented") and "hydrofoil data restore" in body["message"]
 
 
 def test_a_web_page_may_not_reset_a_server(server: Elsewhere) -> None:

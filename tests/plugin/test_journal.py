@@ -48,7 +48,12 @@ def test_requests_are_selected_in_words(elsewhere: Elsewhere) -> None:
     assert len(requests.of(resource="configmaps", limit=None)) == 3
     assert requests.count(resource="conf*", verb="list") == 2
     assert requests.count(verb=["create", "delete"]) == 2
-    assert requests.count(code=200) == 4 and requests.count(limit=5) == 1 and requests.count(limit="5") == 1
+    assert (
+        requests.count(code="2*") == 5
+        and requests.count(code=200) == 4
+        and requests.count(limit=5) == 1
+        and requests.count(limit="5") == 1
+    )
     assert requests.by_resource() == Counter({"configmaps": 4, "pods": 1})
     assert [r.verb for r in requests.last(2)] == ["list", "delete"]
     assert requests.of(verb="list").of(resource="pods")[0].path == "/api/v1/pods"

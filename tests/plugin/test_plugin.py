@@ -99,6 +99,29 @@ def test_two(base, hydrofoil):
     run(pytester).assert_outcomes(passed=2)
 
 
+def test_faults_and_time_of_wider_fixtures_stay_too(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+@pytest.fixture(scope="module")
+def base(hydrofoil_session):
+    hydrofoil_session.clock.freeze("2030-01-01T00:00:00Z")
+    hydrofoil_session.faults.add("deny", verb="deletecollection")
+
+@pytest.mark.parametrize("n", range(3))
+def test_it(base, hydrofoil, n):
+    (fault,) = hydrofoil.faults
+    assert str(fault).startswith("deny verb=deletecollection") and len(hydrofoil.requests) == 0
+    assert hydrofoil.clock.now.isoformat() == "2030-01-01T00:00:00+00:00"
+    hydrofoil.faults.clear()
+    hydrofoil.faults.add("deny", verb="list")
+    hydrofoil.clock.advance("25h")
+    hydrofoil.clock.run()
+"""
+    )
+    run(pytester).assert_outcomes(passed=3)
+
+
 def test_a_marker_says_what_a_test_needs(pytester: pytest.Pytester) -> None:
     (pytester.path / "widgets.yaml").write_text("""
 apiVersion: apiextensions.k8s.io/v1
@@ -139,12 +162,16 @@ class TestNearest:
     def test_each_test_begins_anew(self, hydrofoil):
         assert make(hydrofoil, "a")["metadata"]["uid"] == self.first
 
+@pytest.mark.hydrofoil(users="alice", faults=dict(action="deny", verb="list"))
+def test_one_needs_no_list(hydrofoil):
+    assert set(hydrofoil.users) == {"alice"} and len(hydrofoil.faults) == 1
+
 def test_a_marked_test_uses_it_without_naming_it(request):
     assert "hydrofoil" in request.fixturenames or True
     assert request.getfixturevalue("hydrofoil").users["alice"]
 """
     )
-    run(pytester).assert_outcomes(passed=4)
+    run(pytester).assert_outcomes(passed=5)
 
 
 def test_clients_that_read_their_configuration_when_imported_use_the_fixture(pytester: pytest.Pytester) -> None:
@@ -229,6 +256,24 @@ def test_it(hydrofoil, pytestconfig):
     )
     run(pytester).assert_outcomes(passed=1)
     run(pytester, "--hydrofoil-options=--history-window 3s").assert_outcomes(passed=1)
+    (pytester.path / "more.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n")
+    pytester.makepyfile(HEAD + "def test_it(hydrofoil):\n    assert names(hydrofoil) == ['base', 'more']\n")
+    for given in ("base.yaml more.yaml", f"base.yaml{os.pathsep}more.yaml"):
+        run(pytester, f"--hydrofoil-manifests={given}").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    ("setting", "line"),
+    [
+        ("--hydrofoil-mode=fork", "hydrofoil_mode is thread or process, not 'fork'"),
+        ("--hydrofoil-report=many", "hydrofoil_report is a number of requests, not 'many'"),
+    ],
+)
+def test_a_setting_without_a_meaning_is_refused(pytester: pytest.Pytester, setting: str, line: str) -> None:
+    pytester.makepyfile("def test_it():\n    pass\n")
+    result = run(pytester, setting)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: {line}"])
 
 
 FAILING = (

@@ -117,6 +117,12 @@ def test_a_snapshot_belongs_to_its_server(elsewhere: Elsewhere) -> None:
         other.restore(elsewhere.snapshot())
 
 
+def test_only_a_snapshot_is_restored(elsewhere: Elsewhere) -> None:
+    for other in ("path", None, 5):
+        with pytest.raises(TypeError, match="is no Snapshot"):
+            elsewhere.restore(other)  # type: ignore[arg-type]
+
+
 def test_a_saved_snapshot_starts_a_server(elsewhere: Elsewhere, tmp_path: Path) -> None:
     elsewhere.apply(widgets())
     call(elsewhere, "POST", WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})
@@ -133,6 +139,13 @@ def test_a_saved_snapshot_starts_a_server(elsewhere: Elsewhere, tmp_path: Path) 
                 assert int(newer["metadata"]["resourceVersion"]) > int(state.resource_version)
                 server.reset()
                 assert names(server) == ["a"]
+
+
+def test_a_snapshot_of_a_server_that_has_stopped_starts_none(elsewhere: Elsewhere) -> None:
+    state = elsewhere.snapshot()
+    elsewhere.stop()
+    with pytest.raises(StartError, match="the server of the snapshot has stopped"):
+        Server.in_thread(snapshot=state).start()
 
 
 def test_a_damaged_snapshot_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -40,6 +40,9 @@ def test_a_clock_stands_still_is_moved_and_runs(elsewhere: Elsewhere) -> None:
     assert clock.now > NEW_YEAR + timedelta(days=400), "it runs again after the block"
     with pytest.raises(ValueError, match="no zone"):
         clock.freeze("2026-01-01T00:00:00")
+    for other in (5, NEW_YEAR.date()):
+        with pytest.raises(TypeError, match="no moment"):
+            clock.freeze(other)  # type: ignore[arg-type]
 
 
 def test_the_times_of_objects_follow(elsewhere: Elsewhere) -> None:

@@ -65,6 +65,72 @@ def listed(server: Elsewhere, query: str = "") -> list[Any]:
     return list(items)
 
 
+GROUP = "example.com"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+PLURALS = ("widgets", "gadgets")
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(("define", "undefine", "create")), st.sampled_from(PLURALS), st.integers(0, 2)),
+    max_size=6,
+)
+DOCUMENTS = (
+    "/apis",
+    f"/apis/{GROUP}",
+    f"/apis/{GROUP}/v1",
+    f"/apis/{GROUP}/v2",
+    "/openapi/v2",
+    f"/openapi/v3/apis/{GROUP}/v1",
+)
+
+
+def definition(plural: str, number: int) -> dict[str, Any]:
+    """Return a definition: the number decides on its schema, its versions and its columns."""
+    kind = plural[:-1].capitalize()
+    schema = {"type": "object", "properties": {f"field{number}": {"type": "string"}}}
+    versions = [
+        {"name": name, "served": True, "storage": name == "v1", "schema": {"openAPIV3Schema": schema}}
+        for name in ("v1", "v2")[: 1 + number % 2]
+    ]
+    names = {"plural": plural, "singular": plural[:-1], "kind": kind, "listKind": f"{kind}List"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": versions},
+    }
+
+
+def changed(server: Elsewhere, changes: list[tuple[str, str, int]]) -> None:
+    """Change definitions and their objects."""
+    for verb, plural, number in changes:
+        if verb == "define":
+            server.apply(definition(plural, number))
+        elif verb == "undefine":
+            call(server, "DELETE", f"{DEFINITIONS}/{plural}.{GROUP}")
+        else:
+            body = {"kind": plural[:-1].capitalize(), "apiVersion": f"{GROUP}/v1", "metadata": {"name": f"o{number}"}}
+            call(server, "POST", f"/apis/{GROUP}/v1/namespaces/default/{plural}", body)
+
+
+def described(server: Elsewhere) -> list[Any]:
+    """Return discovery, OpenAPI and the custom objects."""
+    paths = sorted(call(server, "GET", "/openapi/v3")["paths"])
+    objects = [call(server, "GET", f"/apis/{GROUP}/v1/{plural}") for plural in PLURALS]
+    names = [found and sorted(o["metadata"]["uid"] for o in found["items"]) for found in objects]
+    return [paths, names, *(call(server, "GET", path) for path in DOCUMENTS)]
+
+
+@given(before=CHANGES, since=CHANGES)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_discovery_and_openapi_come_back(server: Elsewhere, before: list[Any], since: list[Any]) -> None:
+    server.reset()
+    changed(server, before)
+    state, was = server.snapshot(), described(server)
+    changed(server, since)
+    server.restore(state)
+    for found, expected in zip(described(server), was, strict=True):
+        assert found == expected
+
+
 @given(before=STEPS, since=STEPS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_restore_is_exact(server: Elsewhere, before: list[Any], since: list[Any]) -> None:

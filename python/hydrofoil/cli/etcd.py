@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
+from hydrofoil.cli.etcd_flags import parsed
+
 HELP = """Usage: etcd [flags]
 
 Answers /health. Objects are kept by the kube-apiserver of the same folder.
@@ -68,14 +70,8 @@ class Listener:
 
 def addresses(argv: Sequence[str]) -> list[tuple[str, int]]:
     """Return the addresses to listen on. Raise ValueError."""
-    given = "http://localhost:2379"
-    words = list(argv)
-    for at, word in enumerate(words):
-        name, equals, value = word.lstrip("-").partition("=")
-        if name == "listen-client-urls":
-            given = value if equals else words[at + 1] if at + 1 < len(words) else ""
     found = []
-    for url in given.split(","):
+    for url in parsed(argv).get("listen-client-urls", "http://localhost:2379").split(","):
         parts = urlsplit(url)
         if not parts.hostname or parts.scheme not in ("http", "https"):
             raise ValueError(f"--listen-client-urls {url!r} is no URL such as http://127.0.0.1:2379")

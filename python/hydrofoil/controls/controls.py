@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from hydrofoil.clock import Chance, Clock
@@ -25,6 +25,7 @@ class Controls:
         self._storage: Storage | None = None
         self._first: Checkpoint | None = None
         self._followed: Callable[[], None] = lambda: None
+        self._settle: Callable[[], Awaitable[None]] | None = None
         if begin is not None:
             clock.freeze(begin)
 
@@ -35,9 +36,19 @@ class Controls:
             raise RuntimeError("the server has not started")
         return self._storage
 
-    def ready(self, storage: Storage, followed: Callable[[], None]) -> None:
+    @property
+    def seeded(self) -> bool:
+        """Report whether a run repeats: the same requests in the same order get the same bodies."""
+        return self.chance.seeded
+
+    async def settle(self) -> None:
+        """Wait until the controllers are idle, once the server has started."""
+        if self._settle is not None:
+            await self._settle()
+
+    def ready(self, storage: Storage, followed: Callable[[], None], settle: Callable[[], Awaitable[None]]) -> None:
         """Take the state at readiness; `followed` brings what follows objects up to a restored state."""
-        self._storage, self._followed = storage, followed
+        self._storage, self._followed, self._settle = storage, followed, settle
         self._first = storage.checkpoint()
         self.chance.restart()
         self.journal.clear()

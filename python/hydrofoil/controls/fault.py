@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from math import inf
 from typing import Any
 
 from hydrofoil.errors import qualified
@@ -47,8 +48,8 @@ def _seconds(value: Any) -> tuple[float, float]:
     for part in (low, high):
         if not isinstance(part, int | float) or isinstance(part, bool):
             raise TypeError(f"seconds must be a number or (low, high), not {value!r}")
-    if not 0 <= low <= high:
-        raise ValueError(f"seconds must not be negative, nor high below low: {value!r}")
+    if not 0 <= low <= high < inf:
+        raise ValueError(f"seconds must not be negative or endless, nor high below low: {value!r}")
     return float(low), float(high)
 
 
@@ -99,7 +100,7 @@ class Fault:
         checks = PARAMETERS[action]
         if unknown := [name for name in given if name not in (*checks, *MATCHED, *COUNTED)]:
             raise TypeError(f"{action} has no parameter {unknown[0]!r}")
-        if (needed := NEEDED.get(action)) is not None and needed not in given:
+        if (needed := NEEDED.get(action)) is not None and given.get(needed) is None:
             raise TypeError(f"{action} needs {needed}")
         self.number = number
         self.action = action
@@ -174,10 +175,10 @@ class Fault:
 
     def meets(self, subject: Subject) -> bool:
         """Count a request that it matches; report whether it is one that it acts on."""
-        if self.spent or not self.matches(subject):
+        if self.removed or not self.matches(subject):
             return False
         self.seen += 1
-        return self.nth is None or self.seen == self.nth
+        return not self.spent and (self.nth is None or self.seen == self.nth)
 
     def act(self) -> bool:
         """Count an act; report False if it is spent."""

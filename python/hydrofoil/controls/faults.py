@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
@@ -50,6 +50,16 @@ class Faults:
         """Remove all faults."""
         for fault in self:
             self.remove(fault)
+
+    def return_to(self, faults: Iterable[Fault]) -> None:
+        """Return to these faults: others are removed, those that were removed act again."""
+        before = {fault.number: fault for fault in faults}
+        for fault in self:
+            if fault.number not in before:
+                self.remove(fault)
+        for fault in before.values():
+            fault.removed = False
+        self._all = before
 
     def about(self, subject: Subject, watch: OpenWatch | None) -> list[Fault]:
         """Return the faults that may act on a request, the first added first; those on its events are at its watch."""

@@ -18,12 +18,14 @@ from hydrofoil.controls.controls import Controls
 from hydrofoil.controls.description import document
 from hydrofoil.controls.documents import Document, parsed
 from hydrofoil.controls.fault import Fault
+from hydrofoil.controls.moments import moment, nanoseconds
 from hydrofoil.controls.record import Record
 from hydrofoil.controls.waiting import Waits, WaitTimeout
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.controls.where import matches
 from hydrofoil.engine import Checkpoint
 from hydrofoil.request import Headers, RequestInfo
+from hydrofoil.storage.errors import Unsupported
 
 ROOT = "/hydrofoil/v1"
 JSON = "application/json"
@@ -66,7 +68,7 @@ def snake(name: str) -> str:
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in name)
 
 
-def moment(at: datetime) -> str:
+def rfc3339(at: datetime) -> str:
     """Return a moment in RFC 3339."""
     return at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
@@ -74,8 +76,15 @@ def moment(at: datetime) -> str:
 def shown(value: Any) -> Any:
     """Return a value as JSON has it."""
     if isinstance(value, datetime):
-        return moment(value)
+        return rfc3339(value)
     return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def texts(**given: Any) -> None:
+    """Raise TypeError for a value that is no text."""
+    for name, value in given.items():
+        if not isinstance(value, str):
+            raise TypeError(f"{name} must be a text, not {value!r}")
 
 
 def record_body(record: Record) -> Body:
@@ -147,6 +156,8 @@ class ControlApi:
             status, body = await self._called(asked)
         except errors.ApiError as e:
             status, body = e.code, e.status()
+        except Unsupported as e:
+            status, body = 501, errors.ApiError(501, "NotImplemented", str(e)).status()
         except WaitTimeout as e:
             status, body = 504, errors.ApiError(504, "Timeout", str(e)).status()
         except (TypeError, ValueError, KeyError) as e:
@@ -229,16 +240,15 @@ class ControlApi:
 
     async def _time(self, _: Asked) -> tuple[int, Body]:
         clock = self._controls.clock
-        return 200, {"now": moment(clock.now()), "frozen": clock.native.frozen}
+        return 200, {"now": rfc3339(clock.now()), "frozen": clock.native.frozen}
 
     async def _timed(self, asked: Asked) -> tuple[int, Body]:
         given, clock = await self._given(asked), self._controls.clock
         frozen, now = given.get("frozen", True), given.get("now")
+        if not isinstance(frozen, bool):
+            raise TypeError(f"frozen must be true or false, not {frozen!r}")
         if now is not None:
-            at = datetime.fromisoformat(now)
-            if at.tzinfo is None:
-                raise ValueError(f"{now!r} has no zone; 2026-01-01T00:00:00Z has")
-            clock.freeze(at.astimezone(UTC))
+            clock.freeze(moment(now))
         elif frozen:
             clock.freeze()
         if not frozen:
@@ -247,11 +257,7 @@ class ControlApi:
         return await self._time(asked)
 
     async def _advanced(self, asked: Asked) -> tuple[int, Body]:
-        duration = (await self._given(asked))["duration"]
-        seconds = engine.duration(duration) if isinstance(duration, str) else float(duration)
-        if seconds is None or seconds < 0:
-            raise ValueError(f"{duration!r} is no duration forward, such as 25h")
-        self._controls.clock.advance(round(seconds * 1e9))
+        self._controls.clock.advance(nanoseconds((await self._given(asked))["duration"]))
         await self._settle()
         return await self._time(asked)
 
@@ -304,10 +310,13 @@ class ControlApi:
         if seconds is None:
             raise ValueError(f"{timeout!r} is no duration, such as 10s")
         condition, namespace = given.get("condition", "exists"), given.get("namespace", "default")
-        if not isinstance(condition, str):
-            raise TypeError("condition must be a text")
+        texts(object=given["object"], condition=condition, namespace=namespace)
         return 200, await self._waits.until(given["object"], condition, namespace, seconds)
 
     async def _made(self, asked: Asked) -> tuple[int, Body]:
         given = await self._given(asked)
-        return 200, self._user(given["name"], given.get("groups") or ())
+        name, groups = given["name"], given.get("groups") or []
+        if not isinstance(groups, list):
+            raise TypeError(f"groups must be a list of texts, not {groups!r}")
+        texts(name=name, **{f"groups[{at}]": group for at, group in enumerate(groups)})
+        return 200, self._user(name, groups)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -15,6 +16,7 @@ from hydrofoil.engine import Selector
 from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import LAPPED, Hub
 
+T = TypeVar("T")
 State = dict[str, Any] | None
 """An object; None: there is none."""
 Condition = str | Callable[[dict[str, Any]], object]
@@ -118,6 +120,14 @@ def find(catalog: Catalog, resource: str) -> Resource | None:
     return stable[0] if stable else None
 
 
+async def within(seconds: float, work: Awaitable[T]) -> tuple[T] | None:
+    """Return the result of work; None if it did not come in time. Work that needs no time is done without any, too."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            return (await work,)
+    return None
+
+
 class States:
     """The states of one object: the present one, then each that it gets."""
 
@@ -219,8 +229,9 @@ class Waits:
         split(object)
         seen: deque[State] = deque(maxlen=LAST)
         number = None
+        limit = asyncio.timeout(timeout)
         try:
-            async with asyncio.timeout(timeout):
+            async with limit:
                 number = await self.open(object, namespace)
                 while True:
                     state = await self.next(number)
@@ -228,6 +239,9 @@ class Waits:
                     if holds(condition, state):
                         return state
         except TimeoutError:
+            if not limit.expired():
+                # The condition's own.
+                raise
             raise WaitTimeout(object, namespace, named(condition), timeout, seen) from None
         finally:
             if number is not None:

@@ -103,6 +103,9 @@ class Connection(web.RequestHandler):
         self._method = ""
         self._due: asyncio.TimerHandle | None = None
         self.certificates = transport.get_extra_info("peer_certificates") or ()
+        if transport.get_extra_info("hydrofoil.memory"):
+            # No web page reaches it.
+            self.own_host = ""
         super().connection_made(transport)
         if self._keepalive_handle is not None:
             self._keepalive_handle.cancel()
@@ -249,7 +252,8 @@ class Connection(web.RequestHandler):
         message: str | None = None,
     ) -> web.StreamResponse:
         """Return the answer for a request that the parser rejected, or whose handler failed outside of the chain."""
-        if not isinstance(exc, HttpProcessingError):
+        gone = isinstance(exc, ConnectionError) and self._wire.is_closing()
+        if not gone and not isinstance(exc, HttpProcessingError):
             LOG.error("connection failed", exc_info=exc)
         # The version in a malformed request may be part of the error.
         request._version = HttpVersion11

@@ -178,9 +178,12 @@ class App:
             return outer, []
         from hydrofoil.endpoints.filters.faults import faults
         from hydrofoil.endpoints.filters.journal import journal
+        from hydrofoil.endpoints.filters.turns import turns
 
         records = controls.journal
-        return [*outer, journal(records, self.clock)], [faults(controls.faults, records, self.clock, self.chance)]
+        return [*outer, journal(records, self.clock), turns(controls)], [
+            faults(controls.faults, records, self.clock, self.chance)
+        ]
 
     def _checked(self) -> Health:
         """Return the health checks: with a data folder, one is that of its disk."""

@@ -125,7 +125,7 @@ def connect(
     make: Callable[[], asyncio.BaseProtocol], client: asyncio.BaseProtocol, extra: Mapping[str, Any] | None = None
 ) -> Pipe:
     """Return the client's end of a new connection; `extra` is what the server's end knows of it."""
-    near, far = Pipe(client, {}), Pipe(make(), extra or {})
+    near, far = Pipe(client, {}), Pipe(make(), {"hydrofoil.memory": True, **(extra or {})})
     near.peer, far.peer = far, near
     far.get_protocol().connection_made(far)
     client.connection_made(near)

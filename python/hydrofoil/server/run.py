@@ -201,7 +201,7 @@ class Server:
         if self.controls is not None and self.guests is not None:
             self.controlling = self._controlled(self.controls, self.guests)
             await self.settle()
-            self.controls.ready(storage, self.app.follow_at_once)
+            self.controls.ready(storage, self.app.follow_at_once, self.settle)
         self._serving = True
         return self.url
 
@@ -227,7 +227,7 @@ class Server:
         if AddressRepair.served(self.app.catalog):
             # No controller of kube-controller-manager, but part of every server.
             self._repair = AddressRepair(self.app.registry, self.app.hub)
-            self._begin(self._repair)
+            await self._begin(self._repair)
         if self._elects:
             self._leader = Leader(self.app.registry, self.config, self._lead, self._follow)
             self._leader.start()
@@ -248,7 +248,7 @@ class Server:
                 self.controllers.append(protection(self.app.registry, self.app.hub))
         self.controllers += self._of_accounts()
         for controller in self.controllers:
-            self._begin(controller)
+            await self._begin(controller)
 
     async def _follow(self) -> None:
         """Stop the controllers: another server runs them."""
@@ -257,10 +257,13 @@ class Server:
             self.app.listeners.remove(controller.discover)
             await controller.stop()
 
-    def _begin(self, controller: Controller) -> None:
+    async def _begin(self, controller: Controller) -> None:
         controller.admission = self.app.admission
         controller.start()
         self.app.listeners.append(controller.discover)
+        if self.controls is not None and self.controls.seeded:
+            # Side by side, the first objects of several would get their versions in any order.
+            await self.settle()
 
     def connect(self, client: asyncio.BaseProtocol, *, own: bool = False) -> Pipe:
         """Connect a client in memory; `own`: requests of the server itself, which a test does not see."""

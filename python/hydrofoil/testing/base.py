@@ -93,7 +93,7 @@ class Base:
 
     def user(self, name: str, groups: Iterable[str] = ()) -> Account:
         """Return a user that has no rights but those that roles give it."""
-        facts, members = self.facts, tuple(groups)
+        facts, members = self.facts, (groups,) if isinstance(groups, str) else tuple(groups)
         token = self.caller.call("token", name, members)
         self._users += 1
         return Account(name, members, token, facts.url, facts.ca, self._folder, f"user-{self._users}")
@@ -104,7 +104,12 @@ class Base:
         return Snapshot(self.caller, number, revision)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Return to a state of this server: watches receive the differences as events. Raise ValueError."""
+        """Return to a state of this server: watches receive the differences as events.
+
+        Raise ValueError for a snapshot of another server, TypeError for anything else.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise TypeError(f"{snapshot!r} is no Snapshot; a server starts with a saved one: snapshot=path")
         self.caller.settled("restore", snapshot.number_for(self.caller))
 
     def reset(self) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import os
 import pickle
 import signal
 import socket
 import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -73,12 +75,39 @@ class Child:
         return await result if inspect.isawaitable(result) else result
 
 
-async def serve(descriptor: int) -> None:
-    """Answer the calls on a socket."""
+async def serve(descriptor: int, parent: int) -> None:
+    """Answer the calls on a socket, until its other end is closed or the parent has gone."""
     connection = socket.socket(fileno=descriptor)
     reader, writer = await asyncio.open_connection(sock=connection, limit=1 << 20)
-    await Child(reader, writer).run()
+    with watched(parent, reader.feed_eof):
+        await Child(reader, writer).run()
     writer.close()
+
+
+@contextlib.contextmanager
+def watched(parent: int, gone: Callable[[], None]) -> Iterator[None]:
+    """Call `gone` when the parent ends: other processes that it forked may keep the other end of the socket open."""
+    try:
+        descriptor = os.pidfd_open(parent)
+    except (AttributeError, OSError):
+        # Not on Linux, or it has gone already.
+        descriptor = -1
+    loop = asyncio.get_running_loop()
+
+    def ended() -> None:
+        loop.remove_reader(descriptor)
+        gone()
+
+    if descriptor >= 0:
+        loop.add_reader(descriptor, ended)
+    if os.getppid() != parent:
+        gone()
+    try:
+        yield
+    finally:
+        if descriptor >= 0:
+            loop.remove_reader(descriptor)
+            os.close(descriptor)
 
 
 def main() -> None:
@@ -87,8 +116,4 @@ def main() -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(serve(int(sys.argv[1])))
-
-
-if __name__ == "__main__":
-    main()
+        runner.run(serve(int(sys.argv[1]), int(sys.argv[2])))

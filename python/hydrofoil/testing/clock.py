@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from types import TracebackType
 
+from hydrofoil.controls.moments import Duration, moment, nanoseconds
 from hydrofoil.testing.caller import Caller
-from hydrofoil.testing.durations import Duration, nanoseconds
 
 
 class Frozen:
@@ -37,15 +37,18 @@ class Clock:
         return found
 
     def freeze(self, at: datetime | str | None = None) -> Frozen:
-        """Stop the clock, at a moment or now; as a context, until the end of the block. Raise ValueError."""
-        moment = datetime.fromisoformat(at) if isinstance(at, str) else at
-        if moment is not None and moment.tzinfo is None:
-            raise ValueError(f"{at!r} has no zone; 2026-01-01T00:00:00Z has")
-        self._caller.settled("freeze", moment)
+        """Stop the clock, at a moment or now; as a context, until the end of the block.
+
+        Raise TypeError and ValueError.
+        """
+        self._caller.settled("freeze", None if at is None else moment(at))
         return Frozen(self)
 
     def advance(self, duration: Duration) -> None:
-        """Move the clock forward; requests that follow see all of it. Raise ValueError for a negative duration."""
+        """Move the clock forward; requests that follow see all of it.
+
+        Raise TypeError, and ValueError for a negative duration.
+        """
         self._caller.settled("advance", nanoseconds(duration))
 
     def run(self) -> None:

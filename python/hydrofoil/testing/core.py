@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hydrofoil import engine
 from hydrofoil.authentication.guests import Guests
-from hydrofoil.clock import Chance, Clock
+from hydrofoil.clock import Chance, Clock, Reading
 from hydrofoil.controls.controls import Controls
 from hydrofoil.controls.documents import Source, gathered
+from hydrofoil.controls.fault import Fault
 from hydrofoil.controls.journal import Page
 from hydrofoil.controls.record import Record
-from hydrofoil.controls.waiting import Condition, State
+from hydrofoil.controls.waiting import Condition, State, within
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
 from hydrofoil.server.controlling import Controlling
@@ -23,6 +24,7 @@ from hydrofoil.server.run import Server as Running
 from hydrofoil.server.run import StartError
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.testing.options import Given
+from hydrofoil.testing.silence import SILENCE
 
 Difference = tuple[str, bytes | None, bytes | None]
 
@@ -75,6 +77,8 @@ class Core:
         self.guests = Guests(strict=True, required=named)
         self.states: dict[int, engine.Checkpoint] = {}
         """The snapshots that a test holds, by number."""
+        self._before: tuple[list[Fault], Reading] = [], self.clock.state()
+        """The faults and the time at the beginning of a test."""
         self._numbers = 0
         self._running: Running | None = None
         self._controlling: Controlling | None = None
@@ -95,9 +99,15 @@ class Core:
 
     async def start(self) -> Facts:
         """Start, and return its properties. Raise StartError with one line; nothing is left behind then."""
-        begin = begin_state(self.given.snapshot)
-        running = Running(self.given.config, LocalLog(begin), self.clock, self.chance, self.controls, self.guests)
-        url = await running.start()
+        config, begin = self.given.config, begin_state(self.given.snapshot)
+        log = None if config.data_dir or config.etcd_servers else LocalLog(begin)
+        running = Running(config, log, self.clock, self.chance, self.controls, self.guests)
+        SILENCE.begin()
+        try:
+            url = await running.start()
+        except BaseException:
+            SILENCE.end()
+            raise
         self._running, self._controlling = running, running.controlling
         host, port = running.address
         ca = running.app.root_ca.decode() or None
@@ -109,7 +119,10 @@ class Core:
         self._controlling = None
         self.states.clear()
         if running is not None:
-            await running.stop()
+            try:
+                await running.stop()
+            finally:
+                SILENCE.end()
         for timer in list(self.clock.timers):
             timer.cancel()
 
@@ -130,13 +143,17 @@ class Core:
         """Return an object once it meets a condition; None once it is deleted. Raise WaitTimeout."""
         return await self.controlling.waits.until(object, condition, namespace, timeout)
 
-    async def open_wait(self, object: str, namespace: str) -> int:
-        """Begin to look at an object, once its resource is served. Return the number for `next_state`."""
-        return await self.controlling.waits.open(object, namespace)
+    async def open_wait(self, object: str, namespace: str, seconds: float) -> int | None:
+        """Begin to look at an object, once its resource is served. Return the number for `next_state`; None: too late.
 
-    async def next_state(self, number: int) -> State:
-        """Return the next state of an object that is looked at."""
-        return await self.controlling.waits.next(number)
+        Seconds are those of the machine; without any left it looks once.
+        """
+        found = await within(seconds, self.controlling.waits.open(object, namespace))
+        return None if found is None else found[0]
+
+    async def next_state(self, number: int, seconds: float) -> tuple[State] | None:
+        """Return the next state of an object that is looked at; None if it did not come in time."""
+        return await within(seconds, self.controlling.waits.next(number))
 
     def close_wait(self, number: int) -> None:
         """Stop looking at an object."""
@@ -179,7 +196,7 @@ class Core:
 
     def freeze(self, at: datetime | None) -> None:
         """Stop the clock."""
-        self.clock.freeze(None if at is None else at.astimezone(UTC))
+        self.clock.freeze(at)
 
     def advance(self, nanoseconds: int) -> None:
         """Move the clock forward."""
@@ -225,8 +242,13 @@ class Core:
         return [watch.show() for watch in self.controls.journal.open]
 
     def begin_test(self) -> tuple[int, int]:
-        """Begin a test: without requests, at the time and the seed of the start. Return a snapshot to return to."""
-        self.controls.begin()
+        """Begin a test: without requests, the seed from its start. Return a snapshot to return to.
+
+        Objects, faults and time that fixtures of wider scope made stay.
+        """
+        self.chance.restart()
+        self.controls.journal.clear()
+        self._before = list(self.controls.faults), self.clock.state()
         return self.snapshot()
 
     def seen(self, number: int) -> tuple[list[Record], int, list[Difference], list[WatchInfo]]:
@@ -237,10 +259,11 @@ class Core:
     async def end_test(self, number: int) -> tuple[list[Record], int, list[Difference], list[WatchInfo]]:
         """End a test: return what was seen of it, and the server to its state before it."""
         seen = self.seen(number)
-        controls = self.controls
-        controls.faults.clear()
+        controls, (faults, time) = self.controls, self._before
+        controls.faults.return_to(faults)
         controls.restore(self.states[number])
-        controls.begin()
+        self.clock.return_to(time)
+        controls.journal.clear()
         await self.settle()
         # Controllers may have written meanwhile.
         controls.restore(self.states[number])

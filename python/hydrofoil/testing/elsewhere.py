@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
-from concurrent.futures import Future
-from contextlib import suppress
+from concurrent.futures import CancelledError, Future
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
@@ -33,14 +32,19 @@ class Aio:
         wait = Wait(self._server, object, condition, namespace, timeout)
         try:
             while not wait.done:
-                # An error of its own, a TimeoutError as well, ends the wait.
-                left = wait.left
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(left):
-                        wait.take(await asyncio.wrap_future(wait.step()))
+                found = await asyncio.wrap_future(wait.step())
+                wait.take(found)
         finally:
             wait.close()
         return wait.state
+
+
+def result(call: Future[Any]) -> Any:
+    """Return the result of a call. Raise its error; RuntimeError if the server has stopped meanwhile."""
+    try:
+        return call.result()
+    except CancelledError:
+        raise RuntimeError("the server has stopped") from None
 
 
 class Wait:
@@ -59,32 +63,28 @@ class Wait:
         self.state: State = None
         self.done = False
 
-    @property
-    def left(self) -> float:
-        """Return the seconds that are left. Raise WaitTimeout if none are."""
-        left = self._until - stopwatch()
-        if left <= 0:
-            object, namespace = self._given
-            raise WaitTimeout(object, namespace, named(self._condition), self._timeout, self._seen)
-        return left
-
     def step(self) -> Future[Any]:
-        """Begin to look at the object, or for its next state."""
+        """Begin to look at the object, or for its next state; the server looks once, however little time is left."""
+        left = max(self._until - stopwatch(), 0.0)
         if self._number is None:
-            self._under_way = self._server.begin("open_wait", *self._given)
+            self._under_way = self._server.begin("open_wait", *self._given, left)
         else:
-            self._under_way = self._server.begin("next_state", self._number)
+            self._under_way = self._server.begin("next_state", self._number, left)
         return self._under_way
 
     def take(self, result: Any) -> None:
-        """Take the result of a step."""
+        """Take the result of a step. Raise WaitTimeout if it did not come in time."""
         self._under_way = None
+        if result is None:
+            object, namespace = self._given
+            raise WaitTimeout(object, namespace, named(self._condition), self._timeout, self._seen)
         if self._number is None:
             self._number = result
             return
-        self._seen = [*self._seen[-LAST:], result]
-        if holds(self._condition, result):
-            self.state, self.done = result, True
+        (state,) = result
+        self._seen = [*self._seen[-LAST:], state]
+        if holds(self._condition, state):
+            self.state, self.done = state, True
 
     def close(self) -> None:
         """Stop looking."""
@@ -127,7 +127,7 @@ class Elsewhere(Base):
 
         Raise ApiError that names the file and the document.
         """
-        applied: list[dict[str, Any]] = self.begin("apply", sources, namespace).result()
+        applied: list[dict[str, Any]] = result(self.begin("apply", sources, namespace))
         return applied
 
     def wait_for(
@@ -140,9 +140,7 @@ class Elsewhere(Base):
         wait = Wait(self, object, condition, namespace, timeout)
         try:
             while not wait.done:
-                step, left = wait.step(), wait.left
-                with suppress(TimeoutError):
-                    wait.take(step.result(left))
+                wait.take(result(wait.step()))
         finally:
             wait.close()
         return wait.state

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
+from hydrofoil import engine
+from hydrofoil.controls.moments import moment
 from hydrofoil.options import Flag, Refused, Texts, flags, quoted, texts
 from hydrofoil.server.config import ROOMS, Config
 from hydrofoil.server.run import StartError
 
-OWN = ("seed", "clock", "snapshot")
-"""The options that are no flags."""
+OWN = ("seed", "clock", "snapshot", "config")
+"""The options that are no flags of a room; `config` is a file of flags, as the command line's."""
 
 
 @cache
@@ -35,32 +41,60 @@ class Given(NamedTuple):
     seed: int | None
     clock: datetime | None
     snapshot: Any
-    """A path, or a snapshot of another server."""
+    """A path, or the bytes of a snapshot of another server."""
 
 
 def parse(given: Mapping[str, Any]) -> Given:
     """Return the settings of options. Raise StartError with one line for a value that has no meaning."""
     settings: dict[str, Any] = {"port": 0}
-    for name, value in given.items():
+    for name, value in {**_of_file(given.get("config")), **given}.items():
         if name not in OWN and value is not None:
             flag = known()[name]
             settings[flag.setting] = _value(flag, value)
-    seed = given.get("seed")
+    seed, clock, snapshot = given.get("seed"), given.get("clock"), given.get("snapshot")
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool)):
         raise StartError(f"seed must be a whole number, not {seed!r}")
-    clock = given.get("clock")
-    return Given(Config(**settings), seed, None if clock is None else moment(clock), given.get("snapshot"))
-
-
-def moment(value: Any) -> datetime:
-    """Return the moment of a text in RFC 3339 or of an aware datetime. Raise StartError."""
+    if snapshot is not None and not isinstance(snapshot, str | bytes | os.PathLike):
+        raise StartError(f"snapshot must be a path or a Snapshot, not {snapshot!r}")
     try:
-        found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        raise StartError(f"{value!r} is no moment, such as 2026-01-01T00:00:00Z") from None
-    if found.tzinfo is None:
-        raise StartError(f"{value!r} has no zone; 2026-01-01T00:00:00Z has")
-    return found.astimezone(UTC)
+        begin = None if clock is None else moment(clock)
+    except (TypeError, ValueError) as e:
+        raise StartError(f"clock: {e}") from None
+    found = Given(Config(**settings), seed, begin, snapshot)
+    if problem := _problem(found):
+        raise StartError(problem)
+    return found
+
+
+def _problem(given: Given) -> str:
+    """Return why options contradict each other; empty if they do not."""
+    config = given.config
+    if config.data_dir and config.etcd_servers:
+        return "--data-dir and --etcd-servers exclude each other: objects are in one place"
+    if bool(config.etcd_certfile) != bool(config.etcd_keyfile):
+        return "--etcd-certfile and --etcd-keyfile are given together"
+    if given.snapshot is not None and (config.data_dir or config.etcd_servers):
+        return "snapshot= is for a server that keeps its objects in memory"
+    return ""
+
+
+def _of_file(path: Any) -> dict[str, Any]:
+    """Return the options of a file of flags in YAML. Raise StartError."""
+    if path is None:
+        return {}
+    try:
+        text = Path(path).read_bytes()
+        content = orjson.loads(engine.yaml_to_json(text)) if text.strip() else None
+    except OSError as e:
+        raise StartError(f"{path}: {e.strerror or e}") from None
+    except (TypeError, ValueError, engine.DecodeError) as e:
+        raise StartError(f"{path}: {e}") from None
+    if not isinstance(content or {}, dict):
+        raise StartError(f"{path}: no map of flags, such as port: 0")
+    found = {name.replace("-", "_"): value for name, value in (content or {}).items()}
+    if unknown := [name for name in found if name not in known()]:
+        raise StartError(f'{path}: no flag "{unknown[0].replace("_", "-")}"')
+    return found
 
 
 def _value(flag: Flag, value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -41,8 +42,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker."""
+    """Register the marker. Raise UsageError for a setting that has no meaning."""
     config.addinivalue_line("markers", MARKER)
+    if (mode := setting(config, "mode") or "thread") not in ("thread", "process"):
+        raise pytest.UsageError(f"hydrofoil_mode is thread or process, not {mode!r}")
+    if not (count := setting(config, "report") or "20").isdecimal():
+        raise pytest.UsageError(f"hydrofoil_report is a number of requests, not {count!r}")
 
 
 def setting(config: pytest.Config, name: str) -> Any:
@@ -75,12 +80,13 @@ def _hydrofoil_servers(request: pytest.FixtureRequest, hydrofoil_options: dict[s
     config = request.config
     manifests = setting(config, "manifests") or ()
     if isinstance(manifests, str):
-        manifests = [config.invocation_params.dir / path for path in manifests.split(os.pathsep)]
-    mode = setting(config, "mode") or "thread"
-    if mode not in ("thread", "process"):
-        raise pytest.UsageError(f"hydrofoil_mode is thread or process, not {mode!r}")
+        # Separated as in a file of settings, or as other paths of a command line are.
+        words = [path for word in shlex.split(manifests) for path in word.split(os.pathsep)]
+        manifests = [config.invocation_params.dir / path for path in words]
     options = {**flags_of(setting(config, "options") or ""), **hydrofoil_options}
-    servers = SessionServers(options, [Path(path) for path in manifests], in_process=mode == "process")
+    servers = SessionServers(
+        options, [Path(path) for path in manifests], in_process=setting(config, "mode") == "process"
+    )
     yield servers
     servers.stop()
 

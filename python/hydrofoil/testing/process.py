@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -115,7 +116,7 @@ class ProcessServer(Elsewhere):
             here, there = socket.socketpair()
             with there:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "hydrofoil.testing.child", str(there.fileno())],
+                    [sys.executable, "-P", "-c", _program(), str(there.fileno()), str(os.getpid())],
                     pass_fds=[there.fileno()],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -146,6 +147,13 @@ class ProcessServer(Elsewhere):
         if self._calls is None or self._process is None:
             raise RuntimeError("the server is not running")
         return self._calls.begin(name, *given)
+
+
+def _program() -> str:
+    """Return the program of the child: it finds modules where its parent does, after those of the interpreter."""
+    paths = [path for path in sys.path if path]
+    found = f"sys.path += [path for path in {paths!r} if path not in sys.path]"
+    return f"import sys; {found}; from hydrofoil.testing.child import main; main()"
 
 
 def _end(calls: InProcess, process: subprocess.Popen[bytes]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,6 +34,11 @@ def flags_of(text: str) -> dict[str, Any]:
         else:
             found[key] = value
     return found
+
+
+def _several(given: Any, one: Any) -> Sequence[Any]:
+    """Return the values of a key of the marker, which may be one alone."""
+    return [given] if isinstance(given, one) else given or ()
 
 
 class SessionServers:
@@ -88,16 +94,14 @@ class Used:
         sources = [*self._sources("crds"), *self._sources("manifests")]
         if sources:
             server.apply(*sources)
-        for user in marked.get("users") or ():
+        for user in _several(marked.get("users"), str):
             name, groups = (user, ()) if isinstance(user, str) else user
             server.users[name] = server.user(name, groups)
-        for fault in marked.get("faults") or ():
+        for fault in _several(marked.get("faults"), dict):
             server.faults.add(**fault)
 
     def _sources(self, key: str) -> list[Any]:
-        given = self._marked.get(key) or ()
-        if isinstance(given, str | Path | dict):
-            given = [given]
+        given = _several(self._marked.get(key), str | os.PathLike | dict)
         return [source if isinstance(source, dict | list) else self._folder / source for source in given]
 
     def end(self) -> None:

@@ -7,6 +7,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
+from hydrofoil.server.run import StartError
 from hydrofoil.testing.caller import Caller
 
 
@@ -45,6 +46,11 @@ class Snapshot:
 
 
 def own_state(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options in which a snapshot of another server is its state."""
+    """Return options in which a snapshot of another server is its state. Raise StartError."""
     given = options.get("snapshot")
-    return {**options, "snapshot": given.bytes()} if isinstance(given, Snapshot) else options
+    if not isinstance(given, Snapshot):
+        return options
+    try:
+        return {**options, "snapshot": given.bytes()}
+    except RuntimeError:
+        raise StartError("the server of the snapshot has stopped; a saved one starts others") from None

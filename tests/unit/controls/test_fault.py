@@ -16,8 +16,8 @@ def test_counts() -> None:
     pods = subject("GET", "/api/v1/pods")
     assert [fault.meets(pods) for _ in range(3)] == [False, True, False]
     assert (fault.seen, fault.act(), fault.act(), fault.hits) == (3, True, False, 1)
-    assert fault.spent and not fault.meets(pods)
-    assert str(fault) == "status code=500 nth=2 times=1 (seen 3, hits 1)"
+    assert fault.spent and not fault.meets(pods), "it is seen, and does not act"
+    assert str(fault) == "status code=500 nth=2 times=1 (seen 4, hits 1)"
     assert fault.name == "status code=500 nth=2 times=1"
 
 

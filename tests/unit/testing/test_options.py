@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hydrofoil import StartError
-from hydrofoil.testing.durations import nanoseconds
-from hydrofoil.testing.options import check, moment, parse
+from hydrofoil.testing.options import check, parse
 from hydrofoil.testing.session_servers import flags_of
 
 
@@ -44,12 +43,34 @@ def test_options_of_their_own() -> None:
             parse(wrong)
     with pytest.raises(TypeError, match="'colour'"):
         check({"colour": "red"})
-    assert moment(datetime(2026, 1, 1, tzinfo=UTC)).year == 2026
 
 
-def test_durations() -> None:
-    found = [nanoseconds(d) for d in ("25h", 1.5, 2, timedelta(microseconds=3), "0s")]
-    assert found == [25 * 3600 * 10**9, 1_500_000_000, 2_000_000_000, 3000, 0]
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ({"snapshot": 5}, "snapshot must be a path or a Snapshot, not 5"),
+        ({"data_dir": "a", "etcd_servers": "http://b"}, "exclude each other"),
+        ({"etcd_servers": "http://b", "etcd_certfile": "c"}, "are given together"),
+        ({"data_dir": "a", "snapshot": "b"}, "keeps its objects in memory"),
+        ({"config": "/nowhere/at/all"}, "^/nowhere/at/all: No such file or directory$"),
+        ({"config": 5}, "^5: "),
+    ],
+)
+def test_options_that_contradict_each_other_or_have_no_meaning(given: dict[str, Any], line: str) -> None:
+    with pytest.raises(StartError, match=line) as e:
+        parse(given)
+    assert "\n" not in str(e.value)
+
+
+def test_a_file_of_flags(tmp_path: Path) -> None:
+    path = tmp_path / "server.yaml"
+    path.write_text("history-window: 7s\ncontrollers: []\n")
+    found = parse({"config": path, "controllers": "namespace"}).config
+    assert (found.history_window, found.controllers) == (7.0, "namespace"), "an option wins over the file"
+    for text, line in (("histroy-window: 7s", 'no flag "histroy-window"'), ("- a", "no map of flags")):
+        path.write_text(text)
+        with pytest.raises(StartError, match=line):
+            parse({"config": path})
 
 
 def test_flags_of_a_command_line() -> None:

@@ -20,24 +20,37 @@ from hydrofoil.endpoints.wire import close, cut_off
 from hydrofoil.request import refusal
 
 HEALTH = ("/healthz", "/livez", "/readyz")
-REASONS = {
-    400: "BadRequest",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "NotFound",
-    405: "MethodNotAllowed",
-    406: "NotAcceptable",
-    409: "Conflict",
-    410: "Gone",
-    413: "RequestEntityTooLarge",
-    415: "UnsupportedMediaType",
-    422: "Invalid",
-    429: "TooManyRequests",
-    500: "InternalError",
-    503: "ServiceUnavailable",
-    504: "Timeout",
+GENERIC = {
+    400: ("BadRequest", "the server rejected our request for an unknown reason"),
+    401: ("Unauthorized", "the server has asked for the client to provide credentials"),
+    403: ("Forbidden", "the server does not allow access to the requested resource"),
+    404: ("NotFound", "the server could not find the requested resource"),
+    405: ("MethodNotAllowed", "the server does not allow this method on the requested resource"),
+    406: ("NotAcceptable", "the server was unable to respond with a content type that the client supports"),
+    409: ("Conflict", "the server reported a conflict"),
+    410: ("Expired", "the requested version is too old"),
+    413: ("RequestEntityTooLarge", "the request is too large"),
+    415: ("UnsupportedMediaType", "the body of the request was in an unknown format"),
+    422: ("Invalid", "the server rejected our request due to an error in our request"),
+    429: (
+        "TooManyRequests",
+        "the server has received too many requests and has asked us to try again later",
+    ),
+    503: ("ServiceUnavailable", "the server is currently unable to handle the request"),
+    504: (
+        "Timeout",
+        "the server was unable to return a response in the time allotted, but may still be processing the request",
+    ),
 }
-"""The reasons of codes (apimachinery `api/errors.NewGenericServerResponse`)."""
+"""Reasons and messages of codes (apimachinery `api/errors.NewGenericServerResponse`)."""
+
+
+def generic(code: int, name: str) -> tuple[str, str]:
+    """Return the reason and the message of a code for a fault that names none."""
+    if code in GENERIC:
+        return GENERIC[code]
+    reason = "InternalError" if code >= 500 else "Unknown"
+    return reason, f'an error on the server ("{name}") has prevented the request from succeeding'
 
 
 def faults(present: Faults, journal: Journal, clock: Clock, chance: Chance) -> Filter:
@@ -101,8 +114,8 @@ async def _act(context: Context, inner: Handler, fault: Fault) -> Answer:
     given = fault.parameters
     if fault.action == "status":
         code = given["code"]
-        reason = given.get("reason", REASONS.get(code, "Unknown"))
-        message = given.get("message", f"an error on the server ({fault.name}) has prevented the request")
+        reason, message = generic(code, fault.name)
+        reason, message = given.get("reason", reason), given.get("message", message)
         retry = given.get("retry_after", 0)
         return respond.refused(context, errors.ApiError(code, reason, message, retry_after=retry))
     if fault.action == "deny":

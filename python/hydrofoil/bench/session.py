@@ -70,8 +70,13 @@ class Session:
     def interruptible(self) -> Iterator[None]:
         """Note the first SIGINT or SIGTERM, so that everything is cleaned up; end at once at the second."""
 
+        signals = 0
+
         def note(_number: int, _frame: FrameType | None) -> None:
-            if self.interrupted:
+            # The flag is not asked: it is down while everything is removed.
+            nonlocal signals
+            signals += 1
+            if signals > 1:
                 os._exit(INTERRUPTED)
             self.interrupted = True
 

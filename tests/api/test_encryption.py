@@ -320,7 +320,7 @@ def test_commands_work_with_and_without_keys(
     assert main(["data", "check", str(folder)]) == 0
     assert main(["data", "export", str(folder), str(lines)]) == 1
     why = 'unable to transform key "/registry/secrets/default/a": identity transformer tried to read encrypted data'
-    assert capsys.readouterr().err == f"hydrofoil: {folder}: {why}\n"
+    assert capsys.readouterr().err == f"hydrofoil: {folder}: {why} (hydrofoil data export --help)\n"
     assert main(["data", "export", str(folder), str(lines), FLAG, str(file)]) == 0
     assert MARKER in lines.read_text()
     assert main(["data", "import", str(lines), str(again), FLAG, str(file)]) == 0

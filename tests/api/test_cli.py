@@ -125,20 +125,14 @@ def yardstick() -> float:
 
 @pytest.mark.usefixtures("compiled")
 def test_cold_start_is_quick_and_small() -> None:
-    """To the first 200 of /readyz: under 350 ms and under 70 MiB; the best of a series of at most eight.
+    """To the first 200 of /readyz: under 350 ms and under 70 MiB; the best of at most eight.
 
     The time is that of the processor: the server waits for nothing on its way, so on a machine with nothing else to do
     it is the time that passes, and beside other tests it is still the server's own. The 350 ms are those of a machine
     that takes 75 ms for the yardstick; a slower one has as much more.
     """
-    took: list[float] = []
-    sizes: list[float] = []
-    bare: list[float] = []
-    limit = 0.0
-    # A neighbour that is busy for a whole series slows more than the yardstick shows: there are up to four.
-    for attempt in range(32):
-        if attempt % 8 == 0:
-            took, sizes, bare = [], [], []
+    took, sizes, bare = [], [], []
+    for _ in range(8):
         bare.append(yardstick())
         with subprocess.Popen(command("serve", "--port", "0"), stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None

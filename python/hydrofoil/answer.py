@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 Piece = bytes | memoryview
 TEXT = "text/plain; charset=utf-8"
@@ -80,8 +81,7 @@ Stream = Callable[[Line], Awaitable[None]]
 """A writer of a body. Most take a `Sink`; only an answer that takes over the connection gets a whole `Line`."""
 
 
-@dataclass(slots=True)
-class Answer:
+class Answer(Struct):
     """The response to a request: status, header lines and body."""
 
     status: int
@@ -100,8 +100,7 @@ class Answer:
     """Whether the connection ends with this answer."""
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """The outcome of a request."""
 
     status: int

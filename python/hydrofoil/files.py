@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
@@ -19,8 +20,7 @@ Stamp = tuple[int, int, int]
 """Inode, time of change in nanoseconds, and size."""
 
 
-@dataclass(slots=True)
-class _Watched:
+class _Watched(Struct):
     paths: tuple[str, ...]
     changed: Callable[[], None]
     stamps: tuple[Stamp | None, ...]

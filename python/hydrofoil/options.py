@@ -1,4 +1,4 @@
-"""Flags: each package declares its own in a frozen dataclass, with the parsing and validation of their values.
+"""Flags: each package declares its own in a class of options, with the parsing and validation of their values.
 
 Command line, settings and reference are made from these declarations. Values are read as Go's flags read them.
 """
@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 T = TypeVar("T")
 WHOLE = re.compile(r"[+-]?(?:0[xX](?:_?[0-9a-fA-F])+|0[bB](?:_?[01])+|0[oO]?(?:_?[0-7])+|0|[1-9](?:_?[0-9])*)")
@@ -32,8 +34,7 @@ class Refused(Exception):
     """A well-formed value that is not allowed: the whole line, with `<flag>` in the place of the flag's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """One flag: its names, the parsing of its value, and its purpose."""
 
     setting: str
@@ -57,25 +58,66 @@ def flag(
     also: tuple[str, ...] = (),
 ) -> T:
     """Declare a field of options that a flag sets; `also` are further names of the flag."""
-    metadata = {"flag": name, "also": also, "read": read, "help": help, "value": value}
-    if isinstance(default, dict):
-        empty: Any = field(default_factory=dict, metadata=metadata)
-        return cast(T, empty)
-    return field(default=default, metadata=metadata)
+    return cast(T, Flag("", (name, *also), default, read, value, help))
 
 
-def flags(options: type) -> list[Flag]:
-    """Return the flags of a dataclass of options, in their order."""
-    found = []
-    for f in fields(options):
-        if not f.metadata:
-            continue
-        name = f.metadata["flag"]
-        default = {} if f.default_factory is dict else f.default
-        value = f.metadata["value"] or f.name.upper()
-        names = (name, *f.metadata["also"])
-        found.append(Flag(f.name, names, default, f.metadata["read"], value, f.metadata["help"]))
-    return found
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class Options:
+    """Settings with their defaults, as a frozen dataclass has them; a subclass may join those of several.
+
+    Not a dataclass: a server has 130 settings, and compiling the methods of a dataclass for them and for the parts
+    that they come from takes a twentieth of its start.
+    """
+
+    FLAGS: ClassVar[Mapping[str, Flag]] = {}
+    """The flags by the settings that they set."""
+    DEFAULTS: ClassVar[Mapping[str, Any]] = {}
+    """All settings."""
+
+    def __init_subclass__(cls) -> None:
+        declared: dict[str, Flag] = {}
+        defaults: dict[str, Any] = {}
+        for base in reversed(cls.__bases__):
+            if issubclass(base, Options):
+                declared |= base.FLAGS
+                defaults |= base.DEFAULTS
+        for name in vars(cls).get("__annotations__", ()):
+            default = vars(cls)[name]
+            if isinstance(default, Flag):
+                value = default.value or name.upper()
+                declared[name] = replace(default, setting=name, value=value)
+                default = default.default
+                setattr(cls, name, default)
+            defaults[name] = default
+        cls.FLAGS, cls.DEFAULTS = declared, defaults
+
+    def __init__(self, **given: Any) -> None:
+        for name in given:
+            if name not in self.DEFAULTS:
+                raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+        own = {name: dict(value) for name, value in self.DEFAULTS.items() if isinstance(value, dict)}
+        self.__dict__.update(self.DEFAULTS, **own)
+        self.__dict__.update(given)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"cannot assign to field {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"cannot delete field {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return vars(self) == vars(other) if type(other) is type(self) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def replaced(self, **changes: Any) -> Self:
+        """Return the settings with some changed."""
+        return type(self)(**{**vars(self), **changes})
+
+
+def flags(options: type[Options]) -> list[Flag]:
+    """Return the flags of a class of options, in their order."""
+    return list(options.FLAGS.values())
 
 
 def quoted(text: str) -> str:

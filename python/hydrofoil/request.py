@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, ItemsView, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, unquote
+
+from msgspec import Struct, field
 
 from hydrofoil import errors
 from hydrofoil.answer import Outcome
@@ -17,8 +18,7 @@ VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH"
 COLLECTIVE = {"get": "list", "delete": "deletecollection"}
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """A user (apiserver `pkg/authentication/user`)."""
 
     name: str
@@ -46,8 +46,7 @@ def node_of(user: User) -> str | None:
     return user.name[len(NODE_PREFIX) :]
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(Struct, frozen=True):
     """A requirement of a selector, as access reviews have them."""
 
     key: str
@@ -56,8 +55,7 @@ class Requirement:
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The selectors of a request."""
 
     fields: tuple[Requirement, ...] = ()
@@ -67,8 +65,7 @@ class Selection:
 NO_SELECTION = Selection()
 
 
-@dataclass(slots=True)
-class RequestInfo:
+class RequestInfo(Struct):
     """The attributes in a method and a URL (apiserver `pkg/endpoints/request/requestinfo.go`)."""
 
     path: str
@@ -164,8 +161,7 @@ class Incoming(Protocol):
         """Register a call before the last byte, or when the connection breaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The decision of an authorizer (apiserver `authorizer.Decision`): allowed, denied, or neither: no opinion."""
 
     allowed: bool = False
@@ -192,8 +188,7 @@ class Authorizer(Protocol):
         """Return the rules of a user in a namespace, as far as they can be listed."""
 
 
-@dataclass(slots=True)
-class Rules:
+class Rules(Struct):
     """The rules of a user in a namespace, as the members of a SubjectRulesReviewStatus."""
 
     resources: list[dict[str, Any]] = field(default_factory=list)

@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -89,7 +88,7 @@ async def guarded(folder: Path, log: Log | None = None, **settings: Any) -> Asyn
 @asynccontextmanager
 async def opened(log: Log | None = None, **settings: Any) -> AsyncIterator[Guarded]:
     """Run a server with settings, by default without controllers."""
-    config = replace(Config(port=0, controllers=""), **settings)
+    config = Config(port=0, controllers="").replaced(**settings)
     server = Server(config, log)
     await server.start()
     try:

@@ -76,7 +76,7 @@ def kubeconfig(folder: Path, url: str) -> str:
 def configured(folder: Path, url: str, *more: dict[str, Any], **changes: Any) -> str:
     """Write a configuration with one webhook and further authorizers."""
     hook = {
-        "timeout": "300ms",
+        "timeout": "5s",
         "failurePolicy": "Deny",
         "subjectAccessReviewVersion": "v1",
         "connectionInfo": {"type": "KubeConfigFile", "kubeConfigFile": kubeconfig(folder, url)},
@@ -157,7 +157,7 @@ ODD: dict[str, Any] = {
 async def test_an_answer_that_is_none_allows_nothing(tmp_path: Path, decider: Decider, name: str) -> None:
     """It is an error, which refuses at once, and the place that a redirect names is never asked."""
     decider.answers["odd"] = ODD[name]
-    async with serving(tmp_path, decider) as server:
+    async with serving(tmp_path, decider, timeout="1s") as server:
         assert await status(server, "plain") == 200
         code, text = await server.ask("admin", "GET", MAPS, None, {"Impersonate-User": "odd"})
         assert code == 500

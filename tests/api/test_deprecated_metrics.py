@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 
 import aiohttp
 import pytest
@@ -70,5 +69,5 @@ async def test_a_shutdown_waits_for_load_balancers() -> None:
             assert r.status == 200
     ending.cancel()
     await asyncio.gather(ending, return_exceptions=True)
-    server.config = replace(server.config, shutdown_delay_duration=0.0)
+    server.config = server.config.replaced(shutdown_delay_duration=0.0)
     await server.stop()

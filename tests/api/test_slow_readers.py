@@ -8,7 +8,6 @@ import socket
 import ssl
 import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import aiohttp
@@ -35,7 +34,7 @@ async def server(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
             *line, "-keyout", str(key), "-out", str(cert), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         assert await made.wait() == 0
-        config = replace(config, tls_cert_file=str(cert), tls_private_key_file=str(key))
+        config = config.replaced(tls_cert_file=str(cert), tls_private_key_file=str(key))
     server = Server(config)
     await server.start()
     body = {"metadata": {"name": "a"}, "data": {"a": "b" * LARGE}}

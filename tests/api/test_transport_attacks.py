@@ -10,7 +10,6 @@ import subprocess
 import time
 import warnings
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from time import perf_counter
 
 import pytest
@@ -52,7 +51,7 @@ async def test_old_versions_of_tls(tls: Server, made: Made) -> None:
 
 
 async def test_the_least_version_is_a_flag(config: Config, made: Made) -> None:
-    async with serving(replace(config, tls_min_version="VersionTLS13")) as server:
+    async with serving(config.replaced(tls_min_version="VersionTLS13")) as server:
         assert b" 200 OK" in await exchange(server, GET, made.client())
         with pytest.raises(ssl.SSLError):
             await exchange(server, GET, made.client(maximum_version=ssl.TLSVersion.TLSv1_2))
@@ -72,7 +71,7 @@ async def test_weak_cipher_suites(tls: Server, made: Made) -> None:
 
 async def test_cipher_suites_are_a_flag(config: Config, made: Made) -> None:
     one = ("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",)
-    async with serving(replace(config, tls_cipher_suites=type(config.tls_cipher_suites)(one))) as server:
+    async with serving(config.replaced(tls_cipher_suites=type(config.tls_cipher_suites)(one))) as server:
         context = made.client(maximum_version=ssl.TLSVersion.TLSv1_2)
         context.set_ciphers("ECDHE-ECDSA-AES256-GCM-SHA384")
         assert b" 200 OK" in await exchange(server, GET, context)
@@ -255,7 +254,7 @@ async def test_a_slow_body_is_no_slow_head() -> None:
 
 
 async def test_a_handshake_that_trickles_in_ends(config: Config, made: Made) -> None:
-    async with serving(replace(config, header_timeout=1.0)) as server:
+    async with serving(config.replaced(header_timeout=1.0)) as server:
         assert b" 200 OK" in await exchange(server, GET, made.client())
         reader, writer = await asyncio.open_connection("127.0.0.1", port_of(server))
         writer.write(HELLO)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
@@ -13,8 +14,7 @@ from hydrofoil.registry.write import Operation
 from hydrofoil.request import ALWAYS_ALLOW, Annotated, Authorizer, User
 
 
-@dataclass(slots=True)
-class Attributes:
+class Attributes(Struct):
     """A write request (apiserver `pkg/admission/attributes.go`)."""
 
     resource: Resource

@@ -75,18 +75,16 @@ class Chain:
         """
         reported: list[str] = [] if warnings is None else warnings
         # No reference to the write: each would keep the other alive until the cyclic garbage collector runs.
-        admit = Admission(resource, subresource, namespace, name, dry_run, user, reported)
-        admit.chain = self
+        admit = Admission(resource, subresource, namespace, name, dry_run, user, reported, chain=self)
         admit.audit = audit
         admit.asked = asked
         decides = admit.authorizer = self.authorizer if authorizer is None else authorizer
         return Write(admit, manager, subresource, dry_run, user, reported, decides, namespace, name)
 
 
-class Admission(Attributes):
+class Admission(Attributes, kw_only=True):
     """Admission of one request (`registry.write.Admit`)."""
 
-    __slots__ = ("chain",)
     chain: Chain
 
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:

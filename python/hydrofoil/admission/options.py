@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import Refused, Texts, anything, flag, quoted, words
+from hydrofoil.options import Options, Refused, Texts, anything, flag, quoted, words
 
 ORDER = (
     "AlwaysAdmit",
@@ -56,8 +54,7 @@ def plugins(text: str) -> Texts:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class AdmissionOptions:
+class AdmissionOptions(Options):
     """Admission plug-ins beyond those that are on by default."""
 
     enable_admission_plugins: Texts = flag(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct, field
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
@@ -50,8 +50,7 @@ class Measures(Collector):
                 yield from made.collect()
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(Struct, frozen=True):
     """The parts of one server that plug-ins are made of."""
 
     registry: Registry

@@ -6,11 +6,11 @@ import asyncio
 import hashlib
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil.apiextensions.conditions import Definition
 from hydrofoil.apiextensions.conversion import Webhook
@@ -28,8 +28,7 @@ from hydrofoil.registry.store import Registry
 LOG = logging.getLogger("hydrofoil")
 
 
-@dataclass(slots=True, frozen=True)
-class Known:
+class Known(Struct, frozen=True):
     """The last published state of a definition."""
 
     state: bytes
@@ -39,8 +38,7 @@ class Known:
     natives: dict[str, ResourceType]
 
 
-@dataclass(slots=True, frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The next state of a definition to publish."""
 
     stored: Stored

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Protocol
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.apis.emulation import BINARY, introduced
@@ -15,8 +15,7 @@ from hydrofoil.apis.enablement import enablement
 from hydrofoil.apis.gates import Gates
 
 
-@dataclass(slots=True, frozen=True)
-class Subresource:
+class Subresource(Struct, frozen=True):
     """A subresource, its verbs and its kind."""
 
     name: str
@@ -40,8 +39,7 @@ class Converter(Protocol):
         """Convert objects in JSON to any version."""
 
 
-@dataclass(slots=True, eq=False)
-class Resource:
+class Resource(Struct, eq=False):
     """One resource at one version, as in discovery and routing."""
 
     group: str
@@ -60,7 +58,7 @@ class Resource:
     subresources: dict[str, Subresource]
     deprecation: str
     """The warning for each request to it; empty if absent."""
-    raw: dict[str, Any] = field(repr=False)
+    raw: dict[str, Any]
     custom: bool = False
     """Whether it is defined by a custom resource definition."""
     terminating: bool = False
@@ -69,6 +67,9 @@ class Resource:
     """The webhook that converts its versions; a request in flight keeps the one it began with."""
     traits: frozenset[str] | None = None
     """Properties of its type in the generic flows, once read."""
+
+    def __repr__(self) -> str:
+        return f"Resource({self.plural!r}, {self.api_version!r})"
 
     @property
     def api_version(self) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hydrofoil.apis.emulation import emulated
-from hydrofoil.options import Refused, Texts, boolean, flag, pairs
+from hydrofoil.options import Options, Refused, Texts, boolean, flag, pairs
 
 
 def gates(text: str) -> dict[str, bool]:
@@ -38,8 +36,7 @@ def versions(text: str) -> dict[str, bool]:
     return out
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApiOptions:
+class ApiOptions(Options):
     """Served resources and features."""
 
     runtime_config: dict[str, bool] = flag(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 GROUP = "apiregistration.k8s.io"
 OWN_PRIORITY = 20_000
@@ -13,8 +14,7 @@ CUSTOM_PRIORITY = (1000, 100)
 """Group and version priority of custom resource definitions (`crdregistration_controller.go`)."""
 
 
-@dataclass(slots=True, frozen=True)
-class Service:
+class Service(Struct, frozen=True):
     """The service behind a group version that this server does not serve itself."""
 
     namespace: str
@@ -30,8 +30,7 @@ class Service:
         return f"{self.name}.{self.namespace}.svc"
 
 
-@dataclass(slots=True, frozen=True)
-class Registration:
+class Registration(Struct, frozen=True):
     """One API service."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 LEVELS = ("None", "Metadata", "Request", "RequestResponse")
 NONE, METADATA, REQUEST, RESPONSE = range(4)
@@ -10,8 +10,7 @@ NONE, METADATA, REQUEST, RESPONSE = range(4)
 RECEIVED, STARTED, COMPLETE, PANIC = STAGES = ("RequestReceived", "ResponseStarted", "ResponseComplete", "Panic")
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """The way in which a policy records a request."""
 
     level: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-from hydrofoil.options import T, anything, boolean, flag, integer, quoted, seconds
+from msgspec import Struct
+
+from hydrofoil.options import Options, T, anything, boolean, flag, integer, quoted, seconds
 
 MODES = ("batch", "blocking", "blocking-strict")
 FORMATS = ("legacy", "json")
@@ -29,8 +30,7 @@ def _flag(name: str, default: T, read: Callable[[str], object], help: str, value
     return flag(f"--audit-{name}", default, read, help, value=value)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditOptions:
+class AuditOptions(Options):
     """The policy, and the log and the webhook that get the events."""
 
     audit_policy_file: str = _flag("policy-file", "", anything, "record requests by this policy", "FILE")
@@ -123,8 +123,7 @@ class AuditOptions:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """The settings of the log or of the webhook, and their refusals."""
 
     plugin: str

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydrofoil.audit.level import UNRECORDED, Chosen
 from hydrofoil.request import RequestInfo, User
 
 
-@dataclass(frozen=True, slots=True)
-class GroupResources:
+class GroupResources(Struct, frozen=True):
     """Resources of one API group."""
 
     group: str
@@ -37,8 +37,7 @@ class GroupResources:
         return f"{resource}/{subresource}" in asked or f"*/{subresource}" in asked
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule; an empty member does not restrict it."""
 
     chosen: Chosen

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydrofoil.audit import legacy
 from hydrofoil.audit.addresses import source_addresses
@@ -31,8 +32,7 @@ Delivered = tuple[bool, asyncio.Future[bool]]
 """Whether a request is refused without it, and the result of a delivery."""
 
 
-@dataclass(slots=True)
-class Plugin:
+class Plugin(Struct):
     """A backend with its settings."""
 
     delivery: Delivery

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil.authentication.bearer import decoded
 
@@ -16,8 +16,7 @@ LARGE = 16 * 1024
 """The length in characters from which a token is read off the loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compact:
+class Compact(Struct, frozen=True):
     """The parts of a token; nothing of it is verified."""
 
     header: dict[str, Any]

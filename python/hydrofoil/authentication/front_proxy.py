@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
+
+from msgspec import Struct
 
 from hydrofoil.authentication.client_certificates import Authorities
 from hydrofoil.authentication.login import Login, Rejected
@@ -17,8 +18,7 @@ STANDARD = ("x-remote-user", "x-remote-uid", "x-remote-group")
 STANDARD_PREFIX = "x-remote-extra-"
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderNames:
+class HeaderNames(Struct, frozen=True):
     """The headers with the user of a proxy's request."""
 
     users: tuple[str, ...]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
 
-from hydrofoil.options import Refused, Texts, anything, boolean, flag, once, pairs, quoted, seconds, words
+from hydrofoil.options import Options, Refused, Texts, anything, boolean, flag, once, pairs, quoted, seconds, words
 
 EVERY: Texts = Texts()
 
@@ -43,8 +42,7 @@ def issuer(text: str) -> Texts:
     return Texts((text,))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CredentialOptions:
+class CredentialOptions(Options):
     """Certificates, static tokens, bootstrap tokens, front proxies and anonymous requests."""
 
     client_ca_file: str = flag(
@@ -91,8 +89,7 @@ class CredentialOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class AccountOptions:
+class AccountOptions(Options):
     """Tokens of service accounts."""
 
     service_account_issuers: Texts = flag(
@@ -145,8 +142,7 @@ class AccountOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TokenOptions:
+class TokenOptions(Options):
     """Tokens of others: OpenID Connect, structured configuration, and a webhook."""
 
     oidc_issuer_url: str = flag("--oidc-issuer-url", "", anything, "issuer of OpenID tokens", value="URL")
@@ -192,15 +188,14 @@ class TokenOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuthenticationOptions(CredentialOptions, AccountOptions, TokenOptions):
     """All flags of authentication."""
 
 
 def oidc_given(options: TokenOptions) -> bool:
     """Report whether any of the `--oidc-*` flags has a value of its own."""
-    declared = [f for f in fields(TokenOptions) if f.name.startswith("oidc_")]
-    return any(getattr(options, f.name) != ({} if f.default_factory is dict else f.default) for f in declared)
+    declared = ((name, default) for name, default in TokenOptions.DEFAULTS.items() if name.startswith("oidc_"))
+    return any(getattr(options, name) != default for name, default in declared)
 
 
 def issuers_named(options: TokenOptions) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from multidict import CIMultiDict
 from prometheus_client.registry import Collector
 
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 PROTOCOLS = "Sec-WebSocket-Protocol"
 
 
-@dataclass(slots=True)
-class Reviewed:
+class Reviewed(Struct):
     """The outcome of a TokenReview."""
 
     login: Login | None

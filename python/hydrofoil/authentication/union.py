@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydrofoil.authentication.cache import Logins, digest
 from hydrofoil.authentication.login import Login, Rejected, TokenAuthenticator
@@ -19,8 +21,7 @@ KEPT_AUDIENCES = 4096
 """Logins of reviews are kept if their audiences are shorter than this, in characters."""
 
 
-@dataclass(slots=True)
-class Known:
+class Known(Struct):
     """One authenticator."""
 
     tokens: TokenAuthenticator

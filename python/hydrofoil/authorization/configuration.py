@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.authorization.conditions import Condition
@@ -24,8 +24,7 @@ _SUBDOMAIN = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookConfig:
+class WebhookConfig(Struct, frozen=True):
     """The settings of one webhook; times in seconds."""
 
     kubeconfig: str
@@ -37,8 +36,7 @@ class WebhookConfig:
     conditions: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Configured:
+class Configured(Struct, frozen=True):
     """One authorizer of the configuration."""
 
     type: str

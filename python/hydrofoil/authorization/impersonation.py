@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from hydrofoil import errors
 from hydrofoil.apis.names import NODE_OF_ACCOUNT, account_of, domain_prefixed, node_of
@@ -45,8 +47,7 @@ def other(wanted: User, _: User) -> bool:
     return node_of(wanted.name) is None and account_of(wanted.name) is None
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Struct, frozen=True):
     """One form of the right: for some requests, or with an empty name for all."""
 
     name: str
@@ -123,8 +124,7 @@ class Impersonation:
         return replace(wanted, groups=groups)
 
 
-@dataclass(slots=True)
-class _Check:
+class _Check(Struct):
     authorizer: Authorizer
     mode: Mode
     caller: User

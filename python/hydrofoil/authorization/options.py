@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 from hydrofoil.errors import aggregate
-from hydrofoil.options import Texts, anything, flag, quoted, seconds, words
+from hydrofoil.options import Options, Texts, anything, flag, flags, quoted, seconds, words
 
 NONE: Texts = Texts()
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuthorizationOptions:
+class AuthorizationOptions(Options):
     """Authorizers, in their order."""
 
     authorization_mode: Texts = flag(
@@ -47,7 +44,7 @@ class AuthorizationOptions:
     )
 
 
-_OF_WEBHOOK = [each for each in fields(AuthorizationOptions) if each.name.startswith("authorization_webhook_")]
+_OF_WEBHOOK = [each for each in flags(AuthorizationOptions) if each.setting.startswith("authorization_webhook_")]
 VERSIONS = ("v1", "v1beta1")
 """The versions of the reviews of a webhook."""
 MODES = ("AlwaysAllow", "AlwaysDeny", "RBAC", "Node", "Webhook")
@@ -65,7 +62,7 @@ def check(options: AuthorizationOptions) -> None:
     named = options.authorization_mode
     webhook = options.authorization_webhook_config_file
     if options.authorization_config:
-        if named or webhook or any(getattr(options, each.name) != each.default for each in _OF_WEBHOOK):
+        if named or webhook or any(getattr(options, each.setting) != each.default for each in _OF_WEBHOOK):
             raise ValueError(
                 "--authorization-config can not be specified when --authorization-mode or"
                 " --authorization-webhook-* flags are defined"

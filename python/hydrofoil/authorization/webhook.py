@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydrofoil.authorization import reviews
 from hydrofoil.authorization.asking import Asked, Failed
@@ -20,8 +21,7 @@ WAITS = (0.5, 0.75, 1.125, 1.6875)
 """Seconds before each further attempt (`DefaultRetryBackoff`, without its jitter)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """The reviews of a webhook, and the effect of its errors."""
 
     name: str

@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -37,7 +36,7 @@ def run(options: BenchOptions, cases: Sequence[str]) -> int:
     for name, line in (first, other):
         with ExitStack() as stack:
             chosen = options if line is None else stack.enter_context(started(options, line))
-            done, code = measured(replace(chosen, label=name, json="", report=""), cases)
+            done, code = measured(chosen.replaced(label=name, json="", report=""), cases)
         documents.append(done)
         names.append(name if name not in names else f"{name} (2)")
         worst = max(worst, code)
@@ -93,5 +92,5 @@ def started(options: BenchOptions, line: list[str]) -> Iterator[BenchOptions]:
 def of(options: BenchOptions, server: Started) -> BenchOptions:
     """Return options for a server that was started."""
     pids = Texts(str(pid) for pid in server.pids)
-    named = replace(options, server=server.url, kubeconfig="", context="", pid=pids)
-    return replace(named, token=server.token, insecure_skip_tls_verify=True)
+    named = options.replaced(server=server.url, kubeconfig="", context="", pid=pids)
+    return named.replaced(token=server.token, insecure_skip_tls_verify=True)

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from typing import Any
 
-from hydrofoil.options import Refused, Texts, anything, boolean, flag, integer, one_of, quoted, span, words
+from hydrofoil.options import (
+    Options,
+    Refused,
+    Texts,
+    anything,
+    boolean,
+    flag,
+    flags,
+    integer,
+    one_of,
+    quoted,
+    span,
+    words,
+)
 
 CASES = ("list", "pages", "watch", "fanout", "informers", "writes", "mixed")
 ALL = "all"
@@ -74,8 +86,7 @@ def processes(text: str) -> Texts:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class ServerOptions:
+class ServerOptions(Options):
     """The server."""
 
     server: str = flag("--server", "", anything, "the URL of the server", value="URL")
@@ -92,8 +103,7 @@ class ServerOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoadOptions:
+class LoadOptions(Options):
     """The load."""
 
     objects: int = flag("--objects", 10_000, within(1, MOST_OBJECTS), "objects to list (default {})", value="NUMBER")
@@ -137,8 +147,7 @@ class LoadOptions:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class ResultOptions:
+class ResultOptions(Options):
     """The results."""
 
     pid: Texts = flag("--pid", Texts(), processes, "processes of the server, for its CPU and memory", value="PID,...")
@@ -147,28 +156,25 @@ class ResultOptions:
     json: str = flag("--json", "", anything, "write the figures to this file; - is the standard output", value="FILE")
 
 
-@dataclass(frozen=True, kw_only=True)
 class BenchOptions(ServerOptions, LoadOptions, ResultOptions):
     """The options of `hydrofoil bench`."""
 
     def shown(self) -> dict[str, Any]:
         """Return every option by its flag, for the results; a token is not shown."""
         found: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            found[field.metadata["flag"].lstrip("-")] = list(value) if isinstance(value, tuple) else value
+        for each in flags(BenchOptions):
+            value = getattr(self, each.setting)
+            found[each.names[0].lstrip("-")] = list(value) if isinstance(value, tuple) else value
         found["rate"] = self.rate or "max"
         found["token"] = "(given)" if self.token else ""
         return found
 
 
-@dataclass(frozen=True, kw_only=True)
 class CleanOptions(ServerOptions):
     """The options of `hydrofoil bench clean`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompareOptions:
+class CompareOptions(Options):
     """The results."""
 
     report: str = flag("--report", "", anything, "write a page with plots to this file", value="FILE")

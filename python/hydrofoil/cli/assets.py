@@ -6,14 +6,13 @@ import os
 import shlex
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hydrofoil import __version__
 from hydrofoil.cli.command import Command, existing
 from hydrofoil.cli.failure import WRONG, Failure
-from hydrofoil.options import anything, flag
+from hydrofoil.options import Options, anything, flag
 
 PROGRAMS = {"etcd": "hydrofoil.cli.etcd", "kube-apiserver": "hydrofoil.cli.apiserver"}
 
@@ -50,8 +49,7 @@ def write(place: Path, kubectl: str) -> None:
         beside.replace(link)
 
 
-@dataclass(frozen=True, kw_only=True)
-class AssetOptions:
+class AssetOptions(Options):
     """The programs to write."""
 
     kubectl: str = flag("--kubectl", "", anything, "the kubectl to link (default: the one found)", value="PATH")

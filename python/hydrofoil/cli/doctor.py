@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hydrofoil.cli.checks import CHECKS, Check
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import WRONG, Failure
-from hydrofoil.options import anything, flag
+from hydrofoil.options import Options, anything, flag
 from hydrofoil.server.options import port
 
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class DoctorOptions:
+class DoctorOptions(Options):
     """The subjects of the checks, and the form of the answer."""
 
     port: int = flag("--port", 8080, port, "the port that the server is to have (default {})", value="PORT")

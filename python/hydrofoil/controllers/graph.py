@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydrofoil.apis.catalog import Resource
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct):
     """One object of the graph."""
 
     resource: Resource

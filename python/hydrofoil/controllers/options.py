@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import Refused, boolean, flag, quoted, seconds
+from hydrofoil.options import Options, Refused, boolean, flag, quoted, seconds
 
 NAMES = {
     "namespace": "namespace-controller",
@@ -33,8 +31,7 @@ def controllers(text: str) -> str:
     return ",".join(found)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ControllerOptions:
+class ControllerOptions(Options):
     """Controllers."""
 
     controllers: str = flag(

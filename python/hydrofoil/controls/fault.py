@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
+
+from msgspec import Struct
 
 from hydrofoil.errors import qualified
 from hydrofoil.request import RequestInfo
@@ -19,8 +20,7 @@ COUNTED = ("nth", "times")
 WHEN = ("before", "after", "body")
 
 
-@dataclass(slots=True, frozen=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """A request as faults see it."""
 
     info: RequestInfo

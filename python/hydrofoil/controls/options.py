@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import FALSE, TRUE, Refused, flag, quoted
+from hydrofoil.options import FALSE, TRUE, Options, Refused, flag, quoted
 
 
 def reach(text: str) -> str:
@@ -18,8 +16,7 @@ def reach(text: str) -> str:
     raise Refused(f"<flag> {quoted(text)} must be one of true, false, all")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ControlOptions:
+class ControlOptions(Options):
     """Whether tests may control a server over HTTP."""
 
     test_controls: str = flag(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from hydrofoil.errors import ApiError, not_acceptable
 
@@ -26,8 +27,7 @@ def media_types(cbor: bool) -> tuple[str, ...]:
     return (*ACCEPTED, CBOR) if cbor else ACCEPTED
 
 
-@dataclass(slots=True, frozen=True)
-class Accepted:
+class Accepted(Struct, frozen=True):
     """A negotiated form: the media type, and the transform with its version of meta.k8s.io, if any."""
 
     media: str

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import amount, flag, seconds
+from hydrofoil.options import Options, amount, flag, seconds
 
 
-@dataclass(frozen=True, kw_only=True)
-class EndpointOptions:
+class EndpointOptions(Options):
     """Limits on the number of requests in flight, and on the time of one."""
 
     max_requests_inflight: int = flag(

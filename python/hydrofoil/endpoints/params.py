@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.errors import Cause, bad_request, invalid, quoted
@@ -52,8 +52,7 @@ def integer(params: Params, name: str) -> int | None:
     return number
 
 
-@dataclass(slots=True)
-class ListOptions:
+class ListOptions(Struct):
     """The options of a list or watch."""
 
     labels: str
@@ -169,8 +168,7 @@ def _watch_causes(options: ListOptions, *, streams: bool) -> list[Cause]:
     return causes
 
 
-@dataclass(slots=True)
-class WriteOptions:
+class WriteOptions(Struct):
     """The options of a write."""
 
     dry_run: bool

@@ -17,6 +17,7 @@ from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Feed, Piece
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
+from hydrofoil.endpoints.turn import Turns
 from hydrofoil.errors import FAULTS, timed_out
 
 LOG = logging.getLogger("hydrofoil")
@@ -104,6 +105,7 @@ class Wire:
         self._open = 0
         self._idle = asyncio.Event()
         self._idle.set()
+        self._turns = Turns()
 
     async def idle(self) -> None:
         """Wait until no request is open."""
@@ -119,6 +121,8 @@ class Wire:
         status = 500
         try:
             try:
+                if self._turns.full:
+                    await self._turns.wait()
                 answer = await self._handler(context)
             except ConnectionError as e:
                 if request.transport is None or request.transport.is_closing():

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 LEAST = 0.001
 """The least target: a smaller one counts as this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """The seats that a level should have, and their bounds: `lower <= target`, `lower <= upper`."""
 
     target: float

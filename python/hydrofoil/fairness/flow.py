@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hydrofoil.counting import Histogram
 
@@ -11,8 +11,7 @@ SECONDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.
 SEATS = (1.0, 2.0, 4.0, 10.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """The estimated work of a request (apiserver `flowcontrol/request/width.go`)."""
 
     first: int = 1

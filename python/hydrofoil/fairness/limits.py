@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 MOST_SEATS_PERCENT = 0.15
 """The part of a level's seats that one request may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelConfig:
+class LevelConfig(Struct, frozen=True):
     """The specification of a level."""
 
     name: str
@@ -62,8 +62,7 @@ CATCH_ALL = LevelConfig("catch-all", "", False, 5)
 """The levels that take effect even where their objects are missing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seats:
+class Seats(Struct, frozen=True):
     """The seats of a level: as configured, and the bounds of lending and borrowing."""
 
     nominal: int

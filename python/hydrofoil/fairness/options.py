@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import boolean, flag
+from hydrofoil.options import Options, boolean, flag
 
 
-@dataclass(frozen=True, kw_only=True)
-class FairnessOptions:
+class FairnessOptions(Options):
     """Whether flow schemas and priority levels decide on requests, or plain limits."""
 
     enable_priority_and_fairness: bool = flag(

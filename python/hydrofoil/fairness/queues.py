@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.fairness.demand import Demand
@@ -56,8 +57,7 @@ class Ticket:
         self.queues.finish(self)
 
 
-@dataclass(slots=True, eq=False)
-class Queue:
+class Queue(Struct, eq=False):
     """Requests that wait for their turn, first in, first out."""
 
     waiting: deque[Ticket]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydrofoil.request import RequestInfo, User
 
 ACCOUNT = "system:serviceaccount:"
 
 
-@dataclass(frozen=True, slots=True)
-class Subjects:
+class Subjects(Struct, frozen=True):
     """The users of a rule."""
 
     everyone: bool = False
@@ -28,8 +28,7 @@ class Subjects:
         return bool(self.prefixes) and user.name.startswith(self.prefixes)
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceRule:
+class ResourceRule(Struct, frozen=True):
     """Requests for resources; `*` alone stands for all."""
 
     verbs: frozenset[str]
@@ -47,8 +46,7 @@ class ResourceRule:
         return has(self.namespaces, scope) if scope else self.cluster
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRule:
+class UrlRule(Struct, frozen=True):
     """Requests for other paths."""
 
     verbs: frozenset[str]
@@ -72,8 +70,7 @@ def path_matches(path: str, url: str) -> bool:
     return path.startswith(prefix if prefix.endswith("/") else f"{prefix}/")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """Users, and their requests."""
 
     subjects: Subjects
@@ -88,8 +85,7 @@ class Rule:
         return any(rule.match(info) for rule in rules)
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """One flow schema."""
 
     name: str

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.openapi.schema import META, model_name, reference
@@ -45,8 +46,7 @@ WORDS = {"post": "create", "put": "replace", "get": "read", "patch": "patch", "d
 Document = dict[str, Any]
 
 
-@dataclass(slots=True)
-class Writer:
+class Writer(Struct):
     """A writer of the paths of one resource in one version of OpenAPI."""
 
     resource: Resource

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import aiohttp
+from msgspec import Struct
 
 from hydrofoil.outbound.bounds import TooLarge, read
 from hydrofoil.outbound.connections import Connections
@@ -13,8 +13,7 @@ from hydrofoil.outbound.propagation import propagation
 from hydrofoil.outbound.trust import Trust, Unreachable, reason
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(Struct, frozen=True):
     """A complete response."""
 
     status: int

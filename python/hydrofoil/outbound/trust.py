@@ -6,10 +6,10 @@ import contextlib
 import re
 import ssl
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import aiohttp
+from msgspec import Struct
 
 CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 NO_ROOTS = "unable to load root certificates: "
@@ -20,8 +20,7 @@ class Unreachable(Exception):
     """A failed connection, with the message of Go's client."""
 
 
-@dataclass(slots=True, frozen=True)
-class Trust:
+class Trust(Struct, frozen=True):
     """The certificate authorities that a server's certificate is checked against."""
 
     ca: bytes = b""
@@ -30,8 +29,12 @@ class Trust:
     """Whether any certificate is accepted."""
     certificate: bytes = b""
     """The own certificate and its chain, in PEM; empty for none."""
-    key: bytes = field(default=b"", repr=False)
+    key: bytes = b""
     """Its private key, in PEM."""
+
+    def __repr__(self) -> str:
+        # Without the key.
+        return f"Trust({self.ca!r}, {self.insecure}, {self.certificate!r})"
 
     def context(self) -> ssl.SSLContext:
         """Return the TLS settings; reading the system roots takes 20 ms. Raise Unreachable."""

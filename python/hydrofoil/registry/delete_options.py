@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(slots=True)
-class DeleteOptions:
+class DeleteOptions(Struct):
     """metav1.DeleteOptions, checked."""
 
     grace: int | None = None

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from hydrofoil.options import Refused, boolean, flag, quoted, seconds
+from hydrofoil.options import Options, Refused, boolean, flag, quoted, seconds
 
 FEWEST = 8
 """The least number of addresses in the first range."""
@@ -102,8 +101,7 @@ def privileged(text: str) -> bool:
     return True
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegistryOptions:
+class RegistryOptions(Options):
     """Allocated addresses and ports, and addresses of services."""
 
     service_cluster_ip_range: str = flag(

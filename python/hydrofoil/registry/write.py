@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
 from typing import Literal, Protocol
+
+from msgspec import Struct, field
 
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Authorizer, User
@@ -25,8 +26,7 @@ class Admit(Protocol):
         """Refuse the object to be stored, right before the commit."""
 
 
-@dataclass(slots=True)
-class Write:
+class Write(Struct):
     """One write; without `admit` it is the server's own bookkeeping."""
 
     admit: Admit | None = None

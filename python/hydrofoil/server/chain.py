@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.clock import Chance
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
     from hydrofoil.tracing.service import Tracing
 
 
-@dataclass(slots=True)
-class Stages:
+class Stages(Struct):
     """The parts that the filters of one server use."""
 
     chance: Chance

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hydrofoil.admission.options import AdmissionOptions
 from hydrofoil.apis.options import ApiOptions
 from hydrofoil.audit.options import AuditOptions
@@ -19,7 +17,6 @@ from hydrofoil.storage.options import StorageOptions
 from hydrofoil.tracing.options import TracingOptions
 
 
-@dataclass(frozen=True, kw_only=True)
 class Config(
     ListenOptions,
     AuthenticationOptions,

@@ -9,9 +9,10 @@ import re
 import socket
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import ip_network
 from pathlib import Path
+
+from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.server import bootstrap
@@ -22,8 +23,7 @@ SERVICE = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubern
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(Struct, frozen=True):
     """The files of one server."""
 
     folder: Path

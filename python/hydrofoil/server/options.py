@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hydrofoil.options import (
+    Options,
     Refused,
     Texts,
     anything,
@@ -63,8 +64,7 @@ def port(text: str) -> int:
     return number
 
 
-@dataclass(frozen=True, slots=True)
-class NamedPair:
+class NamedPair(Struct, frozen=True):
     """A certificate for clients that ask for some names."""
 
     cert: str
@@ -128,8 +128,7 @@ def chance(text: str) -> float:
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListenOptions:
+class ListenOptions(Options):
     """Addresses, TLS and connections of a server."""
 
     host: str = flag(
@@ -175,8 +174,7 @@ class ListenOptions:
     """The time limit in seconds for the next request of a connection (the same); no less than the former."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LifeOptions:
+class LifeOptions(Options):
     """Start and end of a server, log, and metrics."""
 
     livez_grace_period: float = flag(

@@ -13,7 +13,6 @@ import socket
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -491,7 +490,7 @@ def run(config: Config) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     if config.kubeconfig:
         with contextlib.suppress(OSError, RuntimeError):
-            config = replace(config, kubeconfig=str(Path(config.kubeconfig).resolve()))
+            config = config.replaced(kubeconfig=str(Path(config.kubeconfig).resolve()))
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(serve(config))

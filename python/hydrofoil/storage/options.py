@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import Refused, Texts, amount, anything, boolean, flag, quoted, seconds, span, words
+from hydrofoil.options import Options, Refused, Texts, amount, anything, boolean, flag, quoted, seconds, span, words
 
 ALWAYS, NEVER = "always", "never"
 INTERVAL = "interval="
@@ -37,8 +35,7 @@ def servers(text: str) -> Texts:
     return Texts(found)
 
 
-@dataclass(frozen=True, kw_only=True)
-class StorageOptions:
+class StorageOptions(Options):
     """Place of the objects, length of the history, and size of cached encodings."""
 
     data_dir: str = flag(

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from hydrofoil.options import anything, flag
+from hydrofoil.options import Options, anything, flag
 
 
-@dataclass(frozen=True, kw_only=True)
-class TracingOptions:
+class TracingOptions(Options):
     """Traces of requests."""
 
     tracing_config_file: str = flag(

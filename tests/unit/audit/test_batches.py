@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from hydrofoil.audit.batches import MOST_BYTES, Batches
 from hydrofoil.audit.options import AuditOptions, Delivery

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.engine import Document, Expressions

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from hydrofoil.apis.catalog import Resource
 
@@ -28,8 +29,7 @@ def exempt(resource: Resource) -> bool:
     return resource.group == GROUP and resource.plural in EXEMPT
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """One rule, or the resource rule of a policy."""
 
     groups: frozenset[str]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from hydrofoil.apis.catalog import Catalog, Resource
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """Group, version and kind."""
 
     group: str
@@ -26,8 +26,7 @@ class Kind:
         return {"group": self.group, "version": self.version, "kind": self.kind}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A resource with the kind of the objects of a request for it."""
 
     resource: Resource

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from hydrofoil.admission.pod_security.policy import LATEST, LEVELS, MODES, VERSION, Policy, Standard
 from hydrofoil.errors import quoted
@@ -15,8 +16,7 @@ KIND = "PodSecurityConfiguration"
 EXEMPT = ("usernames", "namespaces", "runtimeClasses")
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """The policy of namespaces without labels, and the exemptions from all policies."""
 
     default: Policy = field(default_factory=Policy)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydrofoil.errors import Cause, quoted
 
@@ -15,8 +16,7 @@ LATEST = -1
 VERSION = re.compile(r"v1\.([0-9]|[1-9][0-9]*)")
 
 
-@dataclass(slots=True, frozen=True)
-class Standard:
+class Standard(Struct, frozen=True):
     """A level and the minor version of its rules."""
 
     level: str = "privileged"
@@ -26,8 +26,7 @@ class Standard:
         return f"{self.level}:{'latest' if self.minor == LATEST else f'v1.{self.minor}'}"
 
 
-@dataclass(slots=True, frozen=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """The standards that refuse, that are recorded in audit, and that warn."""
 
     enforce: Standard = Standard()

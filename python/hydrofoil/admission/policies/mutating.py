@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import orjson
+from msgspec import Struct, field
 
 from hydrofoil import engine, errors
 from hydrofoil.admission.matching.conditions import OUT_OF_BUDGET, ConditionError
@@ -27,8 +27,7 @@ class Failed(Exception):
     """A mutation without a result, for which the failure policy decides."""
 
 
-@dataclass(slots=True)
-class Memory:
+class Memory(Struct):
     """The result of the first round, for the second (`policyReinvokeContext`)."""
 
     output: bytes | None = None
@@ -41,8 +40,7 @@ class Memory:
         self.invoked.clear()
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """A policy that covers the request, by one binding and with one parameter."""
 
     policy: MutatingPolicy

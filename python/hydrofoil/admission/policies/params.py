@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil.admission.matching.selectors import LabelSelector
 from hydrofoil.apis.catalog import Resource
@@ -25,8 +25,7 @@ class ConfigurationError(Exception):
     """A policy or binding that cannot be used for a request."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Struct, frozen=True):
     """One parameter."""
 
     namespace: str

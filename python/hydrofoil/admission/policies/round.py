@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
@@ -19,8 +19,7 @@ BUDGET = 10_000_000
 """The most that the expressions of one policy may cost for one parameter (`RuntimeCELCostBudget`)."""
 
 
-@dataclass(slots=True)
-class Parts:
+class Parts(Struct):
     """The parts of a server that evaluations use."""
 
     registry: Registry

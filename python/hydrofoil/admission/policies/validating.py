@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import orjson
+from msgspec import Struct, field
 
 from hydrofoil import errors
 from hydrofoil.admission.matching.conditions import OUT_OF_BUDGET, ConditionError
@@ -23,8 +23,7 @@ FAILURE = "validation.policy.admission.k8s.io/validation_failure"
 Bound = Sequence[tuple[ValidatingPolicy, Sequence[Binding]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """A refusal by one validation, or an error instead of its result."""
 
     index: int
@@ -34,8 +33,7 @@ class Decision:
     """The type of the error in metrics."""
 
 
-@dataclass(slots=True)
-class Judgement:
+class Judgement(Struct):
     """The refusals of one policy for one parameter, and its annotations."""
 
     decisions: list[Decision] = field(default_factory=list)

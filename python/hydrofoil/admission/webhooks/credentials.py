@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Known:
+
+class Known(Struct, frozen=True):
     """The credentials for a server; empty for none."""
 
-    authorization: str = field(default="", repr=False)
+    authorization: str = ""
     """The value of the header."""
     certificate: bytes = b""
-    key: bytes = field(default=b"", repr=False)
+    key: bytes = b""
+
+    def __repr__(self) -> str:
+        # Without what is secret.
+        return f"Known({self.certificate!r})"
 
 
 NOBODY = Known()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
@@ -24,8 +25,7 @@ LOG = logging.getLogger("hydrofoil")
 DRY_RUN_SAFE = ("None", "NoneOnDryRun")
 
 
-@dataclass(slots=True)
-class Parts:
+class Parts(Struct):
     """The parts of a server that calls use."""
 
     objects: Objects

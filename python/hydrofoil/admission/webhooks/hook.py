@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil.admission.matching.conditions import Conditions
 from hydrofoil.admission.matching.rules import Rule, rules
@@ -21,8 +21,7 @@ SUPPORTED = ("v1", "v1beta1")
 """The versions of AdmissionReview."""
 
 
-@dataclass(slots=True)
-class Hook:
+class Hook(Struct):
     """One webhook (apiserver `pkg/admission/plugin/webhook/accessors.go`)."""
 
     name: str

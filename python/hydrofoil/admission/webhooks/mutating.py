@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import orjson
+from msgspec import Struct, field
 
 from hydrofoil import engine, errors
 from hydrofoil.admission.matching.target import Target
@@ -16,13 +16,13 @@ from hydrofoil.admission.webhooks.hook import Hook
 from hydrofoil.admission.webhooks.reviews import Reply
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
+from hydrofoil.pool import LARGE, run
 
 PREFIX = "mutation.webhook.admission.k8s.io/"
 MEMORY = "MutatingAdmissionWebhook"
 
 
-@dataclass(slots=True)
-class Memory:
+class Memory(Struct):
     """The result of the first round, for the second (`webhookReinvokeContext`)."""
 
     output: bytes | None = None
@@ -92,7 +92,8 @@ class Mutating(Round):
         reply = await self.ask(hook, at)
         if not reply.patch:
             return False
-        operations = _operations(reply)
+        large = len(reply.patch) > LARGE
+        operations = await run(_operations, reply, pooled=large)
         if not operations:
             return False
         if self.a.draft is None or self.a.operation == "CONNECT":
@@ -103,7 +104,7 @@ class Mutating(Round):
         given, _ = await self.seen.forms(at.kind)
         assert given is not None, "there is a draft"
         try:
-            patched = engine.json_patch(given, reply.patch)
+            patched = await run(engine.json_patch, given, reply.patch, pooled=large or len(given) > LARGE)
         except engine.DecodeError as e:
             raise internal(e.args[1]) from None
         if self.a.audit is not None:

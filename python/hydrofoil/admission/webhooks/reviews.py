@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from hydrofoil.errors import ApiError
 
@@ -24,8 +24,7 @@ class NotValid(ValueError):
     """An AdmissionReview that breaks the protocol."""
 
 
-@dataclass(slots=True)
-class Reply:
+class Reply(Struct):
     """A checked answer."""
 
     allowed: bool

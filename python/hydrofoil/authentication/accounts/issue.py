@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil.authentication.accounts.keys import Keys
 from hydrofoil.authentication.accounts.service_account import name_of
@@ -19,8 +19,7 @@ WARN_SECONDS = 3607
 EXTENDED_SECONDS = 365 * 86400
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """The objects that a token is bound to, each by name and uid; a pod's node may have no uid."""
 
     pod: tuple[str, str] | None = None

@@ -7,10 +7,11 @@ import base64
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from hydrofoil.authentication.login import Rejected
 
@@ -21,8 +22,7 @@ BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTAL
 NO_KEYS = "data does not contain any valid RSA or ECDSA public keys"
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key."""
 
     kid: str

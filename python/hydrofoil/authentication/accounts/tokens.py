@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil import errors
 from hydrofoil.authentication import compact
@@ -23,8 +23,7 @@ from hydrofoil.request import User
 INVALIDATED = "service account token has been invalidated"
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """The numbers of accepted and refused tokens of service accounts since the start."""
 
     legacy: int = 0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from msgspec import Struct, field
 
 from hydrofoil import engine
 from hydrofoil.options import quoted
@@ -16,8 +16,7 @@ VERSIONS = tuple(f"{GROUP}/{version}" for version in ("v1", "v1beta1", "v1alpha1
 Object = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Issuer:
+class Issuer(Struct, frozen=True):
     """An issuer of tokens."""
 
     url: str = ""
@@ -28,8 +27,7 @@ class Issuer:
     egress_selector_type: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimRule:
+class ClaimRule(Struct, frozen=True):
     """A required value of a claim, or a condition on the claims."""
 
     claim: str = ""
@@ -38,8 +36,7 @@ class ClaimRule:
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Mapping:
+class Mapping(Struct, frozen=True):
     """The source of an attribute of the user: a claim or an expression."""
 
     claim: str = ""
@@ -47,24 +44,21 @@ class Mapping:
     expression: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraMapping:
+class ExtraMapping(Struct, frozen=True):
     """The source of an extra field of the user."""
 
     key: str = ""
     expression: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UserRule:
+class UserRule(Struct, frozen=True):
     """A condition on the user."""
 
     expression: str = ""
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Authenticator:
+class Authenticator(Struct, frozen=True):
     """One issuer and the meaning of its claims (`JWTAuthenticator`)."""
 
     issuer: Issuer
@@ -76,16 +70,14 @@ class Authenticator:
     user_rules: tuple[UserRule, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Anonymous:
+class Anonymous(Struct, frozen=True):
     """Anonymous requests: whether there are any, and the only paths that they may have."""
 
     enabled: bool = False
     paths: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """All issuers, and the part on anonymous requests; None without one."""
 
     authenticators: tuple[Authenticator, ...] = ()

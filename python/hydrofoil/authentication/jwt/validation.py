@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from hydrofoil import engine
 from hydrofoil.authentication.jwt.configuration import Authenticator, Configuration, Issuer, Mapping
@@ -34,8 +35,7 @@ RESERVED = "k8s.io, kubernetes.io and their subdomains are reserved for Kubernet
 Expression = engine.Expression
 
 
-@dataclass(slots=True)
-class Compiled:
+class Compiled(Struct):
     """The expressions of one issuer; those of rules and of extra fields in the order of the configuration."""
 
     username: Expression | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from hydrofoil.authentication.compact import LONGEST, Compact
 from hydrofoil.authentication.jwt.flags import ALGORITHMS
@@ -24,8 +25,7 @@ GOOGLE = "accounts.google.com"
 Claims = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A public key of an issuer, and its id; empty without one."""
 
     id: str

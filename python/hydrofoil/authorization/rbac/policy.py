@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil.authorization.rbac.rules import Rule, read
 from hydrofoil.engine import Stored
@@ -35,8 +35,7 @@ class Role:
         return self._rules
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(Struct, frozen=True):
     """One binding of a role."""
 
     namespace: str

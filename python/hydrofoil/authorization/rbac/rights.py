@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from hydrofoil import errors
 from hydrofoil.authorization.rbac.policy import Binding, Policy
@@ -86,8 +87,7 @@ def absent(binding: Binding) -> str:
     return f"{kind}.{GROUP} {errors.quoted(binding.role)} not found"
 
 
-@dataclass(slots=True)
-class Decision:
+class Decision(Struct):
     """The decision on requests of one kind: on any name, on some names, and on all others."""
 
     anything: Verdict | None
@@ -102,15 +102,13 @@ class Decision:
         return self.anything or self.refused
 
 
-@dataclass(slots=True)
-class Kept:
+class Kept(Struct):
     """The number of decisions and rules that are kept for all users."""
 
     size: int = 0
 
 
-@dataclass(slots=True)
-class Rights:
+class Rights(Struct):
     """The rights of one user, as long as no role or binding changes."""
 
     policy: Policy

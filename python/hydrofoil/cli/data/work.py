@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hydrofoil.cli.command import Command
 from hydrofoil.cli.failure import WRONG, Failure
-from hydrofoil.options import anything, flag
+from hydrofoil.options import Options, anything, flag
 
 if TYPE_CHECKING:
     from hydrofoil.engine import Encryption
@@ -18,8 +17,7 @@ Summary = tuple[int, int]
 """The number of objects, and the revision."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataOptions:
+class DataOptions(Options):
     """The keys of encrypted objects."""
 
     encryption_provider_config: str = flag(

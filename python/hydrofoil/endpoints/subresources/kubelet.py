@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs
 
 import orjson
+from msgspec.structs import replace
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer

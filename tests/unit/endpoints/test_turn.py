@@ -1,0 +1,76 @@
+"""Requests that arrive together do not make one long turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from hydrofoil.clock import TURN_SECONDS
+from hydrofoil.endpoints import turn
+from hydrofoil.endpoints.turn import Turns
+
+COST = 0.0005
+"""The seconds that each request takes."""
+
+
+class Crowd:
+    """Requests that begin together; the clock moves only while one works."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.turn = 0
+        self.turns = Turns()
+        self.order: list[int] = []
+        self.begun: Counter[int] = Counter()
+        """How many began in each turn of the loop."""
+        monkeypatch.setattr(turn, "stopwatch", lambda: self.now)
+
+    async def request(self, number: int) -> None:
+        if self.turns.full:
+            await self.turns.wait()
+        self.order.append(number)
+        self.begun[self.turn] += 1
+        self.now += COST
+
+    async def run(self, count: int) -> None:
+        def next_turn() -> None:
+            nonlocal marks
+            self.turn += 1
+            marks = loop.call_soon(next_turn)
+
+        loop = asyncio.get_running_loop()
+        marks = loop.call_soon(next_turn)
+        await asyncio.gather(*(self.request(number) for number in range(count)))
+        marks.cancel()
+
+
+@pytest.fixture
+def crowd(monkeypatch: pytest.MonkeyPatch) -> Crowd:
+    return Crowd(monkeypatch)
+
+
+async def test_a_crowd_is_spread(crowd: Crowd) -> None:
+    await crowd.run(200)
+    assert crowd.order == list(range(200))
+    assert max(crowd.begun.values()) * COST <= 4 * TURN_SECONDS
+    # Each turn has work for most of its time: a crowd is not served one by one.
+    assert 200 / len(crowd.begun) * COST >= TURN_SECONDS / 2
+
+
+async def test_a_few_do_not_wait(crowd: Crowd) -> None:
+    for _ in range(50):
+        await crowd.run(3)
+        assert list(crowd.begun.values()) == [3]
+        crowd.begun.clear()
+
+
+async def test_those_that_leave_are_passed_over(crowd: Crowd) -> None:
+    tasks = [asyncio.create_task(crowd.request(number)) for number in range(60)]
+    await asyncio.sleep(0)
+    for task in tasks[20:40]:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert set(crowd.order) >= {*range(20), *range(40, 60)}
+    assert crowd.order == sorted(crowd.order)

@@ -35,15 +35,14 @@ class Crowd:
         self.now += COST
 
     async def run(self, count: int) -> None:
-        def next_turn() -> None:
-            nonlocal marks
-            self.turn += 1
-            marks = loop.call_soon(next_turn)
+        async def count_turns() -> None:
+            while True:
+                await asyncio.sleep(0)
+                self.turn += 1
 
-        loop = asyncio.get_running_loop()
-        marks = loop.call_soon(next_turn)
+        turns = asyncio.create_task(count_turns())
         await asyncio.gather(*(self.request(number) for number in range(count)))
-        marks.cancel()
+        turns.cancel()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from hydrofoil.admission.policies.policy import Binding, MutatingPolicy
 from hydrofoil.admission.policies.round import BUDGET, Round
 from hydrofoil.clock import stopwatch
 from hydrofoil.engine import Expressions, ResourceType
+from hydrofoil.pool import LARGE, run
 
 MEMORY = "MutatingAdmissionPolicy"
 Bound = Sequence[tuple[MutatingPolicy, Sequence[Binding]]]
@@ -164,7 +165,7 @@ class Mutating(Round):
         assert given is not None, "there is a draft"
         native = self._type(each.at)
         if kind == "JSONPatch":
-            patched = _patched(given, value)
+            patched = await run(_patched, given, value, pooled=len(given) + len(value) > LARGE)
             if patched is None:
                 return False
             self._check_strict(each.at, native, patched)
@@ -172,7 +173,7 @@ class Mutating(Round):
             at = each.at.kind
             config = {**orjson.loads(value), "apiVersion": at.api_version, "kind": at.kind}
             try:
-                patched = native.overlay(given, orjson.dumps(config))
+                patched = await run(native.overlay, given, orjson.dumps(config), pooled=len(given) > LARGE)
             except engine.DecodeError as e:
                 raise Failed(f"error applying patch: {e.args[1]}") from None
         return await Mutation(self.seen).replace(each.at, patched)

@@ -5,6 +5,7 @@ from typing import final
 __all__ = [
     "ENVELOPE_TAIL",
     "ApplyConflictError",
+    "AuditRecord",
     "Catalog",
     "CertificateError",
     "Change",
@@ -46,7 +47,6 @@ __all__ = [
     "TlsError",
     "View",
     "Watcher",
-    "audit_event",
     "build_profile",
     "cbor_to_json",
     "data_backup",
@@ -539,6 +539,33 @@ class Watcher:
 
     def bookmark(self, initial: bool) -> bytes | None: ...
 
+@final
+class AuditRecord:
+    """The events of one request: what they share is encoded once. Members of type `bytes` are JSON."""
+
+    def __new__(
+        cls,
+        level: int,
+        id: str,
+        uri: str,
+        verb: str,
+        user: bytes,
+        addresses: tuple[str, ...],
+        agent: str,
+        object: tuple[str, str, str, str, str, str, str, str] | None,
+        received: int,
+    ) -> AuditRecord: ...
+    def line(
+        self,
+        name: str,
+        at: int,
+        acts: bytes,
+        answer: bytes,
+        notes: bytes,
+        object: tuple[str, str, str, str, str, str, str, str] | None = None,
+    ) -> bytes:
+        """Return the event of a stage in one line, without its end; `at` is in nanoseconds since 1970."""
+
 def decode_continue(token: str) -> tuple[int, str]: ...
 def encode_continue(revision: int, start: str) -> str: ...
 def duration(text: str) -> float | None: ...
@@ -550,22 +577,6 @@ def data_compact(path: str, encryption: Encryption | None = None) -> tuple[int, 
 def data_backup(path: str, to: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
 def data_export(path: str, to: str, encryption: Encryption | None = None) -> tuple[int, int]: ...
 def data_restore(path_from: str, path: str, present: int, encryption: Encryption | None = None) -> tuple[int, int]: ...
-def audit_event(
-    level: int,
-    id: str,
-    stage: str,
-    uri: str,
-    verb: str,
-    user: bytes,
-    acts: bytes,
-    addresses: tuple[str, ...],
-    agent: str,
-    object: tuple[str, str, str, str, str, str, str, str] | None,
-    answer: bytes,
-    received: int,
-    at: int,
-    notes: bytes,
-) -> bytes: ...
 def cbor_to_json(data: bytes) -> bytes: ...
 def storage_grows(draft: Draft, old: Stored) -> bool: ...
 def yaml_to_json(data: bytes) -> bytes: ...

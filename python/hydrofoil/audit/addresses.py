@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
+from hydrofoil.headers import FORWARDED_FOR, REAL_IP
 from hydrofoil.request import Headers
 
 MOST = 64
@@ -27,7 +28,7 @@ def canonical(text: str) -> str:
 
 def source_addresses(headers: Headers, remote: str) -> tuple[str, ...]:
     """Return the addresses of proxies in front, and last that of the connection."""
-    forwarded, real = headers.get("X-Forwarded-For", ""), headers.get("X-Real-Ip", "")
+    forwarded, real = headers.get(FORWARDED_FOR, ""), headers.get(REAL_IP, "")
     if not forwarded and not real:
         return (remote,) if remote else ()
     found = [address for part in forwarded.split(",")[:MOST] if (address := canonical(part))]

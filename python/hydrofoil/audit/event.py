@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.audit.level import METADATA, RECEIVED, REQUEST, RESPONSE, Chosen
@@ -27,6 +28,8 @@ STATUS = ("status", "message", "reason", "details")
 """The members of a Status that an event repeats."""
 TOKENS = (("status", "token"), ("spec", "token"))
 """The places of credentials in TokenRequests and TokenReviews: no level records them."""
+Object = tuple[str, str, str, str, str, str, str, str]
+"""Resource, namespace, name, group, version, subresource, uid and resource version of an object."""
 CODES = {code: b'"responseStatus":{"metadata":{},"code":%d},' % code for code in (200, 201, 202, 404, 409)}
 
 
@@ -48,9 +51,20 @@ def user_json(user: User) -> bytes:
         return json.dumps(shown).encode()
 
 
-class AuditEvent:
+class AuditEvent(Struct, eq=False):
     """The record of one request, filled on its way (apiserver `pkg/audit/context.go`)."""
 
+    id: str
+    chosen: Chosen
+    info: RequestInfo
+    user: User | None
+    shown: bytes
+    """The user as JSON."""
+    uri: str
+    addresses: tuple[str, ...]
+    agent: str
+    received: int
+    """The nanoseconds since 1970 at the arrival."""
     annotations: dict[str, str] | None = None
     verdict: Verdict | None = None
     """The decision of the authorizer (`WithAuthorization`)."""
@@ -61,38 +75,19 @@ class AuditEvent:
     request: bytes | None = None
     """The object that was sent, as JSON."""
     response: bytes | None = None
-    fault = False
+    fault: bool = False
     """Whether a fault ended the request."""
-    _acts = b""
-    _reference: tuple[str, str, str, str] | None = None
+    acts: bytes = b""
+    """Members about the user that the request acts as, each followed by a comma."""
+    reference: tuple[str, str, str, str] | None = None
+    """Name, namespace, uid and version of the object in the body."""
+    record: engine.AuditRecord | None = None
+    """What the events share, once there is one."""
 
-    def __init__(
-        self,
-        id: str,
-        chosen: Chosen,
-        info: RequestInfo,
-        user: User | None,
-        shown: bytes,
-        uri: str,
-        addresses: tuple[str, ...],
-        agent: str,
-        received: int,
-    ) -> None:
-        """Take the members of an event that are known from the start.
-
-        `shown` is the user as JSON; `received` is in nanoseconds since 1970. Defaults are class attributes, so that
-        recording a request is cheap.
-        """
-        self.id = id
-        self.chosen = chosen
-        self.level = chosen.level
-        self.info = info
-        self.user = user
-        self.shown = shown
-        self.uri = uri
-        self.addresses = addresses
-        self.agent = agent
-        self.received = received
+    @property
+    def level(self) -> int:
+        """Return the number of the level."""
+        return self.chosen.level
 
     def annotate(self, key: str, value: str) -> None:
         """Add an annotation; the first value of a key stays."""
@@ -105,13 +100,13 @@ class AuditEvent:
     def acts_as(self, user: User, constraint: str) -> None:
         """Record the user that the request acts as, and the limited right by which it does."""
         self.impersonated = user
-        self._acts = b'"impersonatedUser":%s,' % user_json(user)
+        self.acts = b'"impersonatedUser":%s,' % user_json(user)
         if constraint:
-            self._acts += b'"authenticationMetadata":{"impersonationConstraint":%s},' % text(constraint)
+            self.acts += b'"authenticationMetadata":{"impersonationConstraint":%s},' % text(constraint)
 
     def sent(self, name: str, namespace: str, uid: str, version: str) -> None:
         """Complete the reference to the object by the metadata of the body."""
-        self._reference = name, namespace, uid, version
+        self.reference = name, namespace, uid, version
 
     @property
     def wants_request(self) -> bool:
@@ -171,44 +166,42 @@ class AuditEvent:
         `code` is the status of the answer, 0 without one; `at` is in nanoseconds since 1970. `truncated` leaves the
         objects out.
         """
-        info, verdict = self.info, self.verdict
-        shown = None
-        answer = notes = b""
-        uid = version = given = where = ""
+        record, verdict, answer, notes, named = self.record, self.verdict, b"", b"", None
+        if record is None:
+            record = self.record = self._record()
         if stage is not RECEIVED:
-            if self._reference is not None:
-                given, where, uid, version = self._reference
             answer = (CODES.get(code) if self.status is None else None) or self._answer(code)
-            if self.level > METADATA and not truncated:
+            if self.chosen.level > METADATA and not truncated:
                 answer += self._objects()
-        if info.resourceful:
-            names = info.subject or given, info.scope or where
-            shown = (info.resource, names[1], names[0], info.group, info.version, info.subresource, uid, version)
+            if self.reference is not None:
+                named = self._object(*self.reference)
         if verdict is not None or self.annotations is not None or truncated:
             if self.annotations is None and not truncated and verdict is ALLOWED:
                 notes = ALLOW
             else:
                 notes = self._notes(TRUNCATED if truncated else None)
-        made = (
-            self.level,
-            self.id,
-            stage,
-            self.uri,
-            info.verb,
-            self.shown,
-            self._acts,
-            self.addresses,
-            self.agent,
-            shown,
-            answer,
-            self.received,
-            at,
-            notes,
-        )
         try:
-            return engine.audit_event(*made)
+            return record.line(stage, at, self.acts, answer, notes, named)
         except UnicodeEncodeError:
-            return engine.audit_event(*cleaned(made))
+            return record.line(*cleaned((stage, at, self.acts, answer, notes, named)))
+
+    def _record(self) -> engine.AuditRecord:
+        """Return what the events share."""
+        info = self.info
+        shown = self._object("", "", "", "") if info.resourceful else None
+        made = self.level, self.id, self.uri, info.verb, self.shown, self.addresses, self.agent, shown, self.received
+        try:
+            return engine.AuditRecord(*made)
+        except UnicodeEncodeError:
+            return engine.AuditRecord(*cleaned(made))
+
+    def _object(self, name: str, namespace: str, uid: str, version: str) -> Object | None:
+        """Return the reference to the object; what the URL does not name is as in the body."""
+        info = self.info
+        if not info.resourceful:
+            return None
+        names = info.scope or namespace, info.subject or name
+        return info.resource, *names, info.group, info.version, info.subresource, uid, version
 
     def _answer(self, code: int) -> bytes:
         status = self.status

@@ -21,6 +21,7 @@ from hydrofoil.audit.policy_file import load
 from hydrofoil.audit.rotation import LogFile
 from hydrofoil.audit.webhook import WebhookBackend
 from hydrofoil.clock import Chance, Clock
+from hydrofoil.headers import USER_AGENT
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.target import Target
 from hydrofoil.request import Incoming, User
@@ -78,51 +79,55 @@ class Audit:
     def begin(self, request: Incoming, user: User | None) -> AuditEvent | None:
         """Return the record of a request; None where the policy wants none. `user` is None if it has none."""
         chosen = self.policy.every or self.policy.choose(user, request.info)
-        self.counts.levels[chosen.level] += 1
-        if chosen.level == NONE:
+        level = chosen.level
+        self.counts.levels[level] += 1
+        if level == NONE:
             return None
         headers, uri = request.headers, request.target
         if "access_token=" in uri:
             uri = TOKEN.sub("", uri)
-        agent = headers.get("User-Agent", "")
+        agent = headers.get(USER_AGENT, "")
         if len(agent) > LONGEST_AGENT:
             agent = agent[:LONGEST_AGENT] + "...TRUNCATED"
+        kept = self._users.get(id(user))
+        shown = kept[1] if kept is not None and kept[0] is user else self._shown(user)
         return AuditEvent(
             request.audit_id,
             chosen,
             request.info,
             user,
-            b"{}" if user is None else self._user(user),
+            shown,
             uri,
             source_addresses(headers, request.remote),
             agent,
             self._clock.nanoseconds(),
         )
 
-    def _user(self, user: User) -> bytes:
-        """Return a user as JSON; the same object is seen by many requests."""
-        kept = self._users.get(id(user))
-        if kept is not None and kept[0] is user:
-            return kept[1]
+    def _shown(self, user: User | None) -> bytes:
+        """Return a user as JSON, and keep it: the same object is seen by many requests."""
+        if user is None:
+            return b"{}"
         if len(self._users) >= MOST_USERS:
             self._users.clear()
         made = user_json(user)
         self._users[id(user)] = (user, made)
         return made
 
-    def took(self, event: AuditEvent) -> int:
-        """Return the nanoseconds since a request arrived."""
-        return self._clock.nanoseconds() - event.received
+    def now(self) -> int:
+        """Return the nanoseconds since 1970."""
+        return self._clock.nanoseconds()
 
-    def emit(self, event: AuditEvent, stage: str, code: int = 0, *, waits: bool = False) -> Sequence[Delivered]:
+    def emit(
+        self, event: AuditEvent, stage: str, code: int = 0, at: int = 0, *, waits: bool = False
+    ) -> Sequence[Delivered]:
         """Hand over the event of a stage, unless the policy omits it; `code` is the status of the answer.
 
-        With `waits`, return the deliveries that answers wait for.
+        `at` is the time of the stage, by default now. With `waits`, return the deliveries that answers wait for.
         """
         if stage in event.chosen.omitted:
             return ()
         self.counts.events += 1
-        at = event.received if stage is RECEIVED else self._clock.nanoseconds()
+        at = at or (event.received if stage is RECEIVED else self._clock.nanoseconds())
         if self._lone is not None:
             self._lone.take(event.encoded(stage, code, at))
             return ()

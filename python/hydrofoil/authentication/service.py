@@ -32,6 +32,7 @@ from hydrofoil.authentication.union import Known, Tokens, grouped
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.errors import ApiError
 from hydrofoil.files import Files
+from hydrofoil.headers import AUTHORIZATION
 from hydrofoil.registry.store import Registry
 from hydrofoil.request import ADMIN, ANONYMOUS, Incoming, User
 from hydrofoil.watch.hub import Hub
@@ -126,7 +127,7 @@ class Authentication:
 
         The headers of the request lose what only this step may see.
         """
-        value = request.headers.get("Authorization", "")
+        value = request.headers.get(AUTHORIZATION, "")
         if not self.secured:
             return ADMIN if value.count(".") != 2 and not self._strict else self._open(request, value)
         failed = False

@@ -21,6 +21,7 @@ from hydrofoil.endpoints.negotiate import PLAIN, Accepted
 from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
+from hydrofoil.headers import USER_AGENT
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
@@ -209,7 +210,7 @@ class Context:
         given = self.params.get("fieldManager")
         if given:
             return given
-        agent = self.request.headers.get("User-Agent", "").partition("/")[0]
+        agent = self.request.headers.get(USER_AGENT, "").partition("/")[0]
         return "".join(c for c in agent if c.isprintable()).encode()[:128].decode(errors="ignore") or "unknown"
 
     def write(

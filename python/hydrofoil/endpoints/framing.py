@@ -10,10 +10,12 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hydrofoil.headers import HOST, TRANSFER_ENCODING
+
 if TYPE_CHECKING:
     from aiohttp.http_parser import RawRequestMessage
 
-HOST = re.compile(r"[0-9A-Za-z!$%&()*+,\-.:;=\['\]_~]*")
+HOST_TEXT = re.compile(r"[0-9A-Za-z!$%&()*+,\-.:;=\['\]_~]*")
 """The characters of a Host header (`httpguts.ValidHostHeader`)."""
 ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
@@ -28,7 +30,7 @@ def refusal(message: RawRequestMessage) -> tuple[int, str] | None:
             return 400, "400 Bad Request"
         return 505, "505 HTTP Version Not Supported: unsupported protocol version"
     headers = message.headers
-    if (coding := headers.get("Transfer-Encoding")) is not None:
+    if (coding := headers.get(TRANSFER_ENCODING)) is not None:
         if minor == 0:
             return 400, "400 Bad Request"
         if "," in coding:
@@ -36,7 +38,7 @@ def refusal(message: RawRequestMessage) -> tuple[int, str] | None:
             return 400, "400 Bad Request: unsupported transfer encoding"
         if coding.lower() != "chunked":
             return 501, "Unsupported transfer encoding"
-    host = headers.get("Host")
+    host = headers.get(HOST)
     if host is not None and not is_host(host):
         return 400, "400 Bad Request: malformed Host header"
     if "%" in message.path and ESCAPE.search(message.path.partition("?")[0]):
@@ -47,7 +49,7 @@ def refusal(message: RawRequestMessage) -> tuple[int, str] | None:
 @lru_cache(maxsize=64)
 def is_host(text: str) -> bool:
     """Report whether a Host header is valid; clients use few."""
-    return HOST.fullmatch(text) is not None
+    return HOST_TEXT.fullmatch(text) is not None
 
 
 def origin_form(target: str) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from multidict import CIMultiDict, CIMultiDictProxy, istr
+from multidict import CIMultiDict, CIMultiDictProxy
 
-HOST, ORIGIN, SITE = istr("Host"), istr("Origin"), istr("Sec-Fetch-Site")
+from hydrofoil.headers import HOST, ORIGIN, SITE
+
 LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 FORBIDDEN = "403 Forbidden: this address answers programs of this machine only"
 

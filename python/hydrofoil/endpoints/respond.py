@@ -17,6 +17,7 @@ from hydrofoil.endpoints.negotiate import PLAIN, PROTOBUF, Accepted, negotiate
 from hydrofoil.endpoints.params import parse
 from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError, bad_request, internal
+from hydrofoil.headers import ACCEPT, ACCEPT_ENCODING, USER_AGENT
 from hydrofoil.pool import LARGE, run
 
 LOG = logging.getLogger("hydrofoil")
@@ -56,7 +57,7 @@ def read_by_people(context: Context, given: str | None, accepted: Accepted) -> b
     """Report whether to indent: `given` is the parameter `pretty`; curl, Wget and browsers get indented text."""
     if given is not None:
         return given in ("true", "1")
-    return accepted.pretty or context.request.headers.get("User-Agent", "").startswith(("curl", "Wget", "Mozilla/5.0"))
+    return accepted.pretty or context.request.headers.get(USER_AGENT, "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def pretty(context: Context) -> bool:
@@ -66,7 +67,7 @@ def pretty(context: Context) -> bool:
 
 def wants_gzip(context: Context) -> bool:
     """Report whether the client accepts gzip, as upstream reads the header: the bare token."""
-    value = context.request.headers.get("Accept-Encoding")
+    value = context.request.headers.get(ACCEPT_ENCODING)
     if value is None or "gzip" not in [t.strip() for t in value.split(",")]:
         return False
     return context.parts.compresses or context.info.path.startswith("/openapi/")
@@ -190,7 +191,7 @@ def refused(context: Context, error: ApiError) -> Answer:
     if context.warnings:
         # Warnings added before the failure.
         head += warning_lines(context.warnings)
-    accept = context.request.headers.get("Accept", "")
+    accept = context.request.headers.get(ACCEPT, "")
     accepted = accepted_or_none(accept, cbor=context.parts.cbor and not error.foundation)
     if accepted is None:
         accepted, body = PLAIN, engine.pretty(body) + b"\n"

@@ -23,6 +23,7 @@ from hydrofoil.endpoints.handlers.watch import watch
 from hydrofoil.endpoints.negotiate import negotiate, patch_kind
 from hydrofoil.endpoints.subresources.handler import handler as subresource_handler
 from hydrofoil.errors import ApiError
+from hydrofoil.headers import ACCEPT, CONTENT_TYPE
 from hydrofoil.registry.fresh import as_api_errors
 from hydrofoil.request import Incoming, RequestInfo
 from hydrofoil.watch.follow import Followed
@@ -102,13 +103,13 @@ class Route:
         verb, handler = choose(request.method, context, resource)
         if verb == "patch" and info.subresource != "proxy":
             # The kind of a patch is checked before its Accept header.
-            content_type = request.headers.get("Content-Type", "")
+            content_type = request.headers.get(CONTENT_TYPE, "")
             context.patch = patch_kind(content_type, custom=resource.custom, cbor=context.parts.cbor)
         warning = respond.warning_lines([resource.deprecation]) if resource.deprecation else b""
         context.common += warning
         try:
             context.accepted = negotiate(
-                request.headers.get("Accept", ""),
+                request.headers.get(ACCEPT, ""),
                 watchable=verb in ("list", "watch"),
                 # The scale of a custom resource is a built-in kind.
                 custom=resource.custom and info.subresource != "scale",

@@ -17,8 +17,8 @@ from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Feed, Piece
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
-from hydrofoil.endpoints.turn import Turns
 from hydrofoil.errors import FAULTS, timed_out
+from hydrofoil.headers import CONNECTION
 
 LOG = logging.getLogger("hydrofoil")
 RESET = struct.pack("ii", 1, 0)
@@ -47,7 +47,7 @@ class _Date:
 
 def closes(request: web.BaseRequest) -> bool:
     """Report whether the connection ends with this answer: as requested, or by default in HTTP/1.0."""
-    word = request.headers.get("Connection", "").lower()
+    word = request.headers.get(CONNECTION, "").lower()
     return word == "close" or (request.version < (1, 1) and word != "keep-alive")
 
 
@@ -105,7 +105,6 @@ class Wire:
         self._open = 0
         self._idle = asyncio.Event()
         self._idle.set()
-        self._turns = Turns()
 
     async def idle(self) -> None:
         """Wait until no request is open."""
@@ -121,8 +120,6 @@ class Wire:
         status = 500
         try:
             try:
-                if self._turns.full:
-                    await self._turns.wait()
                 answer = await self._handler(context)
             except ConnectionError as e:
                 if request.transport is None or request.transport.is_closing():

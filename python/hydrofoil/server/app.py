@@ -28,9 +28,11 @@ from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Context, Filter, Handler, Parts
+from hydrofoil.endpoints.crowd import Crowd
 from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.log import LEVEL, log
+from hydrofoil.endpoints.filters.spread import spread
 from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
 from hydrofoil.fairness.metrics import FlowMetrics
@@ -226,9 +228,10 @@ class App:
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""
+        crowd = Crowd()
         if self.fairness is None:
-            return self.inflight.filter
-        return fairness(self.fairness, self.metrics.dropped)
+            return spread(crowd, self.inflight.filter)
+        return fairness(self.fairness, self.metrics.dropped, crowd)
 
     def _fairness(self) -> Fairness | None:
         """Return priority and fairness, if it is on. Raise ValueError with one line."""

@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.negotiate import PATCHES
+from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.server import deprecated
 from hydrofoil.server.login_metrics import Logins
 from hydrofoil.server.request_metrics import Requests
@@ -82,7 +83,7 @@ def _where(verb: str, resource: Resource, info: RequestInfo) -> tuple[str, ...]:
 
 
 def _labels(context: Context, verb: str, resource: Resource) -> tuple[str, ...]:
-    applies = verb == "patch" and PATCHES.get(context.request.headers.get("Content-Type", "")) == "apply"
+    applies = verb == "patch" and PATCHES.get(context.request.headers.get(CONTENT_TYPE, "")) == "apply"
     return resource_labels(verb, applies, context.params.get("dryRun", ""), resource, context.info)
 
 

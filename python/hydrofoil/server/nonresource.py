@@ -25,6 +25,7 @@ from hydrofoil.endpoints.negotiate import ACCEPTED, JSON, negotiate, negotiate_j
 from hydrofoil.endpoints.params import parse
 from hydrofoil.endpoints.route import missing
 from hydrofoil.errors import method_not_allowed, no_such_resource, not_acceptable
+from hydrofoil.headers import ACCEPT
 from hydrofoil.openapi.definitions import Remote
 from hydrofoil.openapi.documents import Documents as OpenApi
 from hydrofoil.registry.store import Registry
@@ -104,7 +105,7 @@ class NonResource:
                 return respond.answer(context, 200, b"metrics reset\n", TEXT)
             return respond.answer(context, 200, await self._expositions[trimmed](), METRICS)
         if trimmed == "/version":
-            negotiate_json(context.request.headers.get("Accept", ""))
+            negotiate_json(context.request.headers.get(ACCEPT, ""))
             body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
             return respond.answer(context, 200, body, JSON)
         if trimmed.startswith("/openapi"):
@@ -157,7 +158,7 @@ class NonResource:
         return orjson.dumps({"paths": sorted(paths)}, option=orjson.OPT_INDENT_2)
 
     async def _discover(self, context: Context, path: str) -> Answer:
-        method, accept = context.request.method, context.request.headers.get("Accept", "")
+        method, accept = context.request.method, context.request.headers.get(ACCEPT, "")
         body = self._discovery.core(self.address) if path == "/api" else self._discovery.document(path)
         if body is None:
             segments = path.split("/")

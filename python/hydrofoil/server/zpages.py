@@ -14,6 +14,7 @@ from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.errors import ApiError
+from hydrofoil.headers import ACCEPT
 from hydrofoil.options import Flag, flags
 
 GROUP = "config.k8s.io"
@@ -102,7 +103,7 @@ class Pages:
         return self._page(context, "Statusz", members)
 
     def _page(self, context: Context, kind: str, members: dict[str, Any]) -> Answer:
-        form = negotiated(context.request.headers.get("Accept", ""), kind)
+        form = negotiated(context.request.headers.get(ACCEPT, ""), kind)
         if not form:
             return respond.answer(context, 200, text_of(kind, members).encode(), TEXT)
         media, version = form

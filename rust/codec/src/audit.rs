@@ -32,64 +32,102 @@ pub struct Reference<'a> {
     pub subresource: &'a str,
 }
 
-/// The event of one stage of a request. Members of type `&[u8]` are JSON.
+/// The members that the events of a request share. Those of type `&[u8]` are JSON.
 #[derive(Clone, Copy, Debug)]
-pub struct Event<'a> {
-    /// The number of the level; events of level 0 have no line.
+pub struct Request<'a> {
+    /// The number of the level; requests of level 0 have no events.
     pub level: u8,
     /// The id of the request.
     pub id: &'a str,
-    /// The stage.
-    pub stage: &'a str,
     /// The path and query of the request.
     pub uri: &'a str,
     /// The verb.
     pub verb: &'a str,
     /// The user.
     pub user: &'a [u8],
-    /// Members about the user that the request acts as, each followed by a comma.
-    pub acts: &'a [u8],
     /// The user agent; empty if there is none.
     pub agent: &'a str,
     /// The object of the request, if it is for a resource.
     pub object: Option<Reference<'a>>,
-    /// Members about the answer and the objects, each followed by a comma.
-    pub answer: &'a [u8],
     /// The time of the arrival of the request.
     pub received: Timestamp,
+}
+
+/// The members of one stage. Those of type `&[u8]` are JSON.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stage<'a> {
+    /// The name of the stage.
+    pub name: &'a str,
     /// The time of the stage.
     pub at: Timestamp,
+    /// Members about the user that the request acts as, each followed by a comma.
+    pub acts: &'a [u8],
+    /// The object as its body names it, in place of that of the request.
+    pub object: Option<Reference<'a>>,
+    /// Members about the answer and the objects, each followed by a comma.
+    pub answer: &'a [u8],
     /// The annotations, with a comma before them; empty if there are none.
     pub notes: &'a [u8],
 }
 
-impl Event<'_> {
-    /// Return the event in one line, without its end. `addresses` are those that the request came by.
-    pub fn line<'a>(&self, addresses: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
-        let mut out = Vec::with_capacity(768_usize.saturating_add(self.answer.len()));
-        let level = LEVELS.get(usize::from(self.level)).copied().unwrap_or_default();
+/// The events of one request: what they share is encoded once.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The members before the stage; then those up to the user, the sources, the object, and the time of the arrival.
+    shared: Vec<u8>,
+    /// The ends of the first four parts.
+    ends: [usize; 4],
+}
+
+impl Record {
+    /// Encode what the events of a request share. `addresses` are those that it came by.
+    pub fn new<'a>(request: &Request<'_>, addresses: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut out = Vec::with_capacity(768);
+        let level = LEVELS.get(usize::from(request.level)).copied().unwrap_or_default();
         put(&mut out, &[br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":""#, level.as_bytes()]);
-        member(&mut out, br#"","auditID":"#, self.id);
-        member(&mut out, br#","stage":"#, self.stage);
-        member(&mut out, br#","requestURI":"#, self.uri);
-        member(&mut out, br#","verb":"#, self.verb);
-        put(&mut out, &[br#","user":"#, self.user, b",", self.acts]);
+        member(&mut out, br#"","auditID":"#, request.id);
+        out.extend_from_slice(br#","stage":"#);
+        let stage = out.len();
+        member(&mut out, br#","requestURI":"#, request.uri);
+        member(&mut out, br#","verb":"#, request.verb);
+        put(&mut out, &[br#","user":"#, request.user, b","]);
+        let user = out.len();
         for (number, address) in addresses.into_iter().enumerate() {
             member(&mut out, if number == 0 { br#""sourceIPs":["# } else { b"," }, address);
         }
-        if out.last() == Some(&b'"') {
+        if out.len() > user {
             out.extend_from_slice(b"],");
         }
-        if !self.agent.is_empty() {
-            member(&mut out, br#""userAgent":"#, self.agent);
+        if !request.agent.is_empty() {
+            member(&mut out, br#""userAgent":"#, request.agent);
             out.push(b',');
         }
-        if let Some(object) = &self.object {
+        let sources = out.len();
+        if let Some(object) = &request.object {
             object.write(&mut out);
         }
-        let (received, at) = (self.received.rfc3339_micro(), self.at.rfc3339_micro());
-        put(&mut out, &[self.answer, br#""requestReceivedTimestamp":""#, received.as_bytes()]);
-        put(&mut out, &[br#"","stageTimestamp":""#, at.as_bytes(), b"\"", self.notes, b"}"]);
+        let object = out.len();
+        let received = request.received.rfc3339_micro();
+        put(&mut out, &[br#""requestReceivedTimestamp":""#, received.as_bytes(), br#"","stageTimestamp":""#]);
+        Self { shared: out, ends: [stage, user, sources, object] }
+    }
+
+    /// Return the event of a stage in one line, without its end.
+    #[must_use]
+    pub fn line(&self, stage: &Stage<'_>) -> Vec<u8> {
+        let [head, user, sources, object] = self.ends;
+        let part = |from: usize, to: usize| self.shared.get(from..to).unwrap_or_default();
+        let size = self.shared.len() + stage.acts.len() + stage.answer.len() + stage.notes.len();
+        let mut out = Vec::with_capacity(size.saturating_add(128));
+        out.extend_from_slice(part(0, head));
+        write_string(&mut out, stage.name);
+        put(&mut out, &[part(head, user), stage.acts, part(user, sources)]);
+        match &stage.object {
+            Some(given) => given.write(&mut out),
+            None => out.extend_from_slice(part(sources, object)),
+        }
+        let at = stage.at.rfc3339_micro();
+        put(&mut out, &[stage.answer, part(object, self.shared.len()), at.as_bytes(), b"\"", stage.notes, b"}"]);
         if out.is_ascii() { out } else { one_line(&out) }
     }
 }
@@ -151,29 +189,29 @@ fn one_line(line: &[u8]) -> Vec<u8> {
 mod tests {
     use hydrofoil_types::Timestamp;
 
-    use super::{Event, Reference};
+    use super::{Record, Reference, Request, Stage};
 
-    fn event() -> Event<'static> {
-        let at = |text| Timestamp::parse(text).expect("a time");
-        Event {
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).expect("a time")
+    }
+
+    fn request() -> Request<'static> {
+        Request {
             level: 1,
             id: "a",
-            stage: "RequestReceived",
             uri: "/x?a=1&b=2",
             verb: "get",
             user: b"{}",
-            acts: b"",
             agent: "",
             object: None,
-            answer: b"",
             received: at("2026-01-02T03:04:05.000006Z"),
-            at: at("2026-01-02T03:04:05.000007Z"),
-            notes: b"",
         }
     }
 
-    fn text(event: &Event<'_>, addresses: &[&str]) -> String {
-        String::from_utf8(event.line(addresses.iter().copied())).expect("it is text")
+    fn text(request: &Request<'_>, addresses: &[&str], stage: &Stage<'_>) -> String {
+        let at = at("2026-01-02T03:04:05.000007Z");
+        let made = Record::new(request, addresses.iter().copied()).line(&Stage { at, ..*stage });
+        String::from_utf8(made).expect("it is text")
     }
 
     #[test]
@@ -184,33 +222,43 @@ mod tests {
             r#""requestReceivedTimestamp":"2026-01-02T03:04:05.000006Z","#,
             r#""stageTimestamp":"2026-01-02T03:04:05.000007Z"}"#,
         );
-        assert_eq!(text(&event(), &[]), expected);
+        assert_eq!(text(&request(), &[], &Stage { name: "RequestReceived", ..Stage::default() }), expected);
     }
 
     #[test]
     fn all_members_have_their_places() {
         let object = Reference { resource: "pods", name: "p", version: "v1", ..Reference::default() };
-        let full = Event {
+        let full = Stage {
+            name: "ResponseComplete",
             acts: br#""impersonatedUser":{},"#,
-            agent: "x",
-            object: Some(object),
             answer: br#""responseStatus":{"code":200},"#,
             notes: br#","annotations":{}"#,
-            ..event()
+            ..Stage::default()
         };
-        let expected = concat!(
-            r#""user":{},"impersonatedUser":{},"sourceIPs":["192.0.2.1","::1"],"userAgent":"x","#,
-            r#""objectRef":{"resource":"pods","name":"p","apiVersion":"v1"},"responseStatus":{"code":200},"#,
-            r#""requestReceivedTimestamp":"2026-01-02T03:04:05.000006Z","#,
-            r#""stageTimestamp":"2026-01-02T03:04:05.000007Z","annotations":{}}"#,
-        );
-        assert!(text(&full, &["192.0.2.1", "::1"]).ends_with(expected));
+        let sent = Request { agent: "x", object: Some(object), ..request() };
+        let expected = |object: &str| {
+            [
+                r#""stage":"ResponseComplete","requestURI":"/x?a=1\u0026b=2","verb":"get","#,
+                r#""user":{},"impersonatedUser":{},"sourceIPs":["192.0.2.1","::1"],"userAgent":"x","objectRef":"#,
+                object,
+                r#","responseStatus":{"code":200},"requestReceivedTimestamp":"2026-01-02T03:04:05.000006Z","#,
+                r#""stageTimestamp":"2026-01-02T03:04:05.000007Z","annotations":{}}"#,
+            ]
+            .concat()
+        };
+        let addresses = ["192.0.2.1", "::1"];
+        let shown = r#"{"resource":"pods","name":"p","apiVersion":"v1"}"#;
+        assert!(text(&sent, &addresses, &full).ends_with(&expected(shown)));
+        let named = Stage { object: Some(Reference { name: "q", uid: "1", ..object }), ..full };
+        let shown = r#"{"resource":"pods","name":"q","uid":"1","apiVersion":"v1"}"#;
+        assert!(text(&sent, &addresses, &named).ends_with(&expected(shown)));
     }
 
     #[test]
     fn line_breaks_of_other_alphabets_are_escaped() {
         let user = "{\"username\":\"a\u{85}b\u{2028}c\u{2029}d\u{e9}\"}";
-        let made = text(&Event { user: user.as_bytes(), agent: "\u{85}\u{2028}\n", ..event() }, &[]);
+        let sent = Request { user: user.as_bytes(), agent: "\u{85}\u{2028}\n", ..request() };
+        let made = text(&sent, &[], &Stage::default());
         assert!(made.contains("\"a\\u0085b\\u2028c\\u2029d\u{e9}\""));
         assert!(made.contains(r#""userAgent":"\u0085\u2028\n""#));
     }

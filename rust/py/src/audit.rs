@@ -1,6 +1,6 @@
 //! Audit events as JSON.
 
-use hydrofoil_codec::audit::{Event, Reference};
+use hydrofoil_codec::audit::{Record, Reference, Request, Stage};
 use hydrofoil_types::Timestamp;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -12,31 +12,50 @@ const SECOND: i64 = 1_000_000_000;
 /// Resource, namespace, name, group, version and subresource of an object, then the uid and version in a body.
 type Object<'a> = (&'a str, &'a str, &'a str, &'a str, &'a str, &'a str, &'a str, &'a str);
 
-#[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "each is a member of an event, and a call is cheaper than an object")]
-pub(crate) fn audit_event<'py>(
-    py: Python<'py>,
-    level: u8,
-    id: &str,
-    stage: &str,
-    uri: &str,
-    verb: &str,
-    user: &[u8],
-    acts: &[u8],
-    addresses: Vec<PyBackedStr>,
-    agent: &str,
-    object: Option<Object<'_>>,
-    answer: &[u8],
-    received: i64,
-    at: i64,
-    notes: &[u8],
-) -> Bound<'py, PyBytes> {
-    let object = object.map(|(resource, namespace, name, group, version, subresource, uid, resource_version)| {
-        Reference { resource, namespace, name, uid, group, version, resource_version, subresource }
-    });
-    let (received, at) = (moment(received), moment(at));
-    let event = Event { level, id, stage, uri, verb, user, acts, agent, object, answer, received, at, notes };
-    PyBytes::new(py, &event.line(addresses.iter().map(|address| &**address)))
+/// The events of one request.
+#[pyclass(frozen)]
+pub(crate) struct AuditRecord(Record);
+
+#[pymethods]
+impl AuditRecord {
+    #[new]
+    #[allow(clippy::too_many_arguments, reason = "each is a member of an event, and a call is cheaper than an object")]
+    fn new(
+        level: u8,
+        id: &str,
+        uri: &str,
+        verb: &str,
+        user: &[u8],
+        addresses: Vec<PyBackedStr>,
+        agent: &str,
+        object: Option<Object<'_>>,
+        received: i64,
+    ) -> Self {
+        let object = object.map(reference);
+        let request = Request { level, id, uri, verb, user, agent, object, received: moment(received) };
+        Self(Record::new(&request, addresses.iter().map(|address| &**address)))
+    }
+
+    #[pyo3(signature = (name, at, acts, answer, notes, object=None))]
+    #[allow(clippy::too_many_arguments, reason = "the same")]
+    fn line<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        at: i64,
+        acts: &[u8],
+        answer: &[u8],
+        notes: &[u8],
+        object: Option<Object<'_>>,
+    ) -> Bound<'py, PyBytes> {
+        let stage = Stage { name, at: moment(at), acts, object: object.map(reference), answer, notes };
+        PyBytes::new(py, &self.0.line(&stage))
+    }
+}
+
+fn reference<'a>(object: Object<'a>) -> Reference<'a> {
+    let (resource, namespace, name, group, version, subresource, uid, resource_version) = object;
+    Reference { resource, namespace, name, uid, group, version, resource_version, subresource }
 }
 
 /// Return a moment of nanoseconds since 1970.

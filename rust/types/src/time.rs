@@ -7,7 +7,7 @@
 use crate::calendar::{civil, days, days_in};
 
 /// A moment: seconds since 1970 and nanoseconds within the second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp {
     /// Seconds since 1970-01-01T00:00:00Z.
     pub seconds: i64,

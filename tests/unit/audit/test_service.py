@@ -94,7 +94,7 @@ def test_users_are_encoded_once_and_their_number_is_bounded() -> None:
     made, _ = audit(Chosen(1))
     users = [User(f"u{n}") for n in range(MOST_USERS + 1)]
     for user in users:
-        assert made._user(user) is made._user(user)
+        assert begun(made, user=user).shown is begun(made, user=user).shown
     assert len(made._users) == 1
 
 

@@ -73,9 +73,10 @@ def finish(auditing: Audit, event: AuditEvent, lasting: bool, outcome: Outcome) 
         event.status, code = CLOSED_EARLY, 200
         if lasting:
             auditing.emit(event, STARTED, code)
-    if not lasting and (took := auditing.took(event)) > SLOW:
+    at = auditing.now()
+    if not lasting and (took := at - event.received) > SLOW:
         event.annotate("apiserver.latency.k8s.io/total", f"{took / 1e9:.6f}s")
-    auditing.emit(event, PANIC if event.fault else COMPLETE, code)
+    auditing.emit(event, PANIC if event.fault else COMPLETE, code, at)
 
 
 async def _waiting(

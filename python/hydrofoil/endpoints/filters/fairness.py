@@ -8,7 +8,9 @@ from hydrofoil.answer import NOSNIFF, TEXT, Answer
 from hydrofoil.clock import stopwatch
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.endpoints.crowd import Crowd
 from hydrofoil.endpoints.filters.in_flight import REFUSAL
+from hydrofoil.endpoints.filters.spread import later
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.queues import Ticket
 from hydrofoil.fairness.service import Fairness
@@ -17,8 +19,11 @@ LONGEST_WAIT = 60.0
 """The seconds that any request may wait in its queue."""
 
 
-def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
-    """Answer 429 where a level has no seats and its queues are full; `dropped` is called with the request."""
+def fairness(fair: Fairness, dropped: Callable[[Context], None], crowd: Crowd) -> Filter:
+    """Answer 429 where a level has no seats and its queues are full; `dropped` is called with the request.
+
+    Requests without a limit have turns of the loop as they arrive; those of levels with queues wait in these instead.
+    """
 
     def limit(context: Context, inner: Handler) -> Awaitable[Answer]:
         info = context.info
@@ -31,7 +36,7 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
         if queues.exempt:
             queues.enter(context, flow)
             context.at_end(lambda _: queues.leave(context))
-            return inner(context)
+            return later(crowd, context, inner) if crowd.full else inner(context)
         busy = bool(queues.queues) and (queues.waiting > 0 or fair.turns.busy())
         ticket = queues.start(flow, fair.work(level, flow, info), busy=busy)
         if ticket is None:

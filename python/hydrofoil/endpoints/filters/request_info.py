@@ -8,6 +8,7 @@ from collections.abc import Awaitable
 from hydrofoil.answer import Answer
 from hydrofoil.clock import Chance
 from hydrofoil.endpoints.context import Context, Filter, Handler
+from hydrofoil.headers import AUDIT_ID
 from hydrofoil.request import parse
 
 CACHE_CONTROL = b"Cache-Control: no-cache, private\r\n"
@@ -20,7 +21,7 @@ def request_info(chance: Chance) -> Filter:
 
     def report(context: Context, inner: Handler) -> Awaitable[Answer]:
         request = context.request
-        audit = request.headers.get("Audit-ID")
+        audit = request.headers.get(AUDIT_ID)
         if audit is None or not audit.isprintable() or len(audit) > 64:
             audit = f"{prefix}{next(numbers) & 0xFFFFFFFFFFFF:012x}"
         context.audit_id = audit

@@ -11,6 +11,7 @@ from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.engine import Draft, ResourceType
+from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.pool import LARGE, run
 
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
@@ -36,7 +37,7 @@ def decode(
 ) -> Draft:
     """Decode a body as an object of a type; `also` is an older version of the same form. Raise ApiError 400 and 415."""
     if media is None:
-        media = body_media(context.request.headers.get("Content-Type", ""), cbor=context.parts.cbor)
+        media = body_media(context.request.headers.get(CONTENT_TYPE, ""), cbor=context.parts.cbor)
     if data.strip() == b"null":
         data = b"{}"
     version = native.api_version.rpartition("/")[2]
@@ -134,7 +135,7 @@ def check_namespace(context: Context, draft: Draft) -> None:
 async def read(context: Context, native: ResourceType, kind: str, *, also: str = "") -> tuple[Draft, WriteOptions]:
     """Return the body of a create or update, and its options, by their kind; `also` as in `decode`."""
     custom = context.resource.custom and native is context.resource.native
-    content_type = context.request.headers.get("Content-Type", "")
+    content_type = context.request.headers.get(CONTENT_TYPE, "")
     media = body_media(content_type, custom=custom, cbor=context.parts.cbor) if kind == "CreateOptions" else ""
     data = await context.body()
     options = write_options(context.params, kind)

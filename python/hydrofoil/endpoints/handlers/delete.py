@@ -17,6 +17,7 @@ from hydrofoil.endpoints.handlers import body, feature_gates
 from hydrofoil.endpoints.handlers.list import head, open_list, read_options
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
+from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.objects import BATCH
 
@@ -72,7 +73,7 @@ async def delete_options(context: Context) -> DeleteOptions:
 
 
 def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[str]:
-    media = body_media(context.request.headers.get("Content-Type", ""), cbor=context.parts.cbor)
+    media = body_media(context.request.headers.get(CONTENT_TYPE, ""), cbor=context.parts.cbor)
     if data.strip() == b"null":
         data = b"{}"
     native = context.registry.catalog.kind("meta.k8s.io", "v1", "DeleteOptions", OPTIONS_TYPE)

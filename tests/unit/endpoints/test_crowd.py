@@ -8,28 +8,28 @@ from collections import Counter
 import pytest
 
 from hydrofoil.clock import TURN_SECONDS
-from hydrofoil.endpoints import turn
-from hydrofoil.endpoints.turn import Turns
+from hydrofoil.endpoints import crowd as module
+from hydrofoil.endpoints.crowd import Crowd
 
 COST = 0.0005
 """The seconds that each request takes."""
 
 
-class Crowd:
+class Requests:
     """Requests that begin together; the clock moves only while one works."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
         self.turn = 0
-        self.turns = Turns()
+        self.crowd = Crowd()
         self.order: list[int] = []
         self.begun: Counter[int] = Counter()
         """How many began in each turn of the loop."""
-        monkeypatch.setattr(turn, "stopwatch", lambda: self.now)
+        monkeypatch.setattr(module, "stopwatch", lambda: self.now)
 
     async def request(self, number: int) -> None:
-        if self.turns.full:
-            await self.turns.wait()
+        if self.crowd.full:
+            await self.crowd.wait()
         self.order.append(number)
         self.begun[self.turn] += 1
         self.now += COST
@@ -46,11 +46,11 @@ class Crowd:
 
 
 @pytest.fixture
-def crowd(monkeypatch: pytest.MonkeyPatch) -> Crowd:
-    return Crowd(monkeypatch)
+def crowd(monkeypatch: pytest.MonkeyPatch) -> Requests:
+    return Requests(monkeypatch)
 
 
-async def test_a_crowd_is_spread(crowd: Crowd) -> None:
+async def test_a_crowd_is_spread(crowd: Requests) -> None:
     await crowd.run(200)
     assert crowd.order == list(range(200))
     assert max(crowd.begun.values()) * COST <= 4 * TURN_SECONDS
@@ -58,14 +58,14 @@ async def test_a_crowd_is_spread(crowd: Crowd) -> None:
     assert 200 / len(crowd.begun) * COST >= TURN_SECONDS / 2
 
 
-async def test_a_few_do_not_wait(crowd: Crowd) -> None:
+async def test_a_few_do_not_wait(crowd: Requests) -> None:
     for _ in range(50):
         await crowd.run(3)
         assert list(crowd.begun.values()) == [3]
         crowd.begun.clear()
 
 
-async def test_those_that_leave_are_passed_over(crowd: Crowd) -> None:
+async def test_those_that_leave_are_passed_over(crowd: Requests) -> None:
     tasks = [asyncio.create_task(crowd.request(number)) for number in range(60)]
     await asyncio.sleep(0)
     for task in tasks[20:40]:

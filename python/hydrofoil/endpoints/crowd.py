@@ -1,4 +1,4 @@
-"""Requests that arrive together, over several turns of the event loop."""
+"""Requests that arrive together and that no priority level holds back, over several turns of the event loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST = 8
 """How many waiting requests begin in a turn before it is known how long they take."""
 
 
-class Turns:
+class Crowd:
     """Let requests begin in the order of their arrival, about `TURN_SECONDS` of them in each turn.
 
     A crowd of clients would otherwise be one long turn, in which no timer, watch or health check has its own. The clock

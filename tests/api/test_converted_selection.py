@@ -100,7 +100,7 @@ async def test_a_watch_tells_who_enters_and_who_leaves(
     async with client.get(f"{NEW}?watch=1&timeoutSeconds=10&fieldSelector=spec.port%3D1") as stream:
 
         async def next_event() -> tuple[str, str, str]:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(30):
                 event = orjson.loads(await stream.content.readline())
             shown = event["object"]
             return event["type"], shown["metadata"]["name"], shown["spec"]["host"] + shown["spec"]["port"]

@@ -52,7 +52,7 @@ async def call(api: aiohttp.ClientSession, method: str, path: str, body: Any = N
 
 async def until(look: Callable[[], Awaitable[bool]]) -> None:
     """Wait for a state."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not await look():
             await asyncio.sleep(0)
 
@@ -138,7 +138,7 @@ async def test_a_watch_ends_when_its_definition_changes(api: aiohttp.ClientSessi
         _, old = await call(api, "GET", f"{CRDS}/things.e.com")
         two["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         assert (await call(api, "PUT", f"{CRDS}/things.e.com", two))[0] == 200
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             assert await stream.content.readline() == b""
     assert (await call(api, "GET", THINGS.replace("v1", "v2") + "/a"))[1]["apiVersion"] == "e.com/v2"
 

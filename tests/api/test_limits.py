@@ -59,7 +59,7 @@ async def sent() -> AsyncIterator[Sender]:
 
 async def becomes(state: Callable[[], bool]) -> None:
     """Wait for a state."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not state():
             await asyncio.sleep(0.005)
 

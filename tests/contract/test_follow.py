@@ -148,7 +148,7 @@ async def test_who_waits_for_a_change_is_called_after_it_was_taken_in(maps: Coll
     await maps.create(draft("a"))
     await maps.create(draft("b"))
     while not known or known[-1] != {"a", "b"}:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await called.wait()
         called.clear()
 
@@ -160,7 +160,7 @@ async def test_who_waits_for_a_change_is_called_also_when_somebody_read_it_first
     followed.on_change(reported.set)
     await maps.create(draft("a"))
     assert followed.state.names == {"a"}
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await reported.wait()
 
 
@@ -240,7 +240,7 @@ async def test_a_key_is_worked_on_once_at_a_time() -> None:
     second = asyncio.ensure_future(queue.done(("a",)))
     await asyncio.sleep(0)
     gate.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await asyncio.gather(first, second, other)
     assert worst == 1
     await queue.close()
@@ -264,7 +264,7 @@ async def test_who_asks_while_it_runs_waits_for_the_next_turn() -> None:
     second = asyncio.ensure_future(queue.done(("a",)))
     await asyncio.sleep(0)
     gate.set()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await asyncio.gather(first, second)
     assert seen == [1, 2]
     await queue.close()
@@ -275,7 +275,7 @@ async def test_a_key_that_is_put_when_the_last_was_done_is_worked_on() -> None:
         return True
 
     queue = Queue("a test", work, Clock())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         for turns in range(8):
             await queue.done(("a",))
             for _ in range(turns):
@@ -293,7 +293,7 @@ async def test_what_is_not_done_is_worked_on_again() -> None:
 
     queue = Queue("a test", work, clock)
     queue.put(("a",))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while answers:
             await asyncio.sleep(0)
     assert clock.asked == [1.0]
@@ -314,7 +314,7 @@ async def test_a_fault_is_told_to_who_waits_and_the_key_stays() -> None:
     queue = Queue("a test", work, clock)
     with pytest.raises(RuntimeError, match="once"):
         await queue.done(("a",))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await done.wait()
     await queue.close()
 
@@ -329,7 +329,7 @@ async def test_work_that_brings_about_more_does_not_wait_for_it() -> None:
         return True
 
     queue = Queue("a test", work, Clock())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await queue.done(("a",))
         await queue.done(("b",))
     assert seen[:2] == [("a",), ("b",)]
@@ -368,7 +368,7 @@ async def test_what_a_worker_left_because_of_a_fault_is_another_ones(monkeypatch
     monkeypatch.setattr(Pace, "rest", rest)
     queue = Queue("a test", work, Clock())
     queue.put(("a",))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await queue.done(("b",))
     assert seen == [("a",), ("b",)]
     assert not faults

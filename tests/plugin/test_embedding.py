@@ -212,6 +212,7 @@ def kept() -> set[tuple[str, str]]:
     return found
 
 
+@pytest.mark.timeout(300)  # in debug mode on a busy machine
 async def test_a_hundred_servers_live_side_by_side_and_leave_nothing() -> None:
     async with Server():
         pass

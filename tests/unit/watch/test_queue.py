@@ -56,7 +56,7 @@ async def test_work_waits_for_no_key_of_its_own_queue_in_whatever_way_it_asks() 
         return True
 
     queue = Queue("work", work, Clock())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await queue.done(("a",))
         await queue.done(("c",))
     assert set(seen) == {"a", "b", "c"}

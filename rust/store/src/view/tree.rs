@@ -166,6 +166,8 @@ impl Tree {
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) if Arc::ptr_eq(a, b) => continue,
+                // Versions of one object share its key.
+                (Some(a), Some(b)) if Arc::ptr_eq(a.key(), b.key()) => Ordering::Equal,
                 (Some(a), Some(b)) => a.key().cmp(b.key()),
             };
             let (one, two) = (usize::from(order.is_le()), usize::from(order.is_ge()));

@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hydrofoil_types::SmolStr;
@@ -42,6 +42,8 @@ pub struct Version {
     fingerprint: u64,
     others: OnceLock<Others>,
     kept: Mutex<Kept>,
+    /// The number of the event that it came with, if any: 0 is as good as any other that has another version.
+    event: AtomicU64,
 }
 
 /// The count of the cached forms of a version.
@@ -95,6 +97,7 @@ impl Version {
             fingerprint: draft.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::new(Kept { bytes: 0, history }),
+            event: AtomicU64::new(0),
         };
         if let Some(given) = draft.given {
             version.keep_other(GIVEN, &splice(&given[..at], revision, &given[at..]), Box::default());
@@ -128,6 +131,7 @@ impl Version {
             fingerprint: draft.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::default(),
+            event: AtomicU64::new(0),
         }
     }
 
@@ -172,6 +176,7 @@ impl Version {
             fingerprint: self.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::new(Kept { bytes: 0, history }),
+            event: AtomicU64::new(0),
         }
     }
 
@@ -321,6 +326,16 @@ impl Version {
         }
     }
 
+    /// Return the number of the event that it came with; the event of that number may have another version.
+    pub(crate) fn event(&self) -> u64 {
+        self.event.load(Ordering::Relaxed)
+    }
+
+    /// Set the number of the event that it comes with.
+    pub(crate) fn came_with(&self, event: u64) {
+        self.event.store(event, Ordering::Relaxed);
+    }
+
     /// Return the same version with other values of field selectors.
     pub(crate) fn with_fields(&self, fields: Box<[SmolStr]>) -> Self {
         Self {
@@ -335,6 +350,7 @@ impl Version {
             fingerprint: self.fingerprint,
             others: OnceLock::new(),
             kept: Mutex::default(),
+            event: AtomicU64::new(0),
         }
     }
 

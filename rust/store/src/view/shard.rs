@@ -144,6 +144,11 @@ pub struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
+    /// Return the time that the state has been served for.
+    pub(crate) fn running(&self) -> Duration {
+        self.shared.running()
+    }
+
     /// Return the present version of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         self.state.tree.get(key)

@@ -182,6 +182,10 @@ impl Version {
 
     /// Report whether another version has the same content, except for the revision.
     pub(crate) fn same_state(&self, other: &Self) -> bool {
+        // Most differ in their lengths, which are known without their bytes.
+        if self.json.len() - digits(self.revision) != other.json.len() - digits(other.revision) {
+            return false;
+        }
         let (own, others) = (self.around(&self.json), other.around(&other.json));
         let given = match (self.given(), other.given()) {
             (None, None) => true,
@@ -220,6 +224,13 @@ impl Version {
             fields: self.fields.clone(),
             fingerprint: self.fingerprint,
         }
+    }
+
+    /// Read one byte of each cache line of the JSON up to a length, whose sum has no meaning. Who reads many versions that
+    /// are anywhere in memory waits once for several of them, if they are touched first.
+    pub(crate) fn touch(&self, most: usize) -> usize {
+        let lines = self.json.iter().take(most).step_by(64);
+        lines.map(|byte| usize::from(*byte)).sum::<usize>() + self.fields.len() + self.labels.len()
     }
 
     /// Return the key: `namespace/name`, or `name` of a cluster-scoped object.

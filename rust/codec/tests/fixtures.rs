@@ -85,3 +85,18 @@ fn bytes_are_text_or_numbers() {
         assert!(error.contains(&format!("cannot unmarshal {found} into Go")), "{error}");
     }
 }
+
+/// Go's encoder omits the value of an entry whose bytes are nil (generated `MarshalToSizedBuffer`), its decoder begins with
+/// the zero value.
+#[test]
+fn an_entry_without_a_value_has_the_zero_value() {
+    let catalog = common::served();
+    let resource = catalog.resource("", "v1", "configmaps").expect("config maps");
+    let schema = catalog.schema(&resource.type_name).expect("their type");
+    let entry = b"\x03\x0a\x01k";
+    let body = [&[0x12], &entry[..], &[0x1a], &entry[..]].concat();
+    let read = proto::decode(&schema, &proto::envelope("v1", "ConfigMap", &body)).expect("it is well-formed");
+    for member in ["data", "binaryData"] {
+        assert_eq!(read.at(&[member, "k"]).and_then(|value| value.as_str()), Some(""), "{member}");
+    }
+}

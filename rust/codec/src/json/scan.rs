@@ -17,7 +17,9 @@ pub fn member<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
                 continue;
             }
             b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.checked_sub(1)?,
+            b'}' | b']' => {
+                depth = depth.checked_sub(1).filter(|depth| *depth > 0)?;
+            }
             _ => {}
         }
         at += 1;
@@ -105,5 +107,7 @@ mod tests {
         let found = member(TEXT, br#""c""#).expect("it is there");
         assert_eq!(&found[..value_end(found).expect("it ends")], b"-1.5");
         assert_eq!(member(TEXT, br#""f""#), None);
+        let followed = br#"{"a":{}},"b":{"c":1}}"#;
+        assert_eq!(member(followed, br#""c""#), None, "its object has ended");
     }
 }

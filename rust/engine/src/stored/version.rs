@@ -29,8 +29,7 @@ pub fn same_object(one: &Version, other: &Version) -> bool {
 
 /// Return the text of the uid in the JSON of an object.
 fn uid_text(json: &[u8]) -> Option<&[u8]> {
-    let metadata = member(json, br#""metadata""#)?;
-    let uid = member(metadata.get(..value_end(metadata)?)?, br#""uid""#)?;
+    let uid = member(member(json, br#""metadata""#)?, br#""uid""#)?;
     uid.get(..value_end(uid)?)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::view::tree::Edit;
 use crate::view::{Reach, Transaction};
 use crate::{Difference, Shard, Tree, Version, View};
 
@@ -99,40 +100,77 @@ impl View {
     }
 }
 
+/// The number of differences whose versions are read ahead: they fit into the cache of a core.
+const AHEAD: usize = 32;
+
+/// Read the start of the present versions and the JSON of those to come, which are anywhere in memory.
+fn read_ahead(differences: &[(usize, Difference)]) {
+    let bytes = |version: &Option<Arc<Version>>, most| version.as_ref().map_or(0, |version| version.touch(most));
+    let both = differences.iter().map(|(_, (now, then))| bytes(now, 256).wrapping_add(bytes(then, 2048)));
+    std::hint::black_box(both.fold(0, usize::wrapping_add));
+}
+
 impl Transaction<'_> {
     fn restore(&mut self, then: &Tree, reach: &Reach, same: &impl Fn(&Version, &Version) -> bool) -> usize {
+        self.at = Some(self.running());
         let mut count = 0_usize;
-        for (now, then) in self.state.tree.differences(then) {
-            if let (Some(now), Some(then)) = (&now, &then)
-                && now.same_state(then)
-            {
-                if now.fields() != then.fields() {
-                    // The values of field selectors are those of the definition of the time.
-                    drop(self.keep(Arc::new(now.with_fields(then.fields().into()))));
-                }
-                continue;
-            }
-            count = count.saturating_add(1);
-            if let Some(now) = now
-                && !then.as_ref().is_some_and(|then| same(&now, then))
-            {
-                self.take_out(reach.take(), &now);
-            }
-            if let Some(then) = then {
-                self.put_again(reach.take(), &then);
+        let places = self.state.tree.places(then);
+        // The tree is changed at the end, all places of a leaf at a time.
+        let mut edits = Vec::with_capacity(places.len());
+        for some in places.chunks(AHEAD) {
+            read_ahead(some);
+            for (at, (now, then)) in some {
+                let comes = match (now, then) {
+                    (Some(now), Some(then)) if now.same_state(then) => {
+                        if now.fields() == then.fields() {
+                            continue;
+                        }
+                        // The values of field selectors are those of the definition of the time.
+                        Some(Arc::new(now.with_fields(then.fields().into())))
+                    }
+                    (_, then) => {
+                        count = count.saturating_add(1);
+                        self.return_to(now.as_ref(), then.as_deref(), reach, same)
+                    }
+                };
+                self.weigh(comes.as_deref().map_or(0, Version::size), now.as_deref());
+                edits.push(Edit { at: *at, goes: now.is_some(), comes });
             }
         }
+        self.state.tree.edit(edits);
         count
+    }
+
+    /// Report the events of the return from one version of a key to another. Return the version that the tree will have.
+    fn return_to(
+        &mut self,
+        now: Option<&Arc<Version>>,
+        then: Option<&Version>,
+        reach: &Reach,
+        same: &impl Fn(&Version, &Version) -> bool,
+    ) -> Option<Arc<Version>> {
+        let kept = now.filter(|now| then.is_some_and(|then| same(now, then)));
+        if let (Some(now), None) = (now, kept) {
+            self.report_gone(reach.take(), now, Some(Arc::clone(now)));
+        }
+        let comes = Arc::new(then?.again(reach.take(), self.state.ring.beside()));
+        self.report_put(Arc::clone(&comes), kept.cloned());
+        Some(comes)
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "they count objects that they made")]
 mod tests {
+    use std::collections::BTreeMap;
     use std::sync::Arc;
 
+    use proptest::prelude::*;
+
     use super::Checkpoint;
+    use crate::EventType::{self, Added, Deleted, Modified};
     use crate::view::testing::draft;
-    use crate::{Limits, Local, View};
+    use crate::{Limits, Local, Version, View};
 
     fn written(view: &View, log: &Local, shard: &str, key: &str, app: &str) -> u64 {
         let shard = view.shard(shard);
@@ -195,6 +233,87 @@ mod tests {
         written(&view, &log, "pods", "a/m", "y");
         log.restore(&view, &state, |_, _| false);
         assert_eq!(log.revision(), 104, "a deletion and a creation");
+    }
+
+    /// Return the events of a shard after a revision: kind, key, label, revision of the version before.
+    fn events(view: &View, after: u64) -> Vec<(EventType, String, String, Option<u64>)> {
+        let shard = view.shard("pods");
+        let state = shard.state.lock();
+        let events = (state.ring.after(after)..state.ring.end()).filter_map(|seq| state.ring.get(seq));
+        events
+            .zip(after..)
+            .map(|(event, before)| {
+                assert_eq!(event.revision, before + 1, "one after another");
+                assert_eq!(event.current.revision(), event.revision);
+                let (key, (_, app)) = (event.current.key().to_string(), &event.current.labels()[0]);
+                (event.kind, key, app.to_string(), event.previous.as_ref().map(|version| version.revision()))
+            })
+            .collect()
+    }
+
+    proptest! {
+        // Each has thousands of objects.
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        /// The objects are in several leaves, of which some go and others come. Labels with a mark are other objects.
+        #[test]
+        fn each_difference_is_an_event_in_the_order_of_keys(
+            before in prop::collection::btree_map(0_u16..2_000, 0_u8..3, 0..1_200),
+            changes in prop::collection::vec((0_u16..2_000, 1_u16..300, 1_u16..150, 0_u8..5), 0..6),
+        ) {
+            let (view, log) = view();
+            let key = |n: u16| format!("a/{n:05}");
+            let app = |of: u8| ["x", "y", "z", "x-new"][usize::from(of)];
+            for (n, of) in &before {
+                written(&view, &log, "pods", &key(*n), app(*of));
+            }
+            let state = view.checkpoint();
+            let mut now: BTreeMap<_, _> = before.iter().map(|(n, of)| (*n, (*of, false))).collect();
+            for (from, count, step, of) in changes {
+                for n in (from..from + count).step_by(usize::from(step)) {
+                    if of < 4 {
+                        written(&view, &log, "pods", &key(n), app(of));
+                        now.insert(n, (of, true));
+                    } else if now.remove(&n).is_some() {
+                        removed(&view, &log, "pods", &key(n));
+                    }
+                }
+            }
+            let at = log.revision();
+            let revision = |key: &str| view.shard("pods").get(key).map(|version| version.revision());
+            let mut expected = Vec::new();
+            let mut count = 0;
+            for n in 0..2_300 {
+                let (was, is, key) = (before.get(&n), now.get(&n).map(|(of, _)| of), key(n));
+                if was == is {
+                    continue;
+                }
+                count += 1;
+                let (mut previous, is_other) = (revision(&key), is == Some(&3));
+                if let Some(is) = is.filter(|_| was.is_none() || is_other) {
+                    expected.push((Deleted, key.clone(), app(*is).to_owned(), previous.take()));
+                }
+                if let Some(was) = was {
+                    let kind = if previous.is_some() { Modified } else { Added };
+                    expected.push((kind, key, app(*was).to_owned(), previous));
+                }
+            }
+            let is_same = |one: &Version, other: &Version| {
+                let is_new = |version: &Version| version.labels()[0].1.ends_with("-new");
+                is_new(one) == is_new(other)
+            };
+            prop_assert_eq!(log.restore(&view, &state, is_same), count);
+            prop_assert_eq!(events(&view, at), expected);
+            let restored = view.checkpoint();
+            prop_assert!(restored.differences(&state).is_empty());
+            let size = |state: &Checkpoint| {
+                let mut bytes = 0;
+                state.resources().for_each(|(_, tree)| tree.each(|version| bytes += version.size()));
+                (state.objects(), bytes)
+            };
+            prop_assert_eq!(view.shard("pods").size(), size(&restored));
+            prop_assert_eq!(view.shard("pods").snapshot_at(at).expect("it is kept").tree.len(), now.len());
+        }
     }
 
     #[test]

@@ -136,13 +136,14 @@ impl Ring {
                 None => self.hold(previous),
             }
         }
+        current.came_with(self.end());
         self.events.push_back(Event { revision, kind, current, previous, at: now, handed_on: false });
         self.trim(now);
     }
 
     /// Return the event that created a version, if it is still kept.
     fn made(&mut self, version: &Arc<Version>) -> Option<&mut Event> {
-        let at = self.events.partition_point(|e| e.revision < version.revision());
+        let at = usize::try_from(version.event().checked_sub(self.base)?).ok()?;
         self.events.get_mut(at).filter(|event| Arc::ptr_eq(&event.current, version))
     }
 

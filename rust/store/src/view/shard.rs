@@ -144,6 +144,11 @@ pub struct Transaction<'a> {
 }
 
 impl Transaction<'_> {
+    /// Return the time that the state has been served for.
+    pub(crate) fn running(&self) -> Duration {
+        self.shared.running()
+    }
+
     /// Return the present version of a key.
     pub fn get(&self, key: &str) -> Option<&Arc<Version>> {
         self.state.tree.get(key)
@@ -154,26 +159,17 @@ impl Transaction<'_> {
         self.put_version(Arc::new(Version::new(key, revision, draft, Some(self.state.ring.beside()))))
     }
 
-    /// Put an object of another time in place of the present one, if any, at a revision after all others of the shard.
-    pub(crate) fn put_again(&mut self, revision: u64, then: &Version) -> Arc<Version> {
-        self.put_version(Arc::new(then.again(revision, self.state.ring.beside())))
-    }
-
     fn put_version(&mut self, version: Arc<Version>) -> Arc<Version> {
-        let revision = version.revision();
         let previous = self.keep(Arc::clone(&version));
-        let kind = if previous.is_some() { EventType::Modified } else { EventType::Added };
-        self.report(revision, kind, Arc::clone(&version), previous);
+        self.report_put(Arc::clone(&version), previous);
         version
     }
 
     /// Delete a present object, at a revision after all others of the shard; return its last state at that revision.
     pub fn take_out(&mut self, revision: u64, old: &Version) -> Arc<Version> {
-        let version = Arc::new(old.at_revision(revision, Some(self.state.ring.beside())));
-        let previous = self.state.tree.remove(version.key());
+        let previous = self.state.tree.remove(old.key());
         self.weigh(0, previous.as_deref());
-        self.report(revision, EventType::Deleted, Arc::clone(&version), previous);
-        version
+        self.report_gone(revision, old, previous)
     }
 
     /// Put a version into the tree without an event.
@@ -190,11 +186,24 @@ impl Transaction<'_> {
         self.weigh(0, gone.as_deref());
     }
 
-    fn weigh(&mut self, more: usize, gone: Option<&Version>) {
+    pub(crate) fn weigh(&mut self, more: usize, gone: Option<&Version>) {
         let less = gone.map_or(0, Version::size);
         self.state.bytes = self.state.bytes + more - less;
         self.shared.bytes.fetch_add(more, Ordering::Relaxed);
         self.shared.bytes.fetch_sub(less, Ordering::Relaxed);
+    }
+
+    /// Report the event of a version that is or will be in the tree.
+    pub(crate) fn report_put(&mut self, version: Arc<Version>, previous: Option<Arc<Version>>) {
+        let kind = if previous.is_some() { EventType::Modified } else { EventType::Added };
+        self.report(version.revision(), kind, version, previous);
+    }
+
+    /// Report the event of a deletion, and return the last state at its revision.
+    pub(crate) fn report_gone(&mut self, revision: u64, old: &Version, previous: Option<Arc<Version>>) -> Arc<Version> {
+        let version = Arc::new(old.at_revision(revision, Some(self.state.ring.beside())));
+        self.report(revision, EventType::Deleted, Arc::clone(&version), previous);
+        version
     }
 
     fn report(&mut self, revision: u64, kind: EventType, version: Arc<Version>, previous: Option<Arc<Version>>) {

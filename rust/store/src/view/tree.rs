@@ -10,6 +10,10 @@ use rustc_hash::FxHashSet;
 
 use crate::{Leaf, Version};
 
+mod edit;
+
+pub(crate) use edit::Edit;
+
 const LEAF_MAX: usize = 128;
 const INNER_MAX: usize = 64;
 
@@ -100,14 +104,19 @@ impl Tree {
         if root.count == 0 {
             self.root = None;
         } else {
-            while let Some(Node::Inner(c)) = self.root.as_ref().map(|r| &r.node) {
-                if c.len() > 1 {
-                    break;
-                }
-                self.root = Some(c[0].clone());
-            }
+            self.lower();
         }
         Some(old)
+    }
+
+    /// Remove nodes with one child from the top.
+    fn lower(&mut self) {
+        while let Some(Node::Inner(c)) = self.root.as_ref().map(|r| &r.node) {
+            if c.len() > 1 {
+                break;
+            }
+            self.root = Some(c[0].clone());
+        }
     }
 
     /// Call `look` for each version, in key order.
@@ -119,21 +128,35 @@ impl Tree {
         }
     }
 
-    /// Return the versions of each key in this tree and in another, where they are not the same. Leaves that both share
-    /// are found by identity, so that the work is that of the changes between two states of one tree.
+    /// Return the versions of each key in this tree and in another, where they are not the same.
     pub(crate) fn differences(&self, other: &Self) -> Vec<Difference> {
+        self.places(other).into_iter().map(|(_, difference)| difference).collect()
+    }
+
+    /// Do the same, each with the rank of its key in this tree. Leaves that both share are found by identity, so that the
+    /// work is that of the changes between two states of one tree.
+    pub(crate) fn places(&self, other: &Self) -> Vec<(usize, Difference)> {
         let (own, others) = (self.leaves(), other.leaves());
         let identities = |leaves: &[&Arc<Leaf>]| leaves.iter().map(|l| Arc::as_ptr(l)).collect::<FxHashSet<_>>();
         let (of_own, of_others) = (identities(&own), identities(&others));
-        let mut left = own.into_iter().filter(|l| !of_others.contains(&Arc::as_ptr(l))).map(|l| l.versions());
+        let mut end = 0;
+        let own = own.into_iter().map(|leaf| {
+            end += leaf.versions().len();
+            (leaf, end)
+        });
+        let mut left = own.filter(|(l, _)| !of_others.contains(&Arc::as_ptr(l))).map(|(l, end)| (l.versions(), end));
         let mut right = others.into_iter().filter(|l| !of_own.contains(&Arc::as_ptr(l))).map(|l| l.versions());
         let (mut a, mut b): (&[Arc<Version>], &[Arc<Version>]) = (&[], &[]);
+        // The rank behind the leaf of `a`, and whether all of the leaf is still there.
+        let (mut end, mut whole) = (0, true);
         let mut found = Vec::new();
         loop {
             let same = a.iter().zip(b).take_while(|(a, b)| Arc::ptr_eq(a, b)).count();
             (a, b) = (&a[same..], &b[same..]);
+            whole &= same == 0;
             if a.is_empty() {
-                a = left.next().unwrap_or_default();
+                (a, end) = left.next().unwrap_or_default();
+                whole = true;
             }
             if b.is_empty() {
                 b = right.next().unwrap_or_default();
@@ -143,11 +166,19 @@ impl Tree {
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(a), Some(b)) if Arc::ptr_eq(a, b) => continue,
+                // Versions of one object share its key.
+                (Some(a), Some(b)) if Arc::ptr_eq(a.key(), b.key()) => Ordering::Equal,
                 (Some(a), Some(b)) => a.key().cmp(b.key()),
             };
             let (one, two) = (usize::from(order.is_le()), usize::from(order.is_ge()));
-            found.push((a[..one].first().cloned(), b[..two].first().cloned()));
+            let at = match b.first() {
+                // Shared leaves may be between it and the leaf of `a`.
+                Some(other) if order.is_gt() && whole => self.rank(other.key()),
+                _ => end - a.len(),
+            };
+            found.push((at, (a[..one].first().cloned(), b[..two].first().cloned())));
             (a, b) = (&a[one..], &b[two..]);
+            whole &= one == 0;
         }
     }
 

@@ -136,7 +136,7 @@ fn set(arena: &Arena, field: &Field, payload: Payload<'_>, map: &mut Map, depth:
                     _ => {}
                 }
             }
-            let found = found.unwrap_or_else(|| if **of == Shape::Str { Value::str("") } else { Value::Null });
+            let found = found.unwrap_or_else(|| zero(of));
             map.object_entry(&field.name).set(key, found);
         }
         shape => {
@@ -163,6 +163,17 @@ fn wrapped(arena: &Arena, item: &Shape, data: &[u8], depth: usize) -> Result<Val
         }
     }
     Ok(Value::Array(items))
+}
+
+/// Return the value of an entry of a map that omits it: Go's encoder does so for bytes that are nil.
+fn zero(shape: &Shape) -> Value {
+    match shape {
+        Shape::Str | Shape::Bytes => Value::str(""),
+        Shape::Int32 | Shape::Int64 => Value::Int(0),
+        Shape::Bool => Value::Bool(false),
+        Shape::Double => Value::Float(0.0),
+        Shape::List(_) | Shape::Map(_) | Shape::Any | Shape::Type(_) => Value::Null,
+    }
 }
 
 fn value(arena: &Arena, shape: &Shape, payload: Payload<'_>, depth: usize) -> Result<Value, DecodeError> {

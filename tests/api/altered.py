@@ -11,7 +11,7 @@ VERSIONS = {
     "cbor": re.compile(rb"[\x4f\x6f]resourceVersion([\x41-\x54\x61-\x74])(\d+)"),
     "json": re.compile(rb'"resourceVersion":(")(\d+)"'),
 }
-"""The versions of objects, and the byte before that tells their size where there is one."""
+"""The versions of objects, and the byte before, which has their size."""
 TYPES = {
     "protobuf": (rb"^\x0a\x05ADDED|^\x0a\x08MODIFIED|^\x0a\x07DELETED", b"\x0a\x05", b"\x0a\x08"),
     "cbor": (rb"[\x45\x65]ADDED|[\x48\x68]MODIFIED|[\x47\x67]DELETED", b"\x45", b"\x48"),
@@ -25,7 +25,7 @@ def encoding(media: str) -> str:
 
 
 def renamed(raw: bytes, _: str) -> bytes:
-    """Give an object another name, wherever that stands. Its marks stay."""
+    """Give an object another name, wherever that is. Its marks stay."""
     return NAME.sub(rb"\g<1>-7", raw)
 
 

@@ -282,7 +282,7 @@ impl Unpacked {
             None => {}
         }
         let Some(mut decoder) = self.decoder.take() else { return Err(self.listed.at("an empty packed list")) };
-        // What is left of the text comes before the fault at its end.
+        // The rest of the text precedes the fault at its end.
         let ended = decoder.try_finish();
         let rest = std::mem::take(decoder.get_mut());
         self.listed.feed(world, &rest)?;

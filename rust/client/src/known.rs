@@ -1,4 +1,4 @@
-//! What is known of the seeded objects: what their creation gave, and the bytes that were found to show it.
+//! The seeded objects: the answers to their creation, and the bytes that were found to show them.
 
 use crate::board::seed_name;
 use crate::event::{Event, Facts, Format, digest, own_mark};

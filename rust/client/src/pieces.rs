@@ -23,7 +23,7 @@ enum Place {
     Over,
 }
 
-/// What takes the objects of a list.
+/// The taker of the objects of a list.
 pub(crate) trait Items {
     /// The print of the object that is due, where it is known.
     fn due(&self) -> Print;
@@ -304,7 +304,7 @@ mod tests {
 
     use super::*;
 
-    /// The objects of a list, of which every second one is known when it comes again.
+    /// The objects of a list, of which every second one is known in advance.
     #[derive(Default)]
     struct Seen {
         prints: Vec<Print>,

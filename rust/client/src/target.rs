@@ -19,7 +19,7 @@ pub struct Target {
     pub(crate) authorization: Option<String>,
     /// The settings of TLS and the name in the certificate.
     pub(crate) tls: Option<(Arc<rustls::ClientConfig>, ServerName<'static>)>,
-    /// What the last run knew of the seeded objects.
+    /// The seeded objects, as the last run knew them.
     known: Arc<Mutex<Known>>,
 }
 

@@ -73,7 +73,7 @@ impl Informer {
         }
     }
 
-    /// The object whose event is due, if it comes by name.
+    /// The object whose event is due, if events are ordered by name.
     fn expected(&self) -> u32 {
         self.last.map_or(0, |last| last + 1)
     }

@@ -1,4 +1,4 @@
-//! What an object shows of itself, read at its place in each encoding.
+//! The facts that an object shows, read at their places in each encoding.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::print::Print;
 type Member = (&'static str, u64);
 const METADATA: Member = ("metadata", 1);
 
-/// What an object shows of itself.
+/// Facts that an object shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts<'a> {
     /// Its name.
@@ -128,7 +128,7 @@ pub(crate) fn digest(format: Format, object: &[u8]) -> Option<(u64, u64)> {
     Some((print(&meta)?, print(&value)?))
 }
 
-/// Kind and name of what an answer to a deletion shows: the object, or a status with its details.
+/// Kind and name in an answer to a deletion: the object, or a status with its details.
 pub(crate) fn deleted(format: Format, body: &[u8]) -> Option<(&[u8], &[u8])> {
     let (kind, object) = match format {
         Format::Protobuf => (protobuf::kind(body)?, protobuf::object(body)?),

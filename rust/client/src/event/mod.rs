@@ -53,7 +53,7 @@ pub struct Event<'a> {
     pub data: Option<Mark>,
     /// The object itself; of a table, that of its row.
     pub object: &'a [u8],
-    /// What it shows.
+    /// The facts that it shows.
     pub facts: Facts<'a>,
     /// The bytes of the event.
     pub raw: &'a [u8],
@@ -148,7 +148,7 @@ impl Splitter {
             return Ok(());
         }
         loop {
-            // What is due is known by its print, without a look at what it is.
+            // The event that is due is known by its print, before anything of it is read.
             let due = sink.due().size();
             if due > 0 && due <= rest.len() && sink.known(&rest[..due])? {
                 rest = &rest[due..];
@@ -163,7 +163,7 @@ impl Splitter {
     }
 }
 
-/// What takes the events of a stream.
+/// The taker of the events of a stream.
 pub(crate) trait Sink {
     /// The print of the event that is due, where others have shown it.
     fn due(&self) -> Print {

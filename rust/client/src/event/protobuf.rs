@@ -25,7 +25,7 @@ pub(crate) fn field(bytes: &[u8], wanted: u64) -> Option<&[u8]> {
     next(bytes, wanted).map(|(found, _)| found)
 }
 
-/// The next field of this number, and what follows it.
+/// The next field of this number, and the rest.
 pub(super) fn next(mut bytes: &[u8], wanted: u64) -> Option<(&[u8], &[u8])> {
     while !bytes.is_empty() {
         let key = varint(&mut bytes)?;

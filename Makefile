@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site image pictures locks
+.PHONY: changes released workflows run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -127,6 +127,17 @@ sdist: $(RELEASE)/.installed ## The source distribution (DIST)
 
 packages: wheel sdist ## Both, with the checks of a release: stable ABI, platform tag, size, paths, a smoke test in each Python found
 	$(RELEASE)/bin/python -m tools.packages $(DIST) --abi3audit $(RELEASE)/bin/abi3audit --auditwheel $(RELEASE)/bin/auditwheel
+
+changes: $(VENV)/.installed ## The files of changes/ as a section of CHANGELOG.md (VERSION); DRAFT=1 only prints it
+	$(VENV)/bin/towncrier build --version $(VERSION) $(if $(DRAFT),--draft,--yes)
+
+released: ## Whether CHANGELOG.md has a section of VERSION, the crates that version, and changes/ no line that is left
+	grep -q '^## $(VERSION) ' CHANGELOG.md
+	grep -q '^version = "$(VERSION)"' Cargo.toml
+	! ls changes/*.md 2>/dev/null
+
+workflows: ## The workflows of GitHub, by actionlint (needs go)
+	cd tests/clients/workflows && go tool actionlint -color=false ../../../.github/workflows/*.yml
 
 tutorial: ## Every command of README and of the tutorial, with the wheel in DIST
 	$(RELEASE)/bin/python -m tools.tutorial README.md docs/tutorial.md \

@@ -148,7 +148,9 @@ def test_a_wrong_answer_after_right_ones_is_named(
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_an_answer_that_shows_another_write_is_wrong(server: ThreadServer, tmp_path: Path, encoding: str) -> None:
     with proxy(server.url, "lost", r"^(PUT|PATCH) .*churn", 5) as between:
-        code, found = bench(tmp_path, between.url, "writes", f"--encoding={encoding}")
+        # The case ends with its wrong answer, however long that takes to come.
+        code, found = bench(tmp_path, between.url, "writes", f"--encoding={encoding}", longer=("--duration=100s",))
+    assert between.wrong.done
     assert code == 1 and "churn-0" in found["results"][0]["error"]
 
 

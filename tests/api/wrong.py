@@ -1,4 +1,4 @@
-"""A proxy that makes answers wrong: an object or event is lost, doubled or moved."""
+"""A proxy that makes answers wrong: an object or event is lost, doubled, moved or changed, or a list is cut off."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from hydrofoil import engine
+from tests.api.altered import ALTERED, typed
 
 Items = list[Any]
 FAULTS: dict[str, Callable[[Items, int], Items]] = {
@@ -71,6 +72,17 @@ def protobuf(body: bytes, change: Callable[[Items], Items]) -> bytes:
     return body[:4] + joined(sorted(envelope.items()))
 
 
+def altered(items: Items, at: int, media: str, fault: str) -> Items:
+    """Change one object of a list."""
+    change, item = ALTERED[fault], items[at]
+    if isinstance(item, tuple):
+        made: Any = (item[0], change(item[1], media))
+    else:
+        made = orjson.loads(change(orjson.dumps(item), "json"))
+    assert made != item, f"{fault} changed nothing"
+    return [*items[:at], made, *items[at + 1 :]]
+
+
 def changed(body: bytes, media: str, change: Callable[[Items], Items]) -> bytes:
     """Change the objects of a list in any encoding."""
     if "protobuf" in media:
@@ -123,7 +135,7 @@ class Wrong:
     """A fault, and the answer that it changes."""
 
     def __init__(self, fault: str, chosen: str, number: int) -> None:
-        self.fault = FAULTS[fault]
+        self.fault = FAULTS.get(fault)
         self.name = fault
         self.chosen = re.compile(chosen)
         self.number = number
@@ -140,9 +152,32 @@ class Wrong:
             self.done = self.number < 0
             return self.done
 
-    def items(self, path: str, items: Items) -> Items:
+    def items(self, path: str, media: str, items: Items) -> Items:
         """Change the objects of a list."""
-        return self.fault(items, len(items) // 2) if len(items) > 2 and self.due(path) else items
+        at = len(items) // 2
+        if len(items) <= 2 or (self.fault is None and self.name not in ALTERED) or not self.due(path):
+            return items
+        return self.fault(items, at) if self.fault else altered(items, at, media, self.name)
+
+    def event(self, media: str, event: bytes) -> bytes | None:
+        """Change an event; None where it is no change of one event alone."""
+        if self.name not in ALTERED and self.name != "type":
+            return None
+        made = typed(event, media) if self.name == "type" else ALTERED[self.name](event, media)
+        assert made != event, f"{self.name} changed nothing of {event!r}"
+        return made
+
+    def body(self, path: str, data: bytes, before: bytes | None) -> bytes:
+        """Change a whole list: packed, it lacks its end; a page is the one before it, or continues like that."""
+        if self.name == "truncated" and self.due(path):
+            return data[:-20]
+        if before is not None and self.name == "page" and self.due(path):
+            return before
+        if before is not None and self.name == "continue":
+            tokens = [re.search(rb'"continue":"([^"]+)"', body) for body in (before, data)]
+            if all(tokens) and tokens[0][1] != tokens[1][1] and self.due(path):  # type: ignore[index]
+                return data.replace(tokens[1][1], tokens[0][1])  # type: ignore[index]
+        return data
 
 
 class Stream:
@@ -166,6 +201,8 @@ class Stream:
                     out += [event, event]
                 elif self.wrong.name == "moved":
                     self.held = event
+                elif (made := self.wrong.event(self.media, event)) is not None:
+                    out.append(made)
             else:
                 out.append(event)
         return b"".join(out)
@@ -208,8 +245,14 @@ class Handler(BaseHTTPRequestHandler):
             return
         data = found.read()
         if found.status == 200 and self.command == "GET" and COLLECTION.search(self.path):
-            data = changed(data, media, lambda items: wrong.items(path, items))
-        data = self.server.written(path, data)
+            if packed := found.headers.get("Content-Encoding"):
+                self.send_header("Content-Encoding", packed)
+            else:
+                data = changed(data, media, lambda items: wrong.items(path, media, items))
+            data = wrong.body(path, data, self.server.pages.get(threading.get_ident()))
+            if "limit=500" in self.path:
+                self.server.pages[threading.get_ident()] = data
+        data = self.server.written(path, media, data)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
@@ -235,6 +278,8 @@ class Proxy(ThreadingHTTPServer):
         self.upstream = urlsplit(upstream).netloc
         self.wrong = wrong
         self.last: dict[str, bytes] = {}
+        self.pages: dict[int, bytes] = {}
+        """The last page of each connection."""
         self.open: set[http.client.HTTPConnection] = set()
         self.refusals = 0
         """How many requests are refused by 429 before one is passed on."""
@@ -263,9 +308,14 @@ class Proxy(ThreadingHTTPServer):
         handler.wfile.write(b"wait")
         return True
 
-    def written(self, path: str, data: bytes) -> bytes:
-        """Return the answer of a write: that of the write before, if it is to be wrong."""
-        if not path.startswith(("PUT", "PATCH")):
+    def written(self, path: str, media: str, data: bytes) -> bytes:
+        """Return the answer of a write: changed, or that of the write before, if it is to be wrong."""
+        if not path.startswith(("PUT", "PATCH", "POST")) or "churn" not in path + data.decode(errors="replace"):
+            return data
+        if self.wrong.name in ALTERED:
+            made = ALTERED[self.wrong.name](data, media)
+            return made if made != data and self.wrong.due(path) else data
+        if path.startswith("POST"):
             return data
         with self.wrong.lock:
             before = self.last.get("", data)

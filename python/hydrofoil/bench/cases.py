@@ -46,6 +46,11 @@ def writes(wanted: Wanted, steps: list[str], objects: int, shown: bool) -> Part:
     return {**part, "pods": wanted.pods, "shown": shown}
 
 
+def replay(wanted: Wanted) -> Part:
+    """Return the part that reads all events again, after the measurement."""
+    return {"part": "replay", "from": wanted.version}
+
+
 def _rate(load: LoadOptions) -> str:
     return f"rate={load.rate:g}/s" if load.rate else "rate=max"
 
@@ -82,7 +87,7 @@ def _informed(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
 
 def _watch(wanted: Wanted) -> list[Part]:
     watched: Part = {"part": "watch", "count": wanted.load.watchers, "from": wanted.version}
-    return [watched, writes(wanted, CHURN, wanted.load.watchers, False)]
+    return [watched, writes(wanted, CHURN, wanted.load.watchers, False), replay(wanted)]
 
 
 def _watched(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
@@ -94,7 +99,7 @@ def _watched(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
 
 def _fanout(wanted: Wanted) -> list[Part]:
     watched: Part = {"part": "fanout", "count": wanted.load.watchers, "from": wanted.version}
-    return [watched, writes(wanted, CHURN, 0, False)]
+    return [watched, writes(wanted, CHURN, 0, False), replay(wanted)]
 
 
 def _fanned(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
@@ -105,7 +110,7 @@ def _fanned(wanted: Wanted, outcome: dict[str, Any]) -> list[str]:
 
 
 def _writes(wanted: Wanted) -> list[Part]:
-    return [writes(wanted, ALL, 0, True)]
+    return [writes(wanted, ALL, 0, True), replay(wanted)]
 
 
 def _written(_: Wanted, outcome: dict[str, Any]) -> list[str]:
@@ -126,6 +131,7 @@ def _mixed(wanted: Wanted) -> list[Part]:
         {"part": "watch", "count": load.watchers, "from": wanted.version},
         {"part": "fanout", "count": load.watchers, "from": wanted.version},
         writes(wanted, ALL, load.watchers, True),
+        replay(wanted),
     ]
 
 
@@ -143,7 +149,7 @@ CASES: dict[str, Case] = {
         "delivered events", False, True, lambda w: f"watchers={w.load.watchers} {_rate(w.load)}", _fanout, _fanned
     ),
     "informers": Case("informer starts", True, False, lambda w: f"informers={w.load.watchers}", _informers, _informed),
-    "writes": Case("writes", False, False, lambda _: f"connections={WRITERS}", _writes, _written),
+    "writes": Case("writes", False, True, lambda _: f"connections={WRITERS}", _writes, _written),
     "mixed": Case(
         "operations", True, True, lambda w: f"watchers={2 * w.load.watchers} {_rate(w.load)}", _mixed, _mixture
     ),

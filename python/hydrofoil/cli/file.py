@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from hydrofoil.options import Flag, Refused, Texts, texts
 
 PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./-]*")
 WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "y", "n", "null"))
+LINE = re.compile(r"line (\d+): ")
+START = re.compile(rb"""(["']?)([\w.-]+)\1\s*:""")
 NAMED = re.compile(rb"^(yes|no|on|off|y|n)(\s*:)", re.MULTILINE)
 """Names of flags that YAML would read as booleans."""
 SECRET = frozenset(("token",))
@@ -33,11 +35,16 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
     try:
         content = orjson.loads(engine.yaml_to_json(NAMED.sub(rb'"\1"\2', text))) if text.strip() else None
     except (ValueError, engine.DecodeError) as e:
-        raise Failure(f"{path}: {e}", "a map of flags without dashes") from None
+        why = str(e.args[-1]).removeprefix("error converting YAML to JSON: yaml: ")
+        where = LINE.match(why)
+        at = f"{path}:{where[1]}: {why[where.end() :]}" if where else f"{path}: {why}"
+        raise Failure(at, "a map of flags without dashes") from None
     if content is None:
         return {}
     if not isinstance(content, dict):
         raise Failure(f"{path}:1: no map", "a map of flags without dashes, such as port: 0")
+    if twice := again(text, content):
+        raise Failure(f'{path}:{twice[1]}: "{twice[0]}" is there twice', "one line for each flag")
     names = {name.lstrip("-"): flag for flag in known for name in flag.names}
     found = {}
     for name, value in content.items():
@@ -49,6 +56,19 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
         if value is not None:
             found[flag.setting] = Given(texts(flag, value), at)
     return found
+
+
+def again(text: bytes, names: Iterable[str]) -> tuple[str, int] | None:
+    """Return the first name that begins two lines, and the number of the second one."""
+    seen = set()
+    for number, words in enumerate(text.splitlines(), 1):
+        found = START.match(words)
+        name = found and found[2].decode(errors="replace")
+        if name in names:
+            if name in seen:
+                return name, number
+            seen.add(name)
+    return None
 
 
 def line(text: bytes, name: str) -> int:

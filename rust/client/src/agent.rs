@@ -35,6 +35,11 @@ pub(crate) trait Agent {
         false
     }
 
+    /// Whether it begins once the measurement is over and all else has arrived.
+    fn late(&self) -> bool {
+        false
+    }
+
     /// Whether each request has a connection of its own, which is opened for it.
     fn fresh(&self) -> bool {
         false

@@ -2,6 +2,7 @@
 
 use crate::event::{Event, Kind};
 use crate::marks::Mark;
+use crate::print::Print;
 use crate::wrong::Wrong;
 
 /// The name of a seeded object.
@@ -59,6 +60,7 @@ struct Seen {
     number: u32,
     version: u64,
     deletes: bool,
+    index: usize,
 }
 
 /// All writes and events.
@@ -66,6 +68,8 @@ struct Seen {
 pub(crate) struct Board {
     pub(crate) objects: Vec<Object>,
     sequence: Vec<Seen>,
+    /// The bytes of each event, as the last watcher that read it saw them.
+    prints: Vec<Print>,
     /// Writes with an answer whose event no watcher of the collection has seen.
     unseen: usize,
     /// The latest moment at which an event arrived.
@@ -170,7 +174,7 @@ impl Board {
     /// Check an event of a watcher of the collection against the writes and all other watchers. Return its write.
     pub(crate) fn shared(&mut self, place: &mut Place, event: &Event<'_>, mark: Mark) -> Result<Write, Wrong> {
         let (number, index) = self.write_of(mark, event)?;
-        let here = Seen { number, version: event.version, deletes: event.kind == Kind::Deleted };
+        let here = Seen { number, version: event.version, deletes: event.kind == Kind::Deleted, index };
         let write = match self.sequence.get(place.count) {
             Some(due) if *due == here => self.objects[number as usize].writes[index],
             Some(due) => return Err(self.mismatch(*due, here)),
@@ -183,12 +187,52 @@ impl Board {
                 self.objects[number as usize].writes[index].shared = true;
                 self.unseen -= usize::from(write.acked != 0);
                 self.sequence.push(here);
+                self.prints.push(Print::default());
                 write
             }
         };
+        self.prints[place.count] = Print::of(event.raw);
         place.count += 1;
         place.version = event.version;
         Ok(write)
+    }
+
+    /// The print of the event that is due to a watcher of the collection, where another one has read it.
+    pub(crate) fn due_print(&self, place: &Place) -> Print {
+        self.prints.get(place.count).copied().unwrap_or_default()
+    }
+
+    /// Where in the events a watcher of the collection is.
+    pub(crate) fn due_name(&self, place: &Place) -> String {
+        match (self.sequence.get(place.count), self.sequence.last()) {
+            (Some(due), _) => format!("in the place of the event of {}", churn_name(due.number)),
+            (None, Some(last)) => format!("after the event of {}", churn_name(last.number)),
+            (None, None) => format!("in the place of the first event, of {}", churn_name(0)),
+        }
+    }
+
+    /// Take the event that is due, known by its print. Return its write and version.
+    pub(crate) fn known(&self, place: &mut Place) -> (Write, u64) {
+        let Seen { number, version, index, .. } = self.sequence[place.count];
+        place.count += 1;
+        place.version = version;
+        (self.objects[number as usize].writes[index], version)
+    }
+
+    /// Check the state of an object in a list.
+    pub(crate) fn listed(&self, mark: Mark, version: u64, pods: bool) -> Result<(), Wrong> {
+        let name = churn_name(mark.number);
+        let writes = self.objects.get(mark.number as usize).map_or(&[][..], |object| &object.writes);
+        let Some(write) = writes.get(mark.write as usize) else {
+            return Err(Wrong(format!("{name} is listed in a state that was not written")));
+        };
+        // A pod that ends has the mark of the write before.
+        let ends = pods.then(|| writes.get(mark.write as usize + 1).map(|end| end.seen)).flatten();
+        let given = if write.seen == 0 { write.version } else { write.seen };
+        if given == 0 || given == version || ends.is_some_and(|ends| ends == 0 || ends == version) {
+            return Ok(());
+        }
+        Err(Wrong(format!("{name} is listed with resourceVersion {version}, its writer was given {given}")))
     }
 
     fn mismatch(&self, due: Seen, here: Seen) -> Wrong {
@@ -266,7 +310,7 @@ impl Board {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Format;
+    use crate::event::{Facts, Format};
     use crate::marks::CHURN;
 
     /// A board with `count` objects that were created, updated and deleted at the versions 10, 11, 12, 20, 21, ...
@@ -282,6 +326,11 @@ mod tests {
         board
     }
 
+    fn made(kind: Kind, version: u64, mark: Mark, raw: &[u8]) -> Event<'_> {
+        let (facts, mark, format) = (Facts::default(), Some(mark), Format::Json);
+        Event { kind, version, mark, data: None, object: raw, facts, raw, format }
+    }
+
     fn events(count: u32) -> Vec<(Kind, u64, Mark)> {
         let kinds = [Kind::Added, Kind::Modified, Kind::Deleted];
         let event = |number: u32, step: u32| {
@@ -294,7 +343,7 @@ mod tests {
     fn follow(board: &mut Board, events: &[(Kind, u64, Mark)], watched: Option<u32>) -> Result<Place, Wrong> {
         let mut place = Place::default();
         for &(kind, version, mark) in events {
-            let event = Event { kind, version, mark: Some(mark), data: None, raw: b"", format: Format::Json };
+            let event = made(kind, version, mark, b"");
             match watched {
                 None => board.shared(&mut place, &event, mark)?,
                 Some(number) => board.own(&mut place, number, &event, mark)?,
@@ -377,8 +426,7 @@ mod tests {
             let mark = Mark { place: CHURN, number: 0, write: 0 };
             let mut wrong = false;
             for (_, &(kind, version, raw)) in events.iter().enumerate().filter(|(at, _)| *at != lost) {
-                let event =
-                    Event { kind, version, mark: Some(mark), data: None, raw: raw.as_bytes(), format: Format::Json };
+                let event = made(kind, version, mark, raw.as_bytes());
                 wrong |= board.shared(&mut place, &event, mark).is_err();
             }
             assert_eq!(!wrong && board.due() == Some(place.count), lost == 3, "{lost}");

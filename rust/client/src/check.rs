@@ -3,108 +3,184 @@
 use flate2::write::GzDecoder;
 
 use crate::board::{churn_name, seed_name};
-use crate::marks::{self, Mark, Scanner};
-use crate::plan::Encoding;
+use crate::event::{Facts, data_mark, get, list_text, name, own_mark, string};
+use crate::known::Shape;
+use crate::marks::{CHURN, Mark};
+use crate::pieces::{Items, Pieces};
+use crate::plan::{Encoding, Resource};
+use crate::print::Print;
+use crate::world::World;
 use crate::wrong::Wrong;
-
-/// How much of the start and of the end of a list is kept.
-const KEPT: usize = 4 << 10;
 
 /// The objects of one list, each once and in order.
 #[derive(Debug)]
 pub(crate) struct Listed {
     encoding: Encoding,
-    scanner: Scanner,
-    next: u32,
-    next_data: u32,
-    last_churn: Option<u32>,
-    objects: u32,
-    pub(crate) start: Vec<u8>,
-    pub(crate) end: Vec<u8>,
+    pieces: Pieces,
+    place: Place,
     pub(crate) size: u64,
 }
 
+/// How far a list is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    /// The number of the seeded object that is due.
+    next: u32,
+    last_churn: Option<u32>,
+}
+
+/// A list that takes its objects.
+struct Taking<'a> {
+    encoding: Encoding,
+    place: &'a mut Place,
+    world: &'a mut World,
+}
+
+impl Items for Taking<'_> {
+    fn due(&self) -> Print {
+        self.world.known.print(self.encoding, Shape::Item, self.place.next)
+    }
+
+    fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
+        if self.due().begins(raw) && self.place.next < self.world.plan.objects {
+            self.place.next += 1;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn item(&mut self, raw: &[u8]) -> Result<(), Wrong> {
+        let encoding = self.encoding;
+        let format = encoding.format();
+        let at = || seed_name(self.place.next);
+        let object = if encoding == Encoding::Table { get(format, raw, ("object", 0)) } else { Some(raw) };
+        let object = object.ok_or_else(|| Wrong(format!("a row without an object in the place of {}", at())))?;
+        let facts = Facts::of(format, object);
+        if encoding == Encoding::Table && cell(raw) != Some(facts.name) {
+            let (name, cell) = (name(facts.name), cell(raw).map(name).unwrap_or_default());
+            return Err(Wrong(format!("the row of {name} shows {cell:?} as its name")));
+        }
+        let mark = own_mark(object);
+        match numbered(facts.name) {
+            Some((b"bench-", number)) => {
+                self.namespace(&facts)?;
+                due(&mut self.place.next, number, self.world.plan.objects)?;
+                self.world.known.check(encoding, object, &facts, number)?;
+                self.world.known.shown(encoding, Shape::Item, number, raw);
+                Ok(())
+            }
+            Some((b"churn-", number)) => {
+                self.namespace(&facts)?;
+                self.churn(object, &facts, mark, number)
+            }
+            _ if mark.is_some() || !facts.run.is_empty() && facts.run == self.world.plan.run.as_bytes() => {
+                Err(Wrong(format!("{} is listed in the place of {} and was never made", name(facts.name), at())))
+            }
+            // An object of others.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Taking<'_> {
+    fn namespace(&self, facts: &Facts<'_>) -> Result<(), Wrong> {
+        if facts.namespace == self.world.plan.namespace.as_bytes() {
+            return Ok(());
+        }
+        Err(Wrong(format!("{} is listed in namespace {:?}", name(facts.name), name(facts.namespace))))
+    }
+
+    /// Check an object that writers change.
+    fn churn(&mut self, object: &[u8], facts: &Facts<'_>, mark: Option<Mark>, number: u32) -> Result<(), Wrong> {
+        let name = churn_name(number);
+        if self.place.last_churn.is_some_and(|last| number <= last) {
+            return Err(Wrong(format!("{name} is listed twice or out of order")));
+        }
+        self.place.last_churn = Some(number);
+        let Some(mark) = mark.filter(|mark| (mark.place, mark.number) == (CHURN, number)) else {
+            return Err(Wrong(format!("{name} is listed with the mark of another object, or without one")));
+        };
+        let data = data_mark(object, mark).map(|data| (data.number, data.write <= mark.write));
+        if self.encoding.has_data() && (data != Some((number, true)) || !self.world.filled(object, facts)) {
+            return Err(Wrong(format!("{name} is listed with other data than was written")));
+        }
+        self.world.board.listed(mark, facts.version, self.world.plan.resource == Resource::Pods)
+    }
+}
+
+/// The first cell of a row: the name.
+fn cell(row: &[u8]) -> Option<&[u8]> {
+    let json = crate::event::Format::Json;
+    string(json, crate::event::first(json, get(json, row, ("cells", 0))?)?)
+}
+
+/// Prefix and number of the name of an object of ours.
+fn numbered(name: &[u8]) -> Option<(&[u8], u32)> {
+    let (prefix, digits) = name.split_at_checked(6)?;
+    let number = digits.iter().all(u8::is_ascii_digit).then(|| std::str::from_utf8(digits).ok())??;
+    (digits.len() >= 8).then_some((prefix, number.parse().ok()?))
+}
+
 impl Listed {
-    pub(crate) fn new(encoding: Encoding, objects: u32) -> Self {
-        let scanner = Scanner::default();
-        let (start, end) = (Vec::new(), Vec::new());
-        Self { encoding, scanner, next: 0, next_data: 0, last_churn: None, objects, start, end, size: 0 }
+    pub(crate) fn new(encoding: Encoding) -> Self {
+        Self { encoding, pieces: Pieces::new(encoding.format()), place: Place::default(), size: 0 }
     }
 
     /// Expect another list, which begins with this object.
     pub(crate) fn restart(&mut self, from: u32) {
-        self.scanner.clear();
-        (self.next, self.next_data) = (from, from);
-        self.last_churn = None;
-        self.start.clear();
-        self.end.clear();
+        self.pieces.restart();
+        self.place = Place { next: from, last_churn: None };
         self.size = 0;
     }
 
     /// The number of the next object.
     pub(crate) fn position(&self) -> u32 {
-        self.next
+        self.place.next
     }
 
-    pub(crate) fn feed(&mut self, piece: &[u8]) -> Result<(), Wrong> {
+    /// A text of the metadata of the list.
+    pub(crate) fn text(&self, wanted: &'static str) -> Option<String> {
+        list_text(self.encoding.format(), &self.pieces.meta, wanted)
+    }
+
+    pub(crate) fn feed(&mut self, world: &mut World, piece: &[u8]) -> Result<(), Wrong> {
         self.size += piece.len() as u64;
-        if self.start.len() < KEPT {
-            self.start.extend_from_slice(&piece[..piece.len().min(KEPT - self.start.len())]);
-        }
-        let tail = &piece[piece.len().saturating_sub(KEPT)..];
-        if self.end.len() + tail.len() > 2 * KEPT {
-            let drop = self.end.len().saturating_sub(KEPT.saturating_sub(tail.len()));
-            self.end.drain(..drop);
-        }
-        self.end.extend_from_slice(tail);
-        let (next, next_data, last, objects) =
-            (&mut self.next, &mut self.next_data, &mut self.last_churn, self.objects);
-        self.scanner.scan(piece, |mark| match mark.place {
-            marks::SEED => due(next, mark, objects),
-            marks::SEED_DATA => due(next_data, mark, objects),
-            marks::CHURN => {
-                if last.is_some_and(|last| mark.number <= last) {
-                    return Err(Wrong(format!("{} is listed twice or out of order", churn_name(mark.number))));
-                }
-                *last = Some(mark.number);
-                Ok(())
-            }
-            _ => Ok(()),
-        })
+        let mut taking = Taking { encoding: self.encoding, place: &mut self.place, world };
+        let fed = self.pieces.feed(piece, &mut taking);
+        fed.map_err(|Wrong(why)| if why.contains("-0") { Wrong(why) } else { self.at(&why) })
+    }
+
+    /// An error, with the object that is due.
+    fn at(&self, why: &str) -> Wrong {
+        Wrong(format!("{why}, at {}", seed_name(self.place.next)))
     }
 
     /// Check that the body is whole; unless there are more pages, all objects have come.
-    pub(crate) fn finish(&self, more: bool) -> Result<(), Wrong> {
-        if self.encoding.format() == crate::event::Format::Json {
-            let ends = (self.start.trim_ascii_start().first(), self.end.trim_ascii_end().last());
-            if ends != (Some(&b'{'), Some(&b'}')) {
-                return Err(Wrong("a list that is no complete JSON object".to_owned()));
-            }
+    pub(crate) fn finish(&self, world: &World, more: bool) -> Result<(), Wrong> {
+        if !self.pieces.over() {
+            return Err(self.at("a list that is cut off"));
         }
-        let kind = self.encoding.list_kind().unwrap_or_default();
-        if memchr::memmem::find(&self.start, kind).is_none() {
-            return Err(Wrong(format!("a list that is no {}", String::from_utf8_lossy(kind))));
+        let kind = self.encoding.list_kind(world.plan.resource);
+        if self.pieces.kind != kind.as_bytes() {
+            return Err(self.at(&format!("a list that is no {kind}")));
         }
-        if !more && self.next < self.objects {
-            return Err(Wrong(format!("{} is missing, and all after it", seed_name(self.next))));
-        }
-        if self.encoding.has_data() && self.next_data != self.next {
-            let first = seed_name(self.next.min(self.next_data));
-            return Err(Wrong(format!("the data of {first} is missing or does not belong to it")));
+        if !more && self.place.next < world.plan.objects {
+            return Err(Wrong(format!("{} is missing, and all after it", seed_name(self.place.next))));
         }
         Ok(())
     }
 }
 
-fn due(next: &mut u32, mark: Mark, objects: u32) -> Result<(), Wrong> {
-    if mark.number == *next && mark.number < objects {
+fn due(next: &mut u32, number: u32, objects: u32) -> Result<(), Wrong> {
+    if number == *next && number < objects {
         *next += 1;
         return Ok(());
     }
-    let (found, wanted) = (seed_name(mark.number), seed_name(*next));
-    Err(Wrong(if mark.number >= objects {
-        format!("{found} is listed and was never made")
-    } else if mark.number > *next {
+    let (found, wanted) = (seed_name(number), seed_name(*next));
+    Err(Wrong(if number >= objects {
+        let place = if *next < objects { format!(" in the place of {wanted}") } else { String::new() };
+        format!("{found} is listed{place} and was never made")
+    } else if number > *next {
         format!("{wanted} is missing or out of order: {found} is in its place")
     } else {
         format!("{found} is listed twice or out of order")
@@ -125,13 +201,24 @@ pub(crate) struct Unpacked {
     same: Option<usize>,
     current: Vec<u8>,
     pub(crate) size: u64,
-    started: bool,
+    /// The version of the last body that was checked.
+    version: String,
 }
 
 impl Unpacked {
     pub(crate) fn new(listed: Listed, compares: bool) -> Self {
         let (known, current) = (Vec::new(), Vec::new());
-        Self { listed, compares, packed: false, decoder: None, known, same: None, current, size: 0, started: false }
+        Self {
+            listed,
+            compares,
+            packed: false,
+            decoder: None,
+            known,
+            same: None,
+            current,
+            size: 0,
+            version: String::new(),
+        }
     }
 
     /// Expect a body.
@@ -139,17 +226,16 @@ impl Unpacked {
         self.listed.restart(from);
         self.packed = packed;
         self.size = 0;
-        self.started = false;
         self.decoder = None;
         self.current.clear();
         self.same = (packed && self.compares && !self.known.is_empty()).then_some(0);
     }
 
-    /// Take a piece; whether it is the first of its body.
-    pub(crate) fn feed(&mut self, piece: &[u8]) -> Result<(), Wrong> {
+    /// Take a piece.
+    pub(crate) fn feed(&mut self, world: &mut World, piece: &[u8]) -> Result<(), Wrong> {
         self.size += piece.len() as u64;
         if !self.packed {
-            return self.listed.feed(piece);
+            return self.listed.feed(world, piece);
         }
         if let Some(at) = self.same {
             if self.known.get(at..at + piece.len()) == Some(piece) {
@@ -158,13 +244,13 @@ impl Unpacked {
             }
             self.same = None;
             let known = std::mem::take(&mut self.known);
-            self.unpack(&known[..at])?;
+            self.unpack(world, &known[..at])?;
             self.known = known;
         }
-        self.unpack(piece)
+        self.unpack(world, piece)
     }
 
-    fn unpack(&mut self, piece: &[u8]) -> Result<(), Wrong> {
+    fn unpack(&mut self, world: &mut World, piece: &[u8]) -> Result<(), Wrong> {
         use std::io::Write;
         if self.compares {
             self.current.extend_from_slice(piece);
@@ -172,33 +258,55 @@ impl Unpacked {
         let decoder = self.decoder.get_or_insert_with(|| GzDecoder::new(Vec::with_capacity(64 << 10)));
         // Pieces keep the unpacked text small.
         for part in piece.chunks(16 << 10) {
-            decoder.write_all(part).map_err(|e| Wrong(format!("a packed list: {e}")))?;
-            self.listed.feed(decoder.get_ref())?;
+            if let Err(e) = decoder.write_all(part) {
+                return Err(self.listed.at(&format!("a packed list: {e}")));
+            }
+            self.listed.feed(world, decoder.get_ref())?;
             decoder.get_mut().clear();
         }
         Ok(())
     }
 
     /// Check the body; whether it was the same as the one before.
-    pub(crate) fn finish(&mut self, more: bool) -> Result<bool, Wrong> {
+    pub(crate) fn finish(&mut self, world: &mut World, more: bool) -> Result<bool, Wrong> {
         if !self.packed {
-            self.listed.finish(more)?;
+            self.ended(world, more)?;
             return Ok(false);
         }
         match self.same {
             Some(at) if at == self.known.len() => return Ok(true),
             Some(at) => {
                 let known = std::mem::take(&mut self.known);
-                self.unpack(&known[..at])?;
+                self.unpack(world, &known[..at])?;
             }
             None => {}
         }
-        let Some(decoder) = self.decoder.take() else { return Err(Wrong("an empty packed list".to_owned())) };
-        let rest = decoder.finish().map_err(|e| Wrong(format!("a packed list: {e}")))?;
-        self.listed.feed(&rest)?;
-        self.listed.finish(more)?;
+        let Some(mut decoder) = self.decoder.take() else { return Err(self.listed.at("an empty packed list")) };
+        // The rest of the text precedes the fault at its end.
+        let ended = decoder.try_finish();
+        let rest = std::mem::take(decoder.get_mut());
+        self.listed.feed(world, &rest)?;
+        ended.map_err(|e| self.listed.at(&format!("a packed list: {e}")))?;
+        self.ended(world, more)?;
         std::mem::swap(&mut self.known, &mut self.current);
         Ok(false)
+    }
+
+    fn ended(&mut self, world: &World, more: bool) -> Result<(), Wrong> {
+        self.listed.finish(world, more)?;
+        self.version = self.listed.text("resourceVersion").unwrap_or_default();
+        Ok(())
+    }
+
+    /// The version of the list. It is not lower than that of any object, nor than this one.
+    pub(crate) fn version(&self, world: &World, least: u64) -> Result<u64, Wrong> {
+        let (text, at) = (&self.version, seed_name(self.listed.position().saturating_sub(1)));
+        let version = text.parse().map_err(|_| Wrong(format!("the list up to {at} has resourceVersion {text:?}")))?;
+        let least = least.max(world.known.newest);
+        if version < least {
+            return Err(Wrong(format!("the list up to {at} has resourceVersion {version} after {least}")));
+        }
+        Ok(version)
     }
 }
 
@@ -207,17 +315,33 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
-    use crate::marks::{SEED, SEED_DATA};
+    use crate::body::Body;
+    use crate::plan::plan;
+    use crate::target::Target;
 
-    fn body(numbers: &[u32]) -> Vec<u8> {
-        let mut made = br#"{"kind":"ConfigMapList","items":["#.to_vec();
-        for &number in numbers {
-            for place in [SEED, SEED_DATA] {
-                write!(made, "\"{}\",", Mark { place, number, write: 0 }).unwrap();
-            }
-        }
-        made.extend(b"0]}\n");
-        made
+    const OBJECTS: u32 = 4;
+
+    fn world(encoding: &str) -> World {
+        let text = format!(
+            r#"{{"parts":[],"resource":"configmaps","namespace":"n","run":"r","objects":{OBJECTS},"size":9,"seconds":1,"rate":0,"encoding":"{encoding}","gzip":false,"patience":1}}"#
+        );
+        World::new(Target::new(Vec::new(), String::new(), None, None), plan(text.as_bytes()).unwrap())
+    }
+
+    fn object(world: &World, number: u32) -> String {
+        let text = crate::body::filler(9);
+        let made = Body { plan: &world.plan, number, write: None, version: Some(10 + u64::from(number)), text: &text };
+        made.object().replace(r#""namespace":"#, &format!(r#""uid":"u-{number}","namespace":"#))
+    }
+
+    fn items(world: &World, numbers: &[u32]) -> Vec<String> {
+        numbers.iter().map(|&number| object(world, number)).collect()
+    }
+
+    fn body(items: &[String]) -> Vec<u8> {
+        let items = items.join(",");
+        let head = r#""kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"20"}"#;
+        format!("{{{head},\"items\":[{items}]}}\n").into_bytes()
     }
 
     fn packed(body: &[u8]) -> Vec<u8> {
@@ -226,21 +350,39 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    fn checked(list: &mut Unpacked, bytes: &[u8], gzip: bool, at: usize) -> Result<bool, Wrong> {
+    fn checked(world: &mut World, list: &mut Unpacked, bytes: &[u8], gzip: bool, at: usize) -> Result<bool, Wrong> {
         list.begin(gzip, 0);
-        list.feed(&bytes[..at])?;
-        list.feed(&bytes[at..])?;
-        list.finish(false)
+        list.feed(world, &bytes[..at])?;
+        list.feed(world, &bytes[at..])?;
+        let same = list.finish(world, false)?;
+        list.version(world, 20)?;
+        Ok(same)
+    }
+
+    fn list() -> Unpacked {
+        Unpacked::new(Listed::new(Encoding::Json), true)
     }
 
     #[test]
-    fn a_right_list_passes_in_any_pieces() {
-        let plain = body(&[0, 1, 2, 3]);
-        for (bytes, gzip) in [(plain.clone(), false), (packed(&plain), true)] {
+    fn a_right_list_passes_wherever_it_is_split() {
+        let mut world = world("json");
+        let plain = body(&items(&world, &[0, 1, 2, 3]));
+        let spaced = String::from_utf8(plain.clone())
+            .unwrap()
+            .replace("\":", "\" : ")
+            .replace(",\"", " ,\n\"")
+            .replace("},{", "} , {");
+        let reordered = String::from_utf8(body(&[]))
+            .unwrap()
+            .replace("\"items\":[]}", "\"more\":[{}]}")
+            .replace(r#""kind""#, &format!(r#""items":[{}],"kind""#, items(&world, &[0, 1, 2, 3]).join(",")));
+        for (bytes, gzip) in
+            [(packed(&plain), true), (plain, false), (spaced.into_bytes(), false), (reordered.into_bytes(), false)]
+        {
             for at in 0..=bytes.len() {
-                let mut list = Unpacked::new(Listed::new(Encoding::Json, 4), true);
-                assert_eq!(checked(&mut list, &bytes, gzip, at), Ok(false));
-                assert_eq!(checked(&mut list, &bytes, gzip, at), Ok(gzip), "the same again");
+                let mut list = list();
+                assert_eq!(checked(&mut world, &mut list, &bytes, gzip, at), Ok(false), "{at}");
+                assert_eq!(checked(&mut world, &mut list, &bytes, gzip, at), Ok(gzip), "the same again");
             }
         }
     }
@@ -256,42 +398,85 @@ mod tests {
             (&[], "bench-00000000"),
         ] {
             for gzip in [false, true] {
-                let bytes = |numbers| if gzip { packed(&body(numbers)) } else { body(numbers) };
-                let mut list = Unpacked::new(Listed::new(Encoding::Json, 4), true);
-                checked(&mut list, &bytes(&[0, 1, 2, 3]), gzip, 9).unwrap();
-                let Wrong(why) = checked(&mut list, &bytes(numbers), gzip, 9).unwrap_err();
+                let mut world = world("json");
+                let (right, wrong) = (body(&items(&world, &[0, 1, 2, 3])), body(&items(&world, numbers)));
+                let bytes = |body: &[u8]| if gzip { packed(body) } else { body.to_vec() };
+                let mut list = list();
+                checked(&mut world, &mut list, &bytes(&right), gzip, 9).unwrap();
+                let Wrong(why) = checked(&mut world, &mut list, &bytes(&wrong), gzip, 9).unwrap_err();
                 assert!(why.contains(named), "{why}");
-                checked(&mut list, &bytes(&[0, 1, 2, 3]), gzip, 9).unwrap();
+                checked(&mut world, &mut list, &bytes(&right), gzip, 9).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn each_change_of_an_object_is_found_in_the_first_list_and_in_later_ones() {
+        for (from, to) in [
+            ("bench-00000002", "bench-00000009"),
+            ("bench-00000002", "other-00000002"),
+            ("~m00000002", "~m00000001"),
+            ("~d00000002", "~d00000001"),
+            ("~m", "*m"),
+            ("The quick", "The quack"),
+            (r#""resourceVersion":"12""#, r#""resourceVersion":"13""#),
+            (r#""namespace":"n""#, r#""namespace":"m""#),
+            ("u-2", "u-3"),
+            (r#":"r""#, r#":"s""#),
+            (r#""data":{"#, r#""data":{"more":"","#),
+        ] {
+            for right in 0..3 {
+                let mut world = world("json");
+                let mut objects = items(&world, &[0, 1, 2, 3]);
+                for (number, object) in objects.iter().enumerate() {
+                    world.known.created(number as u32, object.as_bytes());
+                }
+                let mut list = list();
+                for _ in 0..right {
+                    checked(&mut world, &mut list, &body(&objects), false, 0).unwrap();
+                }
+                let wrong = objects[2].replace(from, to);
+                assert_ne!(wrong, objects[2]);
+                objects[2] = wrong;
+                let Wrong(why) = checked(&mut world, &mut list, &body(&objects), false, 0).unwrap_err();
+                assert!(why.contains("00000002"), "{from}: {why}");
             }
         }
     }
 
     #[test]
     fn a_list_that_is_cut_off_or_broken_is_wrong() {
-        let plain = body(&[0, 1]);
+        let mut world = world("json");
+        let plain = body(&items(&world, &[0, 1, 2, 3]));
         let gzip = packed(&plain);
-        for (bytes, gzip) in [(&plain[..plain.len() - 2], false), (&gzip[..gzip.len() - 3], true)] {
-            let mut list = Unpacked::new(Listed::new(Encoding::Json, 2), true);
-            assert!(checked(&mut list, bytes, gzip, 0).is_err());
+        for (bytes, gzip) in [(&plain[..plain.len() - 2], false), (&gzip[..gzip.len() - 3], true), (&gzip[..9], true)] {
+            let Wrong(why) = checked(&mut world, &mut list(), bytes, gzip, 0).unwrap_err();
+            assert!(why.contains("bench-0"), "{why}");
         }
         let mut broken = gzip.clone();
         let at = broken.len() - 6;
         broken[at] ^= 1;
-        let mut list = Unpacked::new(Listed::new(Encoding::Json, 2), true);
-        assert!(checked(&mut list, &gzip, true, 3).is_ok());
-        assert!(checked(&mut list, &broken, true, 3).is_err(), "a checksum");
-        assert!(checked(&mut list, &gzip[..gzip.len() - 1], true, 3).is_err(), "a part of a known body");
+        let mut list = list();
+        assert!(checked(&mut world, &mut list, &gzip, true, 3).is_ok());
+        assert!(checked(&mut world, &mut list, &broken, true, 3).is_err(), "a checksum");
+        assert!(checked(&mut world, &mut list, &gzip[..gzip.len() - 1], true, 3).is_err(), "a part of a known body");
     }
 
     #[test]
-    fn data_belongs_to_its_object() {
-        let mut text = body(&[0, 1]);
-        let from = Mark { place: SEED_DATA, number: 1, write: 0 }.to_string();
-        let at = memchr::memmem::find(&text, from.as_bytes()).unwrap();
-        text[at + 9] = b'0';
-        let mut list = Unpacked::new(Listed::new(Encoding::Json, 2), false);
-        assert!(checked(&mut list, &text, false, 0).is_err());
-        let mut table = Unpacked::new(Listed::new(Encoding::Table, 2), false);
-        assert!(checked(&mut table, &body(&[0, 1]), false, 0).is_err(), "it is no table");
+    fn kind_and_version_of_a_list_are_checked() {
+        let mut world = world("json");
+        let text = String::from_utf8(body(&items(&world, &[0, 1, 2, 3]))).unwrap();
+        for (from, to) in [("ConfigMapList", "PodList"), (r#"n":"20""#, r#"n":"19""#), (r#"n":"20""#, r#"n":"""#)] {
+            let wrong = text.replacen(from, to, 1);
+            assert!(checked(&mut world, &mut list(), wrong.as_bytes(), false, 0).is_err(), "{to}");
+        }
+    }
+
+    #[test]
+    fn objects_of_others_are_passed_over() {
+        let mut world = world("json");
+        let mut objects = items(&world, &[0, 1, 2, 3]);
+        objects.push(r#"{"metadata":{"name":"kube-root-ca.crt","resourceVersion":"3"}}"#.to_owned());
+        assert!(checked(&mut world, &mut list(), &body(&objects), false, 0).is_ok());
     }
 }

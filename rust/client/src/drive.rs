@@ -57,6 +57,8 @@ struct Loop<'a> {
     buffer: Vec<u8>,
     meter: Meter,
     begun: bool,
+    /// Whether the measurement is over, and all that is watched has arrived.
+    settled: bool,
     /// Agents with work to do, without those that only wait.
     active: usize,
 }
@@ -88,6 +90,7 @@ pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Sha
         buffer: vec![0; BUFFER],
         meter: Meter::default(),
         begun: false,
+        settled: false,
         active,
     };
     let result = run.run();
@@ -101,7 +104,7 @@ impl Loop<'_> {
     fn run(&mut self) -> Result<(), String> {
         let mut events = Events::with_capacity(1024);
         let mut looked = 0;
-        let mut settled = None;
+        let mut over = None;
         loop {
             self.world.tick();
             if self.shared.stopped() {
@@ -122,12 +125,13 @@ impl Loop<'_> {
                 self.publish();
                 self.look()?;
             }
-            if self.begun && settled.is_none() && self.settled()? {
-                settled = Some(self.world.now);
-                self.publish();
-                self.shared.enter(Phase::Closing);
+            if self.begun && !self.settled && self.satisfied(false)? {
+                self.settle();
             }
-            if let Some(since) = settled {
+            if self.settled && over.is_none() && self.satisfied(true)? {
+                over = Some(self.world.now);
+            }
+            if let Some(since) = over {
                 let watched = self.slots.iter().any(|slot| slot.exchange.agent.waits());
                 if !watched || self.world.now.saturating_sub(since) > of_seconds(LINGER) {
                     return Ok(());
@@ -162,7 +166,8 @@ impl Loop<'_> {
             if self.slots[at].done || self.slots[at].connection.is_some() {
                 continue;
             }
-            let fresh = self.slots[at].exchange.agent.fresh() && !self.begun;
+            let agent = &self.slots[at].exchange.agent;
+            let fresh = agent.fresh() && !self.begun || agent.late() && !self.settled;
             if fresh {
                 self.ready(at);
                 continue;
@@ -207,7 +212,8 @@ impl Loop<'_> {
         let before = self.meter;
         self.shared.began(before.received, before.sent);
         for at in 0..self.slots.len() {
-            if !self.slots[at].exchange.agent.early() {
+            let agent = &self.slots[at].exchange.agent;
+            if !agent.early() && !agent.late() {
                 self.turns.push_back(at);
             }
         }
@@ -435,12 +441,28 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Whether all work is done and all that is watched has arrived.
-    fn settled(&mut self) -> Result<bool, String> {
+    /// End the measurement, and let those begin that wait for its end.
+    fn settle(&mut self) {
+        self.settled = true;
+        self.publish();
+        self.shared.enter(Phase::Closing);
+        self.world.board.moved = self.world.now;
+        for at in 0..self.slots.len() {
+            if self.slots[at].exchange.agent.late() {
+                self.turns.push_back(at);
+            }
+        }
+    }
+
+    /// Whether all work is done and all that is watched has arrived, to those that are late as well.
+    fn satisfied(&mut self, late: bool) -> Result<bool, String> {
         if self.active > 0 {
             return Ok(false);
         }
-        let short = |slot: &&Slot| !slot.done && !slot.exchange.agent.satisfied(self.world);
+        let short = |slot: &&Slot| {
+            let agent = &slot.exchange.agent;
+            !slot.done && (late || !agent.late()) && !agent.satisfied(self.world)
+        };
         let Some(slot) = self.slots.iter().find(short) else { return Ok(true) };
         if self.world.now.saturating_sub(self.world.board.moved) > of_seconds(self.world.plan.patience) {
             return Err(format!("{}: {}", slot.exchange.agent.name(), slot.exchange.agent.missing(self.world)));

@@ -107,6 +107,11 @@ pub enum Part {
         /// The version to begin at.
         from: u64,
     },
+    /// Watch the collection again, once all is over: the events have to be those that were seen.
+    Replay {
+        /// The version to begin at.
+        from: u64,
+    },
     /// Write.
     Writes {
         /// Connections.
@@ -170,7 +175,7 @@ pub fn plan(json: &[u8]) -> Result<Plan, String> {
 impl Part {
     /// Whether its operations are those that the case counts.
     pub(crate) fn shown(&self) -> bool {
-        !matches!(self, Self::Writes { shown: false, .. })
+        !matches!(self, Self::Writes { shown: false, .. } | Self::Replay { .. })
     }
 }
 
@@ -241,12 +246,13 @@ impl Encoding {
         media.starts_with(wanted)
     }
 
-    /// The kind that lists in this encoding are of, where that is not the kind of the resource.
-    pub(crate) fn list_kind(self) -> Option<&'static [u8]> {
-        match self {
-            Self::Table => Some(b"Table"),
-            Self::Metadata => Some(b"PartialObjectMetadataList"),
-            _ => None,
+    /// The kind that lists in this encoding are of.
+    pub(crate) fn list_kind(self, resource: Resource) -> &'static str {
+        match (self, resource) {
+            (Self::Table, _) => "Table",
+            (Self::Metadata, _) => "PartialObjectMetadataList",
+            (_, Resource::ConfigMaps) => "ConfigMapList",
+            (_, Resource::Pods) => "PodList",
         }
     }
 }

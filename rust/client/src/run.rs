@@ -112,6 +112,7 @@ impl Run {
             if let Err(error) = drive(&mut world, made, &theirs) {
                 *why.lock() = Some(error);
             }
+            world.target.keep(std::mem::take(&mut world.known));
             theirs.enter(Phase::Over);
             world
         };

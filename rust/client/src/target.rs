@@ -3,7 +3,10 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use rustls::pki_types::ServerName;
+
+use crate::known::Known;
 
 /// A server and the credentials for it.
 #[derive(Clone, Debug)]
@@ -16,6 +19,8 @@ pub struct Target {
     pub(crate) authorization: Option<String>,
     /// The settings of TLS and the name in the certificate.
     pub(crate) tls: Option<(Arc<rustls::ClientConfig>, ServerName<'static>)>,
+    /// The seeded objects, as the last run knew them.
+    known: Arc<Mutex<Known>>,
 }
 
 /// One request.
@@ -37,7 +42,18 @@ impl Target {
         authorization: Option<String>,
         tls: Option<(Arc<rustls::ClientConfig>, ServerName<'static>)>,
     ) -> Self {
-        Self { addresses, host, authorization, tls }
+        Self { addresses, host, authorization, tls, known: Arc::default() }
+    }
+
+    /// Take what is known of the objects of a run.
+    pub(crate) fn take(&self, run: &str) -> Known {
+        let known = std::mem::take(&mut *self.known.lock());
+        if known.run == run { known } else { Known::new(run) }
+    }
+
+    /// Keep it for the next one.
+    pub(crate) fn keep(&self, known: Known) {
+        *self.known.lock() = known;
     }
 
     pub(crate) fn write(&self, request: &Request<'_>, out: &mut Vec<u8>) {

@@ -2,8 +2,10 @@
 
 use crate::board::Board;
 use crate::clock::Stopwatch;
+use crate::event::Facts;
 use crate::figures::Figures;
 use crate::histogram::Histogram;
+use crate::known::Known;
 use crate::plan::{Owned, Plan, Resource};
 use crate::target::Target;
 
@@ -21,6 +23,9 @@ pub(crate) struct World {
     /// Latencies since the last sample.
     pub(crate) recent: Histogram,
     pub(crate) board: Board,
+    pub(crate) known: Known,
+    /// The text in all objects.
+    text: String,
     /// Agents that are ready for the measurement.
     pub(crate) opened: usize,
     /// Operations that writers have begun, for their rate.
@@ -43,6 +48,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new(target: Target, plan: Plan) -> Self {
         let pods = plan.resource == Resource::Pods;
+        let (known, text) = (target.take(&plan.run), crate::body::filler(plan.size));
         let figures = plan.parts.iter().map(|_| Figures::new()).collect();
         Self {
             target,
@@ -53,6 +59,8 @@ impl World {
             figures,
             recent: Histogram::new(),
             board: Board::new(pods),
+            known,
+            text,
             opened: 0,
             tickets: 0,
             seeding: 0,
@@ -65,6 +73,12 @@ impl World {
             initial_events: None,
             answer: None,
         }
+    }
+
+    /// Whether an object has its text: also a pod to which the server has added containers.
+    pub(crate) fn filled(&self, object: &[u8], facts: &Facts<'_>) -> bool {
+        let text = self.text.as_bytes();
+        facts.text.map_or_else(|| memchr::memmem::find(object, text).is_some(), |found| found == text)
     }
 
     /// Look at the clock.

@@ -60,6 +60,7 @@ def test_each_name_of_a_flag_is_a_variable(monkeypatch: pytest.MonkeyPatch) -> N
     ("text", "line"),
     [
         ("port: 0\nprot: 1\n", ':2: no flag "prot" (port?)'),
+        ("port: 0\nhost: a\n'port': 1\n", ':3: "port" is there twice (one line for each flag)'),
         ("zzz: 1\n", ':1: no flag "zzz" (hydrofoil serve --help)'),
         (
             "\n'port': x\n",
@@ -81,11 +82,12 @@ def test_a_wrong_file_is_one_line_with_its_place(
 
 def test_a_file_that_is_no_yaml_or_absent_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "c.yaml"
-    path.write_text("a: [\n")
+    path.write_text("a: 1\n- b\n")
     assert main(["serve", "--config", str(path)]) == 2
     assert main(["serve", "--config", str(tmp_path / "none")]) == 2
     first, second, rest = capsys.readouterr().err.split("\n")
-    assert first.startswith(f"hydrofoil: {path}: ")
+    assert first.startswith(f"hydrofoil: {path}:2: while parsing")
+    assert first.endswith("(a map of flags without dashes)")
     assert second == f"hydrofoil: {tmp_path / 'none'}: No such file or directory (--config takes a file in YAML)"
     assert rest == ""
 

@@ -5,9 +5,11 @@ use crate::agent::{Agent, Flow, Next};
 use crate::board::seed_name;
 use crate::check::{Listed, Unpacked};
 use crate::clock::of_seconds;
-use crate::event::{Event, Kind, Splitter, list_text};
+use crate::event::{Kind, Sink, Splitter, name, read};
 use crate::http::Head;
+use crate::known::Shape;
 use crate::marks::{Mark, SEED};
+use crate::print::Print;
 use crate::target::Request;
 use crate::world::{Timing, World};
 use crate::wrong::Wrong;
@@ -39,7 +41,9 @@ pub(super) struct Informer {
     complete: bool,
     moved: u64,
     list: Unpacked,
-    version: String,
+    /// The version of the list, and the one that list and events may not go below.
+    version: u64,
+    least: u64,
     began: Option<Timing>,
     done: u64,
 }
@@ -61,17 +65,26 @@ impl Informer {
             early: 0,
             complete: false,
             moved: 0,
-            list: Unpacked::new(Listed::new(plan.encoding, plan.objects), false),
-            version: String::new(),
+            list: Unpacked::new(Listed::new(plan.encoding), false),
+            version: 0,
+            least: 0,
             began: None,
             done: 0,
         }
     }
 
-    fn take(&mut self, event: Event<'_>) -> Result<(), Wrong> {
+    /// The object whose event is due, if events are ordered by name.
+    fn expected(&self) -> u32 {
+        self.last.map_or(0, |last| last + 1)
+    }
+
+    fn take(&mut self, world: &mut World, raw: &[u8]) -> Result<(), Wrong> {
         if self.complete {
             return Ok(());
         }
+        let encoding = world.plan.encoding;
+        let at = |Wrong(why)| Wrong(format!("{why}, at {}", seed_name(self.expected())));
+        let event = read(encoding.format(), raw).map_err(at)?;
         if event.kind == Kind::Bookmark {
             if memchr::memmem::find(event.raw, END).is_none() {
                 return Ok(());
@@ -83,22 +96,46 @@ impl Informer {
             if self.descents > 0 && self.descents < self.objects.div_ceil(4).max(2) {
                 return Err(Wrong(format!("the initial event of {} came out of order", seed_name(self.early))));
             }
+            let least = self.least.max(world.known.newest);
+            if event.version < least {
+                let (version, last) = (event.version, seed_name(self.objects.saturating_sub(1)));
+                return Err(Wrong(format!("the bookmark after {last} has resourceVersion {version} after {least}")));
+            }
+            world.known.listed = world.known.listed.max(event.version);
             self.complete = true;
             return Ok(());
         }
-        let Some(Mark { place: SEED, number, .. }) = event.mark else { return Ok(()) };
-        let name = || seed_name(number);
+        let number = match event.mark {
+            Some(Mark { place: SEED, number, .. }) => number,
+            None if event.facts.name.starts_with(b"bench-0") || event.facts.run == world.plan.run.as_bytes() => {
+                let name = name(event.facts.name);
+                return Err(Wrong(format!("the initial event of {name} has not its mark")));
+            }
+            _ => return Ok(()),
+        };
+        let called = || seed_name(number);
+        if event.facts.name != called().as_bytes() {
+            let (found, marked) = (name(event.facts.name), called());
+            return Err(Wrong(format!("the initial event of {found} has the mark of {marked}")));
+        }
         match self.seen.get_mut(number as usize) {
             _ if event.kind != Kind::Added => {
-                return Err(Wrong(format!("the initial event of {} is no ADDED", name())));
+                return Err(Wrong(format!("the initial event of {} is no ADDED", called())));
             }
-            None => return Err(Wrong(format!("an initial event of {}, which was never made", name()))),
-            Some(true) => return Err(Wrong(format!("the initial event of {} came twice", name()))),
+            None => return Err(Wrong(format!("an initial event of {}, which was never made", called()))),
+            Some(true) => return Err(Wrong(format!("the initial event of {} came twice", called()))),
             Some(seen) => *seen = true,
         }
         if self.has_data && !event.whole(false) {
-            return Err(Wrong(format!("the initial event of {} has not its data", name())));
+            return Err(Wrong(format!("the initial event of {} has not its data", called())));
         }
+        world.known.check_event(encoding, &event, number)?;
+        world.known.shown(encoding, Shape::Event, number, raw);
+        self.came(number);
+        Ok(())
+    }
+
+    fn came(&mut self, number: u32) {
         if let Some(last) = self.last.filter(|&last| last > number) {
             self.descents += 1;
             if self.descents == 1 {
@@ -107,7 +144,6 @@ impl Informer {
         }
         self.last = Some(number);
         self.count += 1;
-        Ok(())
     }
 
     fn finish(&mut self, world: &mut World, first: u64) {
@@ -126,6 +162,41 @@ impl Informer {
     }
 }
 
+/// An informer that takes events.
+struct Taking<'a> {
+    informer: &'a mut Informer,
+    world: &'a mut World,
+}
+
+impl Sink for Taking<'_> {
+    fn due(&self) -> Print {
+        let (world, informer) = (&self.world, &self.informer);
+        if informer.complete {
+            Print::default()
+        } else {
+            world.known.print(world.plan.encoding, Shape::Event, informer.expected())
+        }
+    }
+
+    fn known(&mut self, raw: &[u8]) -> Result<bool, Wrong> {
+        let number = self.informer.expected();
+        match self.informer.seen.get_mut(number as usize) {
+            Some(seen)
+                if !*seen && self.world.known.print(self.world.plan.encoding, Shape::Event, number).begins(raw) =>
+            {
+                *seen = true;
+            }
+            _ => return Ok(false),
+        }
+        self.informer.came(number);
+        Ok(true)
+    }
+
+    fn event(&mut self, raw: &[u8]) -> Result<(), Wrong> {
+        self.informer.take(self.world, raw)
+    }
+}
+
 impl Agent for Informer {
     fn next(&mut self, world: &mut World, out: &mut Vec<u8>) -> Next {
         if world.over() && (self.done > 0 || world.skipped.is_some()) {
@@ -135,6 +206,7 @@ impl Agent for Informer {
             self.stage = Stage::List;
         }
         self.moved = world.now;
+        self.least = world.known.listed;
         let encoding = world.plan.encoding;
         let (path, accept) = match self.stage {
             Stage::Events => {
@@ -186,14 +258,14 @@ impl Agent for Informer {
                 self.complete = false;
                 return Ok(Flow::Leave);
             }
-            return self.list.feed(piece).map(|()| Flow::More);
+            return self.list.feed(world, piece).map(|()| Flow::More);
         }
         if let Some(timing) = self.began.as_mut().filter(|timing| timing.first == 0) {
             timing.first = world.now;
         }
         self.moved = world.now;
         let mut splitter = std::mem::replace(&mut self.splitter, Splitter::new(world.plan.encoding.format()));
-        let taken = splitter.feed(piece, |event| self.take(event));
+        let taken = splitter.split(piece, &mut Taking { informer: self, world });
         self.splitter = splitter;
         taken?;
         if !self.complete {
@@ -206,19 +278,16 @@ impl Agent for Informer {
     }
 
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
-        match self.stage {
-            Stage::List => {
-                self.list.finish(false)?;
-                let listed = &self.list.listed;
-                let format = world.plan.encoding.format();
-                self.version = list_text(format, &listed.start, &listed.end, "resourceVersion").unwrap_or_default();
-                self.stage = Stage::Watch;
-                self.began =
-                    Some(Timing { sent: self.began.map_or(timing.sent, |began| began.sent), first: timing.first });
-                Ok(())
-            }
-            _ => Err(Wrong("the initial events ended before their bookmark".to_owned())),
+        if self.stage != Stage::List {
+            let at = seed_name(self.expected());
+            return Err(Wrong(format!("the initial events ended before their bookmark, at {at}")));
         }
+        self.list.finish(world, false)?;
+        self.version = self.list.version(world, self.least)?;
+        world.known.listed = world.known.listed.max(self.version);
+        self.stage = Stage::Watch;
+        self.began = Some(Timing { sent: self.began.map_or(timing.sent, |began| began.sent), first: timing.first });
+        Ok(())
     }
 
     fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {

@@ -13,6 +13,7 @@ use crate::agent::Agent;
 use crate::board::Object;
 use crate::plan::Part;
 use crate::world::World;
+use watcher::{Watcher, Way};
 
 /// Make the agents of all parts.
 pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
@@ -48,14 +49,15 @@ pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
             }
             Part::Watch { count, from } => {
                 for number in 0..*count {
-                    made.push(Box::new(watcher::Watcher::new(part, world, Some(number), *from)));
+                    made.push(Box::new(Watcher::new(part, world, Way::Live, Some(number), *from)));
                 }
             }
             Part::Fanout { count, from } => {
                 for _ in 0..*count {
-                    made.push(Box::new(watcher::Watcher::new(part, world, None, *from)));
+                    made.push(Box::new(Watcher::new(part, world, Way::Live, None, *from)));
                 }
             }
+            Part::Replay { from } => made.push(Box::new(Watcher::new(part, world, Way::Again, None, *from))),
             Part::Writes { connections, steps, objects, pods, .. } => {
                 if world.board.objects.is_empty() {
                     world.board.objects.resize_with(*objects as usize, Object::default);

@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::reader::{check_media, skip};
 use crate::agent::{Agent, Flow, Next};
+use crate::board::seed_name;
 use crate::check::{Listed, Unpacked};
-use crate::event::list_text;
 use crate::http::Head;
 use crate::target::Request;
 use crate::world::{Timing, World};
@@ -18,14 +18,17 @@ pub(super) struct Pager {
     /// Where the list continues, and the number of its next object.
     token: Option<String>,
     from: u32,
+    /// The version of the list that is walked, and the one that it may not go below.
+    version: u64,
+    least: u64,
     walks: u64,
 }
 
 impl Pager {
     pub(super) fn new(part: usize, world: &World, limit: u32) -> Self {
-        let listed = Listed::new(world.plan.encoding, world.plan.objects);
+        let listed = Listed::new(world.plan.encoding);
         let path = format!("{}?limit={limit}", world.plan.collection());
-        Self { part, path, list: Unpacked::new(listed, false), token: None, from: 0, walks: 0 }
+        Self { part, path, list: Unpacked::new(listed, false), token: None, from: 0, version: 0, least: 0, walks: 0 }
     }
 }
 
@@ -48,6 +51,9 @@ impl Agent for Pager {
         if world.over() && (self.walks > 0 || world.skipped.is_some()) {
             return Next::Done;
         }
+        if self.token.is_none() {
+            self.least = world.known.listed;
+        }
         let path = match &self.token {
             Some(token) => &format!("{}&continue={}", self.path, escaped(token)),
             None => &self.path,
@@ -62,22 +68,31 @@ impl Agent for Pager {
         check_media(world, head)
     }
 
-    fn body(&mut self, _: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
-        self.list.feed(piece).map(|()| Flow::More)
+    fn body(&mut self, world: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
+        self.list.feed(world, piece).map(|()| Flow::More)
     }
 
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
         // A packed page gives its last text when it is finished.
-        self.list.finish(true)?;
+        self.list.finish(world, true)?;
+        let version = self.list.version(world, self.least)?;
+        if self.token.is_some() && version != self.version {
+            let (page, began) = (seed_name(self.from), self.version);
+            return Err(Wrong(format!(
+                "the page from {page} has resourceVersion {version}, its list began at {began}"
+            )));
+        }
+        self.version = version;
         let listed = &self.list.listed;
-        self.token = list_text(world.plan.encoding.format(), &listed.start, &listed.end, "continue");
-        listed.finish(self.token.is_some())?;
+        self.token = listed.text("continue");
+        listed.finish(world, self.token.is_some())?;
         let objects = u64::from(listed.position() - self.from);
         if self.token.is_some() {
             self.from = listed.position();
         } else {
             self.from = 0;
             self.walks += 1;
+            world.known.listed = world.known.listed.max(version);
         }
         world.done(self.part, timing, objects);
         world.figures[self.part].body = self.list.size;
@@ -85,7 +100,7 @@ impl Agent for Pager {
     }
 
     fn refused(&mut self, world: &mut World, status: u16, body: &[u8]) -> Result<(), Wrong> {
-        skip(world, "pages", status, body)
+        skip(world, &format!("the page from {}", seed_name(self.from)), status, body)
     }
 
     fn name(&self) -> String {

@@ -12,13 +12,15 @@ pub(super) struct Reader {
     part: usize,
     path: String,
     list: Unpacked,
+    /// The version that the answer to the request under way may not go below.
+    least: u64,
     done: u64,
 }
 
 impl Reader {
     pub(super) fn new(part: usize, world: &World) -> Self {
-        let listed = Listed::new(world.plan.encoding, world.plan.objects);
-        Self { part, path: world.plan.collection(), list: Unpacked::new(listed, true), done: 0 }
+        let listed = Listed::new(world.plan.encoding);
+        Self { part, path: world.plan.collection(), list: Unpacked::new(listed, true), least: 0, done: 0 }
     }
 }
 
@@ -44,6 +46,7 @@ impl Agent for Reader {
         if world.over() && (self.done > 0 || world.skipped.is_some()) {
             return Next::Done;
         }
+        self.least = world.known.listed;
         let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
         world.target.write(&Request { method: "GET", path: &self.path, accept, gzip, body: None }, out);
         Next::Send
@@ -54,12 +57,14 @@ impl Agent for Reader {
         check_media(world, head)
     }
 
-    fn body(&mut self, _: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
-        self.list.feed(piece).map(|()| Flow::More)
+    fn body(&mut self, world: &mut World, piece: &[u8]) -> Result<Flow, Wrong> {
+        self.list.feed(world, piece).map(|()| Flow::More)
     }
 
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
-        let same = self.list.finish(false)?;
+        let same = self.list.finish(world, false)?;
+        let version = self.list.version(world, self.least)?;
+        world.known.listed = world.known.listed.max(version);
         self.done += 1;
         let objects = u64::from(world.plan.objects);
         world.done(self.part, timing, objects);

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, Flow, Next};
 use crate::board::seed_name;
 use crate::body::Body;
-use crate::event::{own_mark, shown, text_after};
+use crate::event::{Facts, Format, own_mark, shown, text_after};
 use crate::http::Head;
 use crate::marks::SEED;
 use crate::plan::Owned;
@@ -65,7 +65,11 @@ impl Agent for Seeder {
         self.unsure = false;
         let name = seed_name(number);
         let uid = text_after(&self.body, "uid").map(|uid| String::from_utf8_lossy(uid).into_owned());
-        let right = own_mark(&self.body).is_some_and(|mark| (mark.place, mark.number) == (SEED, number));
+        let facts = Facts::of(Format::Json, &self.body);
+        let right = own_mark(&self.body).is_some_and(|mark| (mark.place, mark.number) == (SEED, number))
+            && facts.name == name.as_bytes()
+            && facts.version > 0
+            && world.filled(&self.body, &facts);
         let path = world.plan.collection();
         world.owned.push(Owned { path, name: name.clone(), uid });
         if !right {
@@ -74,6 +78,7 @@ impl Agent for Seeder {
                 shown(&self.body)
             )));
         }
+        world.known.created(number, &self.body);
         world.done(self.part, timing, 1);
         Ok(())
     }

@@ -4,10 +4,10 @@ use super::reader::skip;
 use crate::agent::{Agent, Flow, Next};
 use crate::board::{Change, Object, churn_name};
 use crate::body::{Body, deletion, status};
-use crate::event::{own_mark, shown, text_after, version};
+use crate::event::{Facts, bare, deleted, name, own_mark, shown, version};
 use crate::http::Head;
 use crate::marks::{self, CHURN, CHURN_DATA, Mark};
-use crate::plan::{Owned, Resource, Step};
+use crate::plan::{Encoding, Owned, Resource, Step};
 use crate::target::Request;
 use crate::world::{Timing, World};
 use crate::wrong::Wrong;
@@ -142,10 +142,39 @@ impl Writer {
         self.life = None;
     }
 
+    /// Check that an answer shows the object, as it was written.
+    fn check(&self, world: &World, current: Current, version: u64) -> Result<(), String> {
+        let (encoding, beside) = (world.plan.encoding, Self::beside(world, current.step));
+        let object = bare(encoding.format(), &self.body, encoding == Encoding::Table);
+        let object = object.ok_or_else(|| format!("the answer has no object: {}", shown(&self.body)))?;
+        let facts = Facts::of(encoding.format(), object);
+        let wanted =
+            if beside { self.pod.as_ref().map(|pod| pod.name.clone()) } else { Some(churn_name(current.number)) };
+        if wanted.as_deref().map(str::as_bytes) != Some(facts.name) {
+            return Err(format!("the answer shows {}", name(facts.name)));
+        }
+        if facts.namespace != world.plan.namespace.as_bytes() || facts.version != version {
+            let (namespace, found) = (name(facts.namespace), facts.version);
+            return Err(format!(
+                "the answer shows namespace {namespace:?} and resourceVersion {found}, around it {version}"
+            ));
+        }
+        let before = if beside { None } else { world.board.objects[current.number as usize].uid.as_deref() };
+        if current.step != Step::Create && before.is_some_and(|uid| uid.as_bytes() != facts.uid) {
+            return Err(format!("the answer shows an object with uid {}", name(facts.uid)));
+        }
+        if encoding.has_data() && !beside && !world.filled(object, &facts) {
+            return Err("the answer does not show the written data".to_owned());
+        }
+        Ok(())
+    }
+
     /// Check the answer that shows an object.
     fn written(&mut self, world: &mut World, current: Current) -> Result<(), Wrong> {
         let encoding = world.plan.encoding;
-        let found = version(encoding.format(), &self.body).map_err(|Wrong(why)| Self::wrong(current, &why))?;
+        let format = encoding.format();
+        let found = version(format, &self.body).map_err(|Wrong(why)| Self::wrong(current, &why))?;
+        self.check(world, current, found).map_err(|why| Self::wrong(current, &why))?;
         let beside = Self::beside(world, current.step);
         let object = &mut world.board.objects[current.number as usize];
         let before = if beside { self.pod_version } else { object.version };
@@ -168,25 +197,12 @@ impl Writer {
         object.version = found;
         object.alive = true;
         if current.step == Step::Create {
-            object.uid = uid(encoding.format(), &self.body);
+            object.uid = bare(format, &self.body, encoding == Encoding::Table)
+                .map(|object| name(Facts::of(format, object).uid))
+                .filter(|uid| !uid.is_empty());
         }
         world.board.acked(current.number, world.now, found)
     }
-}
-
-/// The uid of a new object.
-fn uid(format: crate::event::Format, object: &[u8]) -> Option<String> {
-    if format == crate::event::Format::Json {
-        return text_after(object, "uid").map(|uid| String::from_utf8_lossy(uid).into_owned());
-    }
-    // A uid has the form of a UUID, and nothing else in these objects has.
-    let is_uid = |text: &&[u8]| {
-        text.iter().enumerate().all(|(i, c)| match i {
-            8 | 13 | 18 | 23 => *c == b'-',
-            _ => c.is_ascii_hexdigit(),
-        })
-    };
-    object.windows(36).find(is_uid).map(|uid| String::from_utf8_lossy(uid).into_owned())
 }
 
 impl Agent for Writer {
@@ -267,6 +283,13 @@ impl Agent for Writer {
             // The answer may show the object, but not the version of its deletion.
             if let Some((mark, _)) = marks::all(&self.body).find(|(mark, _)| mark.number != current.number) {
                 return Err(Self::wrong(current, &format!("the answer shows {}", churn_name(mark.number))));
+            }
+            // Tables are of no use for a status: only what can be read is compared.
+            if let Some((kind, shown)) = deleted(world.plan.encoding.format(), &self.body) {
+                let (kind, shown) = (name(kind), name(shown));
+                if kind != "Table" && shown != churn_name(current.number) {
+                    return Err(Self::wrong(current, &format!("the answer, a {kind}, shows {shown}")));
+                }
             }
             world.board.acked(current.number, world.now, 0)?;
         } else {

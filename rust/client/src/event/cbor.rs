@@ -1,11 +1,14 @@
 //! CBOR: sizes of items, and texts behind names.
 
-use memchr::memmem;
+use serde_json::Value;
 
 use super::{number, shown};
 use crate::wrong::Wrong;
 
 const DEPTH: usize = 64;
+/// The major types of arrays and maps.
+pub(crate) const ARRAY: u8 = 4;
+pub(crate) const MAP: u8 = 5;
 
 fn bad() -> Wrong {
     Wrong("malformed CBOR".to_owned())
@@ -60,59 +63,109 @@ fn item(bytes: &[u8], depth: usize) -> Result<Option<usize>, Wrong> {
 }
 
 /// The size of the item that these bytes begin with.
-pub(super) fn length(bytes: &[u8]) -> Result<Option<usize>, Wrong> {
+pub(crate) fn length(bytes: &[u8]) -> Result<Option<usize>, Wrong> {
     if bytes.is_empty() { Ok(None) } else { item(bytes, 0) }
 }
 
 /// The content of a text or byte string.
-fn text(bytes: &[u8]) -> Option<&[u8]> {
+pub(crate) fn text(bytes: &[u8]) -> Option<&[u8]> {
     let (major, n, at) = head(bytes).ok()??;
     matches!(major, 2 | 3).then_some(())?;
     bytes.get(at..)?.get(..usize::try_from(n?).ok()?)
 }
 
-/// The text behind a name, wherever it is.
-pub(super) fn text_after<'a>(bytes: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let mut rest = bytes;
-    loop {
-        let at = memmem::find(rest, name.as_bytes())?;
-        let before = at.checked_sub(1).map(|i| rest[i] & 31);
-        rest = &rest[at + name.len()..];
-        let found = text(rest).filter(|_| before == Some(name.len() as u8));
-        if found.is_some() {
-            return found;
-        }
+/// The bytes without the tags that they begin with.
+pub(crate) fn untagged(mut bytes: &[u8]) -> Option<&[u8]> {
+    while bytes.first().is_some_and(|byte| byte >> 5 == 6) {
+        let (_, _, size) = head(bytes).ok()??;
+        bytes = &bytes[size..];
     }
+    Some(bytes)
+}
+
+/// The number of items of the array or map that these bytes begin with, if it has one, and the size of its head.
+pub(crate) fn opened(bytes: &[u8], major: u8) -> Option<(Option<u64>, usize)> {
+    let content = untagged(bytes)?;
+    let (found, items, size) = head(content).ok()??;
+    (found == major).then(|| (items, bytes.len() - content.len() + size))
+}
+
+/// The value of a member of a map.
+pub(super) fn get<'a>(map: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
+    let (members, mut at) = opened(map, MAP)?;
+    for _ in 0..members.unwrap_or(u64::MAX) {
+        let name = text(&map[at..])?;
+        at += length(&map[at..]).ok()??;
+        let end = at + length(map.get(at..)?).ok()??;
+        if name == wanted.as_bytes() {
+            return Some(&map[at..end]);
+        }
+        at = end;
+    }
+    None
+}
+
+/// The first item of an array.
+pub(super) fn first(array: &[u8]) -> Option<&[u8]> {
+    let (_, at) = opened(array, ARRAY)?;
+    let rest = &array[at..];
+    rest.get(..length(rest).ok()??)
+}
+
+/// An item as JSON, and its size.
+pub(super) fn value(bytes: &[u8]) -> Option<(Value, usize)> {
+    let content = untagged(bytes)?;
+    let (major, n, size) = head(content).ok()??;
+    let mut at = bytes.len() - content.len() + size;
+    let ended = |at: usize, done: u64| n.map_or(bytes.get(at) == Some(&0xff), |n| done == n);
+    let found = match (major, n) {
+        (0, Some(n)) => Value::from(n),
+        (1, Some(n)) => Value::from(-1_i64 - i64::try_from(n).ok()?),
+        (2 | 3, _) => {
+            let found = text(content)?;
+            at += found.len();
+            Value::from(String::from_utf8_lossy(found))
+        }
+        (ARRAY, _) => {
+            let mut items = Vec::new();
+            while !ended(at, items.len() as u64) {
+                let (item, size) = value(bytes.get(at..)?)?;
+                items.push(item);
+                at += size;
+            }
+            at += usize::from(n.is_none());
+            Value::Array(items)
+        }
+        (MAP, _) => {
+            let (mut members, mut done) = (serde_json::Map::new(), 0);
+            while !ended(at, done) {
+                let (name, size) = value(bytes.get(at..)?)?;
+                at += size;
+                let (member, size) = value(bytes.get(at..)?)?;
+                at += size;
+                done += 1;
+                members.insert(name.as_str()?.to_owned(), member);
+            }
+            at += usize::from(n.is_none());
+            Value::Object(members)
+        }
+        (7, Some(20 | 21)) => Value::Bool(n == Some(21)),
+        (7, Some(22)) => Value::Null,
+        (7, Some(bits)) if size == 9 => Value::from(f64::from_bits(bits)),
+        _ => return None,
+    };
+    Some((found, at))
 }
 
 pub(super) fn version(bytes: &[u8]) -> Result<u64, Wrong> {
-    number(text_after(bytes, "resourceVersion").ok_or_else(bad)?)
+    let found = get(bytes, "metadata").and_then(|meta| get(meta, "resourceVersion")).and_then(text);
+    number(found.ok_or_else(bad)?)
 }
 
 /// Type, resource version and object of an event.
 pub(super) fn event(raw: &[u8]) -> Result<(&[u8], u64, &[u8]), Wrong> {
-    let mut at = 0;
-    while raw.get(at).is_some_and(|byte| byte >> 5 == 6) {
-        at += head(&raw[at..])?.ok_or_else(bad)?.2;
-    }
-    let (major, members, size) = head(&raw[at..])?.ok_or_else(bad)?;
-    if major != 5 {
-        return Err(bad());
-    }
-    at += size;
-    let (mut kind, mut object) = (None, None);
-    for _ in 0..members.unwrap_or(2) {
-        let name = text(&raw[at..]).ok_or_else(bad)?;
-        at += item(&raw[at..], 0)?.ok_or_else(bad)?;
-        let end = at + item(&raw[at..], 0)?.ok_or_else(bad)?;
-        match name {
-            b"type" => kind = text(&raw[at..end]),
-            b"object" => object = Some(&raw[at..end]),
-            _ => {}
-        }
-        at = end;
-    }
-    let (kind, object) = (kind.ok_or_else(bad)?, object.ok_or_else(bad)?);
+    let kind = get(raw, "type").and_then(text).ok_or_else(bad)?;
+    let object = get(raw, "object").ok_or_else(bad)?;
     if kind == b"ERROR" {
         return Err(Wrong(format!("an event of type ERROR: {}", shown(object))));
     }

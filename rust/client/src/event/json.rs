@@ -1,9 +1,83 @@
 //! JSON, compact or with white space.
 
-use memchr::memmem;
+use memchr::{memchr2, memmem};
 
 use super::{number, shown};
 use crate::wrong::Wrong;
+
+/// The size of the rest of a string behind its first quote, the last quote included.
+fn string_end(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += memchr2(b'"', b'\\', bytes.get(at..)?)?;
+        if bytes[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// The size of the value that these bytes begin with, if all of it is there.
+pub(crate) fn size(bytes: &[u8]) -> Option<usize> {
+    match bytes.first()? {
+        b'"' => string_end(&bytes[1..]).map(|size| size + 1),
+        b'{' | b'[' => {
+            let (mut depth, mut at) = (0_usize, 0);
+            loop {
+                match bytes.get(at)? {
+                    b'"' => at += string_end(&bytes[at + 1..])?,
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' => depth -= 1,
+                    _ => {}
+                }
+                at += 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+        }
+        _ => bytes.iter().position(|c| matches!(c, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t')),
+    }
+}
+
+/// The text without the white space, and the comma, that it begins with.
+pub(crate) fn trimmed(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.trim_ascii_start();
+    bytes.strip_prefix(b",").map_or(bytes, |rest| rest.trim_ascii_start())
+}
+
+/// The name of the member that these bytes begin with, and the size up to its value; `None` if that is not all there.
+pub(crate) fn name(bytes: &[u8]) -> Option<(&[u8], usize)> {
+    let rest = bytes.strip_prefix(b"\"")?;
+    let end = string_end(rest)?;
+    let value = rest[end..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    (!value.is_empty()).then(|| (&rest[..end - 1], bytes.len() - value.len()))
+}
+
+/// The value of a member of an object.
+pub(super) fn get<'a>(object: &'a [u8], wanted: &str) -> Option<&'a [u8]> {
+    let mut rest = trimmed(object.trim_ascii_start().strip_prefix(b"{")?);
+    loop {
+        let (found, at) = name(rest)?;
+        let value = &rest[at..];
+        let size = size(value)?;
+        if found == wanted.as_bytes() {
+            return Some(&value[..size]);
+        }
+        rest = trimmed(&value[size..]);
+    }
+}
+
+/// The first item of an array.
+pub(super) fn first(array: &[u8]) -> Option<&[u8]> {
+    let rest = array.strip_prefix(b"[")?.trim_ascii_start();
+    rest.get(..size(rest)?)
+}
+
+/// The content of a string.
+pub(super) fn string(raw: &[u8]) -> Option<&[u8]> {
+    raw.strip_prefix(b"\"")?.strip_suffix(b"\"")
+}
 
 /// The text behind a member's name, wherever the member is.
 pub(crate) fn text_after<'a>(json: &'a [u8], name: &str) -> Option<&'a [u8]> {
@@ -29,7 +103,7 @@ fn text_value(rest: &[u8]) -> Option<&[u8]> {
 }
 
 pub(super) fn version(json: &[u8]) -> Result<u64, Wrong> {
-    match text_after(json, "resourceVersion") {
+    match get(json, "metadata").and_then(|meta| get(meta, "resourceVersion")).and_then(string) {
         Some(text) => number(text),
         None => Err(Wrong(format!("no resourceVersion in {}", shown(json)))),
     }
@@ -38,18 +112,14 @@ pub(super) fn version(json: &[u8]) -> Result<u64, Wrong> {
 /// Type, resource version and object of an event.
 pub(super) fn event(line: &[u8]) -> Result<(&[u8], u64, &[u8]), Wrong> {
     let text = line.trim_ascii();
-    if text.first() != Some(&b'{') || text.last() != Some(&b'}') {
+    if size(text) != Some(text.len()) || text.first() != Some(&b'{') {
         return Err(Wrong(format!("an event that is no JSON object: {}", shown(line))));
     }
-    let first = text[1..].trim_ascii_start();
-    let kind = match first.strip_prefix(b"\"type") {
-        Some(rest) => text_value(rest),
-        // A type that follows its object is its last member.
-        None => memmem::rfind(text, b"\"type").and_then(|at| text_value(&text[at + 5..])),
-    };
+    let kind = get(text, "type").and_then(string);
     let kind = kind.ok_or_else(|| Wrong(format!("an event without a type: {}", shown(line))))?;
     if kind == b"ERROR" {
         return Ok((kind, 0, text));
     }
-    Ok((kind, version(text)?, text))
+    let object = get(text, "object").ok_or_else(|| Wrong(format!("an event without an object: {}", shown(line))))?;
+    Ok((kind, version(object)?, object))
 }

@@ -1,12 +1,16 @@
 //! Events of a watch: the stream split into events, and each read without decoding its object.
 
-mod cbor;
-mod json;
-mod protobuf;
+pub(crate) mod cbor;
+mod facts;
+pub(crate) mod json;
+pub(crate) mod protobuf;
 
 use crate::marks::{self, CHURN, CHURN_DATA, Mark, SEED, SEED_DATA};
+use crate::print::Print;
 use crate::wrong::Wrong;
 
+pub use facts::Facts;
+pub(crate) use facts::{bare, deleted, digest, first, get, name, string};
 pub(crate) use json::text_after;
 
 /// The largest event.
@@ -47,6 +51,10 @@ pub struct Event<'a> {
     pub mark: Option<Mark>,
     /// The mark in the data.
     pub data: Option<Mark>,
+    /// The object itself; of a table, that of its row.
+    pub object: &'a [u8],
+    /// The facts that it shows.
+    pub facts: Facts<'a>,
     /// The bytes of the event.
     pub raw: &'a [u8],
     /// How they are read.
@@ -110,6 +118,12 @@ impl Splitter {
 
     /// Visit each event that ends in this piece.
     pub fn feed(&mut self, piece: &[u8], mut visit: impl FnMut(Event<'_>) -> Result<(), Wrong>) -> Result<(), Wrong> {
+        let format = self.format;
+        self.split(piece, &mut |raw: &[u8]| visit(read(format, raw)?))
+    }
+
+    /// Hand over each event that ends in this piece.
+    pub(crate) fn split(&mut self, piece: &[u8], sink: &mut impl Sink) -> Result<(), Wrong> {
         let mut rest = piece;
         while !self.kept.is_empty() && !rest.is_empty() {
             let before = self.kept.len();
@@ -119,7 +133,9 @@ impl Splitter {
             match self.length(&self.kept, if self.format == Format::Json { before } else { 0 })? {
                 Some(end) => {
                     let whole = std::mem::take(&mut self.kept);
-                    visit(read(self.format, &whole[..end])?)?;
+                    if sink.due().size() != end || !sink.known(&whole[..end])? {
+                        sink.event(&whole[..end])?;
+                    }
                     self.kept = whole;
                     self.kept.clear();
                     rest = &rest[end - before..];
@@ -131,12 +147,41 @@ impl Splitter {
         if !self.kept.is_empty() {
             return Ok(());
         }
-        while let Some(end) = self.length(rest, 0)? {
-            visit(read(self.format, &rest[..end])?)?;
+        loop {
+            // The event that is due is known by its print, before anything of it is read.
+            let due = sink.due().size();
+            if due > 0 && due <= rest.len() && sink.known(&rest[..due])? {
+                rest = &rest[due..];
+                continue;
+            }
+            let Some(end) = self.length(rest, 0)? else { break };
+            sink.event(&rest[..end])?;
             rest = &rest[end..];
         }
         self.kept.extend_from_slice(rest);
         Ok(())
+    }
+}
+
+/// The taker of the events of a stream.
+pub(crate) trait Sink {
+    /// The print of the event that is due, where others have shown it.
+    fn due(&self) -> Print {
+        Print::default()
+    }
+
+    /// Take these bytes if they are the event that is due; report whether they were.
+    fn known(&mut self, _: &[u8]) -> Result<bool, Wrong> {
+        Ok(false)
+    }
+
+    /// Take an event.
+    fn event(&mut self, raw: &[u8]) -> Result<(), Wrong>;
+}
+
+impl<F: FnMut(&[u8]) -> Result<(), Wrong>> Sink for F {
+    fn event(&mut self, raw: &[u8]) -> Result<(), Wrong> {
+        self(raw)
     }
 }
 
@@ -154,12 +199,23 @@ pub fn read(format: Format, raw: &[u8]) -> Result<Event<'_>, Wrong> {
         b"BOOKMARK" => Kind::Bookmark,
         _ => return Err(Wrong(format!("an event of type {}: {}", shown(kind), shown(raw)))),
     };
+    let table = format != Format::Protobuf && is_table(format, object);
+    let inner = bare(format, object, table);
     if kind == Kind::Bookmark {
-        return Ok(Event { kind, version, mark: None, data: None, raw, format });
+        return Ok(Event { kind, version, mark: None, data: None, object, facts: Facts::default(), raw, format });
     }
-    let mark = own_mark(object);
-    let data = mark.and_then(|mark| data_mark(object, mark));
-    Ok(Event { kind, version, mark, data, raw, format })
+    let inner = inner.ok_or_else(|| Wrong(format!("an event without an object: {}", shown(raw))))?;
+    let (mark, facts) = (own_mark(inner), Facts::of(format, inner));
+    if facts.version != version && (facts.version != 0 || !table) {
+        let name = name(facts.name);
+        return Err(Wrong(format!("the event of {name} has resourceVersion {version}, its object {}", facts.version)));
+    }
+    let data = mark.and_then(|mark| data_mark(inner, mark));
+    Ok(Event { kind, version, mark, data, object: inner, facts, raw, format })
+}
+
+fn is_table(format: Format, object: &[u8]) -> bool {
+    get(format, object, ("kind", 0)).and_then(|kind| string(format, kind)) == Some(b"Table")
 }
 
 /// The mark in the annotation of one object.
@@ -183,13 +239,9 @@ pub(crate) fn version(format: Format, object: &[u8]) -> Result<u64, Wrong> {
 }
 
 /// A text of the metadata of a list: where it continues, or its version.
-pub(crate) fn list_text(format: Format, start: &[u8], end: &[u8], name: &str) -> Option<String> {
-    let found = match format {
-        Format::Json => json::text_after(start, name),
-        Format::Protobuf => protobuf::list_text(start, name),
-        Format::Cbor => cbor::text_after(start, name).or_else(|| cbor::text_after(end, name)),
-    };
-    found.map(|text| String::from_utf8_lossy(text).into_owned()).filter(|text| !text.is_empty())
+pub(crate) fn list_text(format: Format, meta: &[u8], wanted: &'static str) -> Option<String> {
+    let found = get(format, meta, (wanted, if wanted == "continue" { 3 } else { 2 }))?;
+    string(format, found).map(name).filter(|text| !text.is_empty())
 }
 
 fn number(text: &[u8]) -> Result<u64, Wrong> {

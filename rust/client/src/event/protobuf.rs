@@ -7,7 +7,7 @@ fn bad() -> Wrong {
     Wrong("malformed protobuf".to_owned())
 }
 
-fn varint(bytes: &mut &[u8]) -> Option<u64> {
+pub(crate) fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0_u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
@@ -21,7 +21,12 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 /// The first field of this number that has a length; a message that is cut off counts up to there.
-fn field(mut bytes: &[u8], wanted: u64) -> Option<&[u8]> {
+pub(crate) fn field(bytes: &[u8], wanted: u64) -> Option<&[u8]> {
+    next(bytes, wanted).map(|(found, _)| found)
+}
+
+/// The next field of this number, and the rest.
+pub(super) fn next(mut bytes: &[u8], wanted: u64) -> Option<(&[u8], &[u8])> {
     while !bytes.is_empty() {
         let key = varint(&mut bytes)?;
         let skipped = match key & 7 {
@@ -34,7 +39,7 @@ fn field(mut bytes: &[u8], wanted: u64) -> Option<&[u8]> {
             2 => {
                 let size = usize::try_from(varint(&mut bytes)?).ok()?;
                 if key >> 3 == wanted {
-                    return Some(&bytes[..size.min(bytes.len())]);
+                    return Some(bytes.split_at(size.min(bytes.len())));
                 }
                 size
             }
@@ -46,7 +51,7 @@ fn field(mut bytes: &[u8], wanted: u64) -> Option<&[u8]> {
 }
 
 /// The object inside of the envelope.
-fn object(bytes: &[u8]) -> Option<&[u8]> {
+pub(super) fn object(bytes: &[u8]) -> Option<&[u8]> {
     field(bytes.strip_prefix(b"k8s\0")?, 2)
 }
 
@@ -61,13 +66,9 @@ pub(super) fn ending(frame: &[u8]) -> bool {
     raw.and_then(object).and_then(|object| field(object, 1)).and_then(|meta| field(meta, 9)).is_some()
 }
 
-/// A text of the metadata of a list, of which the start is enough.
-pub(super) fn list_text<'a>(start: &'a [u8], name: &str) -> Option<&'a [u8]> {
-    let wanted = match name {
-        "continue" => 3,
-        _ => 2,
-    };
-    field(field(object(start)?, 1)?, wanted)
+/// The kind that an envelope names.
+pub(super) fn kind(bytes: &[u8]) -> Option<&[u8]> {
+    field(field(bytes.strip_prefix(b"k8s\0")?, 1)?, 2)
 }
 
 /// Type, resource version and object of an event.

@@ -60,10 +60,13 @@ fn cbor(kind: &str, version: u64) -> Vec<u8> {
     made.extend(text(kind, 2));
     made.extend(text("object", 3));
     made.extend([0xd9, 0xd9, 0xf7, 0xbf]);
-    for (name, value) in [("resourceVersion", version.to_string()), ("mark", mark(CHURN)), ("data", mark(CHURN_DATA))] {
+    made.extend([text("metadata", 2), vec![0xbf]].concat());
+    for (name, value) in [("resourceVersion", version.to_string()), ("mark", mark(CHURN))] {
         made.extend(text(name, 2));
         made.extend(text(&value, 3));
     }
+    made.push(0xff);
+    made.extend([text("data", 2), text(&mark(CHURN_DATA), 3)].concat());
     made.extend(text("many", 2));
     made.extend([0x82, 0x19, 1, 2, 0xf6, 0xff]);
     made
@@ -121,20 +124,55 @@ fn a_stream_split_at_any_byte_has_the_same_events() {
 
 #[test]
 fn lists_show_where_they_continue() {
-    let json = br#"{"kind":"List","metadata": {"resourceVersion":"5","continue": "abc"},"items":[]}"#;
-    assert_eq!(list_text(Format::Json, json, b"", "continue").as_deref(), Some("abc"));
-    assert_eq!(list_text(Format::Json, json, b"", "resourceVersion").as_deref(), Some("5"));
-    let mut meta = field(2, b"5");
-    meta.extend(field(3, b"abc"));
-    let mut envelope = b"k8s\0".to_vec();
-    envelope.extend(field(2, &[field(1, &meta), vec![0x12, 0xff, 0x7f]].concat()));
-    assert_eq!(list_text(Format::Protobuf, &envelope, b"", "continue").as_deref(), Some("abc"));
-    assert_eq!(
-        list_text(Format::Protobuf, &envelope[..envelope.len() - 3], b"", "resourceVersion").as_deref(),
-        Some("5")
-    );
-    let end = [text("metadata", 2), vec![0xa1], text("continue", 2), text("abc", 2)].concat();
-    assert_eq!(list_text(Format::Cbor, b"\xbf", &end, "continue").as_deref(), Some("abc"));
+    let json = br#"{"resourceVersion" : "5","continue": "abc"}"#;
+    let protobuf = [field(2, b"5"), field(3, b"abc")].concat();
+    let pairs = [("continue", "abc"), ("resourceVersion", "5")];
+    let members = pairs.iter().flat_map(|(name, value)| [text(name, 2), text(value, 3)].concat());
+    let cbor: Vec<u8> = std::iter::once(0xa2).chain(members).collect();
+    for (format, meta) in [(Format::Json, &json[..]), (Format::Protobuf, &protobuf), (Format::Cbor, &cbor)] {
+        for (name, value) in pairs {
+            assert_eq!(list_text(format, meta, name).as_deref(), Some(value), "{format:?}");
+        }
+    }
+    assert_eq!(list_text(Format::Json, br#"{"continue":""}"#, "continue"), None);
+}
+
+#[test]
+fn an_object_shows_the_same_in_each_encoding() {
+    let json = br#"{"metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"7","labels":{"x":"y","hydrofoil.dev/bench":"r"}},"data":{"mark":"m","text":"t"}}"#;
+    let label = |key: &[u8], value: &[u8]| field(11, &[field(1, key), field(2, value)].concat());
+    let meta = [
+        field(1, b"a"),
+        field(3, b"n"),
+        field(5, b"u"),
+        field(6, b"7"),
+        label(b"x", b"y"),
+        label(b"hydrofoil.dev/bench", b"r"),
+    ];
+    let data = |key: &[u8], value: &[u8]| field(2, &[field(1, key), field(2, value)].concat());
+    let protobuf = [field(1, &meta.concat()), data(b"mark", b"m"), data(b"text", b"t")].concat();
+    let cbor = cbor_of(&serde_json::from_slice(json).unwrap());
+    for (format, object) in [(Format::Json, &json[..]), (Format::Protobuf, &protobuf), (Format::Cbor, &cbor)] {
+        let facts = Facts::of(format, object);
+        assert_eq!((facts.name, facts.namespace, facts.uid), (&b"a"[..], &b"n"[..], &b"u"[..]), "{format:?}");
+        assert_eq!((facts.version, facts.run, facts.text), (7, &b"r"[..], Some(&b"t"[..])), "{format:?}");
+    }
+    assert_eq!(digest(Format::Json, json), digest(Format::Cbor, &cbor), "they are the same object");
+    assert_ne!(digest(Format::Json, json).unwrap().0, digest(Format::Json, br#"{"metadata":{"name":"b"}}"#).unwrap().0);
+}
+
+/// A value of texts and maps as CBOR.
+fn cbor_of(value: &serde_json::Value) -> Vec<u8> {
+    match value {
+        serde_json::Value::Object(members) => {
+            let mut made = vec![0xa0 | members.len() as u8];
+            for (name, member) in members {
+                made.extend([text(name, 2), cbor_of(member)].concat());
+            }
+            made
+        }
+        other => text(other.as_str().unwrap(), 3),
+    }
 }
 
 proptest! {

@@ -11,7 +11,7 @@ from hydrofoil.bench.cases import CASES, WRITERS, Wanted
 from hydrofoil.bench.failure import Stopped
 from hydrofoil.bench.options import BenchOptions
 from hydrofoil.bench.result import Result, empty, fill
-from hydrofoil.bench.session import Sample, Session, message
+from hydrofoil.bench.session import Part, Sample, Session, message
 from hydrofoil.bench.workspace import METADATA, Workspace, selector
 
 BUSY = 0.5
@@ -88,6 +88,12 @@ class Runner:
         self.show(name, 0.0, None)
         parts = case.parts(wanted)
         rate = 0.0 if result["case"] == "writes" else options.rate
+        first = self._first(parts, wanted.encoding, result["gzip"])
+        if first["error"] is not None or first["skipped"] is not None:
+            result["skipped"] = first["skipped"]
+            result["error"] = first["error"] and f"{result['case']} {result['encoding']}: {first['error']}"
+            self.workspace.remove(wanted.pods)
+            return
         measured = self.session.measure(
             parts,
             lambda share, sample: self.show(name, share, sample),
@@ -109,6 +115,18 @@ class Runner:
             result["proof"] = case.proof(wanted, outcome)
             if self.session.interrupted:
                 result["error"] = f"{result['case']} {result['encoding']}: interrupted"
+
+    def _first(self, parts: list[Part], encoding: str, gzip: bool) -> dict[str, Any]:
+        """Read all objects once before the measurement, each checked member by member; return the outcome."""
+        kinds = {part["part"] for part in parts}
+        lists: list[Part] = [{"part": "list", "readers": 1}] if kinds & {"list", "pages"} else []
+        starts: list[Part] = [{"part": "informers", "count": 1}] if "informers" in kinds else []
+        outcome: dict[str, Any] = {"error": None, "skipped": None}
+        for part in (*lists, *starts):
+            outcome = self.session.measure([part], seconds=0.0, rate=0.0, encoding=encoding, gzip=gzip).outcome
+            if outcome["error"] is not None or outcome["skipped"] is not None:
+                break
+        return outcome
 
     def _seed(self) -> str:
         """Create the objects of lists once; return the reason if that fails."""

@@ -60,14 +60,14 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
 
 def again(text: bytes, names: Iterable[str]) -> tuple[str, int] | None:
     """Return the first name that begins two lines, and the number of the second one."""
-    seen = set()
+    seen: set[str] = set()
     for number, words in enumerate(text.splitlines(), 1):
-        found = START.match(words)
-        name = found and found[2].decode(errors="replace")
-        if name in names:
-            if name in seen:
-                return name, number
-            seen.add(name)
+        if (found := START.match(words)) is None:
+            continue
+        name = found[2].decode(errors="replace")
+        if name in seen and name in names:
+            return name, number
+        seen.add(name)
     return None
 
 

@@ -42,7 +42,7 @@ pub struct Version {
     fingerprint: u64,
     others: OnceLock<Others>,
     kept: Mutex<Kept>,
-    /// The number of the event that it came with, if any: 0 is as good as any other that has another version.
+    /// The number of the event that made it, if any: 0 is as good as any other that has another version.
     event: AtomicU64,
 }
 
@@ -226,8 +226,8 @@ impl Version {
         }
     }
 
-    /// Read one byte of each cache line of the JSON up to a length, whose sum has no meaning. Who reads many versions that
-    /// are anywhere in memory waits once for several of them, if they are touched first.
+    /// Read one byte of each cache line of the JSON up to a length, whose sum has no meaning. A reader of many
+    /// versions that are anywhere in memory waits once for several of them, if they are touched first.
     pub(crate) fn touch(&self, most: usize) -> usize {
         let lines = self.json.iter().take(most).step_by(64);
         lines.map(|byte| usize::from(*byte)).sum::<usize>() + self.fields.len() + self.labels.len()
@@ -337,12 +337,12 @@ impl Version {
         }
     }
 
-    /// Return the number of the event that it came with; the event of that number may have another version.
+    /// Return the number of the event that made it; the event of that number may have another version.
     pub(crate) fn event(&self) -> u64 {
         self.event.load(Ordering::Relaxed)
     }
 
-    /// Set the number of the event that it comes with.
+    /// Set the number of the event that made it.
     pub(crate) fn came_with(&self, event: u64) {
         self.event.store(event, Ordering::Relaxed);
     }

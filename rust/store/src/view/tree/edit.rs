@@ -10,11 +10,11 @@ use crate::{Leaf, Version};
 /// A change of one place of a tree.
 #[derive(Debug)]
 pub(crate) struct Edit {
-    /// The rank of the version that goes, or else of the one before which another comes.
+    /// The rank of the version that is removed, or else of the one before which another is added.
     pub(crate) at: usize,
-    /// Whether the version of that rank goes.
+    /// Whether the version of that rank is removed.
     pub(crate) goes: bool,
-    /// The version that comes.
+    /// The version that is added, in the place of the removed one if there is one.
     pub(crate) comes: Option<Arc<Version>>,
 }
 
@@ -75,7 +75,7 @@ fn edited(mut child: Child, begin: usize, end: usize, edits: &mut Edits, out: &m
             for child in children {
                 left -= 1;
                 let next = begin + child.count;
-                // What comes behind the last version belongs to the last leaf.
+                // Versions behind the last one belong to the last leaf.
                 let until = if left == 0 { end } else { next };
                 if edits.peek().is_some_and(|edit| edit.at < until) {
                     edited(child, begin, until, edits, &mut made);

@@ -117,8 +117,8 @@ impl Record {
     pub fn line(&self, stage: &Stage<'_>) -> Vec<u8> {
         let [head, user, sources, object] = self.ends;
         let part = |from: usize, to: usize| self.shared.get(from..to).unwrap_or_default();
-        let size = self.shared.len() + stage.acts.len() + stage.answer.len() + stage.notes.len();
-        let mut out = Vec::with_capacity(size.saturating_add(128));
+        let sizes = [self.shared.len(), stage.acts.len(), stage.answer.len(), stage.notes.len(), 128];
+        let mut out = Vec::with_capacity(sizes.iter().sum());
         out.extend_from_slice(part(0, head));
         write_string(&mut out, stage.name);
         put(&mut out, &[part(head, user), stage.acts, part(user, sources)]);

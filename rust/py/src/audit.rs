@@ -53,7 +53,7 @@ impl AuditRecord {
     }
 }
 
-fn reference<'a>(object: Object<'a>) -> Reference<'a> {
+fn reference(object: Object<'_>) -> Reference<'_> {
     let (resource, namespace, name, group, version, subresource, uid, resource_version) = object;
     Reference { resource, namespace, name, uid, group, version, resource_version, subresource }
 }

@@ -82,7 +82,7 @@ class AuditEvent(Struct, eq=False):
     reference: tuple[str, str, str, str] | None = None
     """Name, namespace, uid and version of the object in the body."""
     record: engine.AuditRecord | None = None
-    """What the events share, once there is one."""
+    """The members that the events share, once they are encoded."""
 
     @property
     def level(self) -> int:
@@ -186,7 +186,7 @@ class AuditEvent(Struct, eq=False):
             return record.line(*cleaned((stage, at, self.acts, answer, notes, named)))
 
     def _record(self) -> engine.AuditRecord:
-        """Return what the events share."""
+        """Return the members that the events share, encoded."""
         info = self.info
         shown = self._object("", "", "", "") if info.resourceful else None
         made = self.level, self.id, self.uri, info.verb, self.shown, self.addresses, self.agent, shown, self.received

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Cause, Causes, Path, Value};
 
 use crate::Request;
 use crate::internal::InternalCauses;
@@ -112,9 +112,17 @@ fn validate(object: &Value, causes: &mut Causes) {
     let scopes = spec.field("scopes");
     let mut seen: Vec<&str> = Vec::new();
     let mut misfits = Misfits::of(&hard);
+    // Each of these causes shows the whole list: its text is made once.
+    let mut unsupported = None;
     for scope in spec.list("scopes").iter().map(|s| s.as_str().unwrap_or("")) {
         if !SCOPES.contains(&scope) {
-            causes.invalid(&at, scopes, "unsupported scope");
+            if let Some(cause) = &unsupported {
+                let Cause { reason, message, .. } = cause;
+                causes.push(&at, *reason, message.clone());
+            } else {
+                causes.invalid(&at, scopes, "unsupported scope");
+                unsupported = causes.as_slice().last().cloned();
+            }
         }
         misfits.each(scope, causes, |causes| causes.invalid(&at, scopes, "unsupported scope applied to resource"));
         seen.push(scope);

@@ -185,10 +185,20 @@ impl Causes {
     /// Add a cause with a complete message.
     pub fn push(&mut self, field: &Path<'_>, reason: CauseReason, message: impl Into<SmolStr>) {
         if self.has_room() {
-            let cause = Cause { field: field.to_smolstr(), reason, message: message.into() };
-            self.bytes += cause.field.len() + cause.message.len();
-            self.list.push(cause);
+            self.add(Cause { field: field.to_smolstr(), reason, message: message.into() });
         }
+    }
+
+    /// Add a cause once more: both have the same text in memory.
+    pub fn repeat(&mut self, cause: &Cause) {
+        if self.has_room() {
+            self.add(cause.clone());
+        }
+    }
+
+    fn add(&mut self, cause: Cause) {
+        self.bytes += cause.field.len() + cause.message.len();
+        self.list.push(cause);
     }
 
     /// Add `Required value: detail`.

@@ -112,17 +112,10 @@ fn validate(object: &Value, causes: &mut Causes) {
     let scopes = spec.field("scopes");
     let mut seen: Vec<&str> = Vec::new();
     let mut misfits = Misfits::of(&hard);
-    // Each of these causes shows the whole list: its text is made once.
-    let mut unsupported = None;
+    let mut unsupported = Repeated::default();
     for scope in spec.list("scopes").iter().map(|s| s.as_str().unwrap_or("")) {
         if !SCOPES.contains(&scope) {
-            if let Some(cause) = &unsupported {
-                let Cause { reason, message, .. } = cause;
-                causes.push(&at, *reason, message.clone());
-            } else {
-                causes.invalid(&at, scopes, "unsupported scope");
-                unsupported = causes.as_slice().last().cloned();
-            }
+            unsupported.report(causes, |causes| causes.invalid(&at, scopes, "unsupported scope"));
         }
         misfits.each(scope, causes, |causes| causes.invalid(&at, scopes, "unsupported scope applied to resource"));
         seen.push(scope);
@@ -135,17 +128,17 @@ fn validate(object: &Value, causes: &mut Causes) {
 
 impl<'a> Misfits<'a> {
     fn of(hard: &'a [&'a str]) -> Self {
-        Self { hard, counts: HashMap::new() }
+        Self { hard, counts: HashMap::new(), cause: Repeated::default() }
     }
 
-    /// Add a cause for each.
+    /// Add a cause for each; `report` adds the same one at each call.
     fn each(&mut self, scope: &'a str, causes: &mut Causes, report: impl Fn(&mut Causes)) {
         let count = || self.hard.iter().filter(|name| !fits(scope, name)).count();
         for _ in 0..*self.counts.entry(scope).or_insert_with(count) {
             if causes.is_full() {
                 return;
             }
-            report(causes);
+            self.cause.report(causes, &report);
         }
     }
 }
@@ -154,6 +147,22 @@ impl<'a> Misfits<'a> {
 struct Misfits<'a> {
     hard: &'a [&'a str],
     counts: HashMap<&'a str, usize>,
+    cause: Repeated,
+}
+
+/// A cause that shows a whole list for many of its items: its text is made once.
+#[derive(Default)]
+struct Repeated(Option<Cause>);
+
+impl Repeated {
+    fn report(&mut self, causes: &mut Causes, first: impl FnOnce(&mut Causes)) {
+        if let Some(cause) = &self.0 {
+            causes.repeat(cause);
+        } else {
+            first(causes);
+            self.0 = causes.as_slice().last().cloned();
+        }
+    }
 }
 
 fn conflicts(seen: &[&str], shown: &Value, at: &Path<'_>, causes: &mut Causes) {

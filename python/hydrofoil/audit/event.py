@@ -188,7 +188,7 @@ class AuditEvent(Struct, eq=False):
     def _record(self) -> engine.AuditRecord:
         """Return the members that the events share, encoded."""
         info = self.info
-        shown = self._object("", "", "", "") if info.resourceful else None
+        shown = self._object("", "", "", "")
         made = self.level, self.id, self.uri, info.verb, self.shown, self.addresses, self.agent, shown, self.received
         try:
             return engine.AuditRecord(*made)

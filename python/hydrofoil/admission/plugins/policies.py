@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from hydrofoil import pool
 from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.late import Late
 from hydrofoil.admission.matching.rules import GROUP, exempt
-from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.policies.matching import EXCLUDED
 from hydrofoil.admission.policies.policy import Binding, MutatingPolicy, Policy, ValidatingPolicy
 from hydrofoil.admission.policies.source import Named, Source
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
     from hydrofoil.admission.policies.round import Parts
 
 P = TypeVar("P", bound=Policy)
-MODULES = tuple(
-    f"hydrofoil.admission.policies.{name}" for name in ("metrics", "mutating", "params", "round", "validating")
-)
-"""The modules that evaluations need, loaded with the first policy."""
 
 
-class Policies(Plugin, Generic[P]):
+class Policies(Late, Generic[P]):
     """The policies of one kind; without any binding, a write costs one look at their state."""
+
+    modules = tuple(
+        f"hydrofoil.admission.policies.{name}" for name in ("metrics", "mutating", "params", "round", "validating")
+    )
 
     def __init__(self, around: Surroundings, kind: str, make: Callable[[Stored], P]) -> None:
         """`kind`: the plural of the policies is `{kind}admissionpolicies`."""
@@ -48,7 +47,7 @@ class Policies(Plugin, Generic[P]):
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return self._source is not None and not exempt(resource) and resource.storage not in EXCLUDED
 
-    def _make(self) -> None:
+    def make(self) -> None:
         """Make the parts that evaluations use, when there is a policy."""
         if self._made is None:
             from hydrofoil.admission.matching.target import Equivalents
@@ -58,13 +57,6 @@ class Policies(Plugin, Generic[P]):
             registry = self._around.registry
             equivalents = Equivalents(registry.catalog)
             self._made = Parts(registry, Params(registry), equivalents, self._around.metrics.policies())
-
-    async def _first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
-        """Load the modules that evaluations need, then take the step."""
-        await pool.imported(*MODULES)
-        self._make()
-        if (work := step(a)) is not None:
-            await work
 
 
 class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
@@ -80,7 +72,7 @@ class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
         if not bound:
             return None
         if self._made is None:
-            return self._first(self.mutate, a)
+            return self.first(self.mutate, a)
         from hydrofoil.admission.policies.mutating import Mutating
 
         return Mutating(self._made, a).run(bound)
@@ -99,7 +91,7 @@ class ValidatingAdmissionPolicy(Policies[ValidatingPolicy]):
         if not bound:
             return None
         if self._made is None:
-            return self._first(self.validate, a)
+            return self.first(self.validate, a)
         from hydrofoil.admission.policies.validating import Validating
 
         return Validating(self._made, a).run(bound)

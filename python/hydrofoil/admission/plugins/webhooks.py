@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
-from hydrofoil import pool
 from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.late import Late
 from hydrofoil.admission.matching.rules import GROUP, exempt
-from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.surroundings import Surroundings
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.outbound import kubeconfig
@@ -21,15 +20,12 @@ if TYPE_CHECKING:
     from hydrofoil.admission.webhooks.source import Source
 
 
-MODULES = tuple(
-    f"hydrofoil.admission.webhooks.{name}" for name in ("calls", "credentials", "metrics", "mutating", "validating")
-)
-"""The modules that calls need, loaded with the first webhook."""
-
-
-class Webhooks(Plugin):
+class Webhooks(Late):
     """The webhooks of one kind of configurations; without any, a write costs one look at their state."""
 
+    modules = tuple(
+        f"hydrofoil.admission.webhooks.{name}" for name in ("calls", "credentials", "metrics", "mutating", "validating")
+    )
     plural: str
     """The resource of the configurations."""
 
@@ -60,7 +56,7 @@ class Webhooks(Plugin):
                 self._made.calls.keep(found)
         return found
 
-    def _make(self) -> None:
+    def make(self) -> None:
         """Make the parts that calls use, when there is a webhook."""
         if self._made is None:
             from hydrofoil.admission.matching.target import Equivalents
@@ -75,13 +71,6 @@ class Webhooks(Plugin):
             self._made = Parts(
                 registry, calls, registry.chance, around.metrics.webhooks(), Equivalents(registry.catalog)
             )
-
-    async def _first(self, step: Callable[[Attributes], Awaitable[None] | None], a: Attributes) -> None:
-        """Load the modules that calls need, then take the step."""
-        await pool.imported(*MODULES)
-        self._make()
-        if (work := step(a)) is not None:
-            await work
 
     async def close(self) -> None:
         """Close the connections to webhooks."""
@@ -100,7 +89,7 @@ class MutatingAdmissionWebhook(Webhooks):
         if not hooks:
             return None
         if self._made is None:
-            return self._first(self.mutate, a)
+            return self.first(self.mutate, a)
         from hydrofoil.admission.webhooks.mutating import Mutating
 
         return Mutating(self._made, a).run(hooks)
@@ -117,7 +106,7 @@ class ValidatingAdmissionWebhook(Webhooks):
         if not hooks:
             return None
         if self._made is None:
-            return self._first(self.validate, a)
+            return self.first(self.validate, a)
         from hydrofoil.admission.webhooks.validating import Validating
 
         return Validating(self._made, a).run(hooks)

@@ -92,8 +92,7 @@ class Mutating(Round):
         reply = await self.ask(hook, at)
         if not reply.patch:
             return False
-        large = len(reply.patch) > LARGE
-        operations = await run(_operations, reply, pooled=large)
+        operations = await run(_operations, reply, pooled=len(reply.patch) > LARGE)
         if not operations:
             return False
         if self.a.draft is None or self.a.operation == "CONNECT":
@@ -104,7 +103,7 @@ class Mutating(Round):
         given, _ = await self.seen.forms(at.kind)
         assert given is not None, "there is a draft"
         try:
-            patched = await run(engine.json_patch, given, reply.patch, pooled=large or len(given) > LARGE)
+            patched = await run(engine.json_patch, given, reply.patch, pooled=len(given) + len(reply.patch) > LARGE)
         except engine.DecodeError as e:
             raise internal(e.args[1]) from None
         if self.a.audit is not None:

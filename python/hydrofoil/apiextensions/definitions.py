@@ -19,6 +19,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import invalid
 from hydrofoil.outbound.services import Services
 from hydrofoil.outbound.trust import bundle_problem
+from hydrofoil.pool import own_turn
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.store import Registry
@@ -77,10 +78,13 @@ class DefinitionStrategy(Strategy):
         if (stored := new or old) is not None:
             await asyncio.gather(self._beside(old, new), self._extensions.status.done(stored.name))
             await self._extensions.followed.state.settled(stored.name)
+            # Writes of a group are served at the same time, and a definition is large.
+            await own_turn()
 
     async def after_mark(self, resource: Resource, stored: Stored) -> None:
         await self._extensions.status.done(stored.name)
         await self._extensions.followed.state.settled(stored.name)
+        await own_turn()
 
     async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
         """Refuse an invalid caBundle in the place of a valid one (`allowInvalidCABundle`)."""

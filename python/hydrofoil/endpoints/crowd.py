@@ -7,7 +7,7 @@ from collections import deque
 
 from hydrofoil.clock import TURN_SECONDS, stopwatch
 
-FIRST = 8
+FIRST = 2
 """How many waiting requests begin in a turn before it is known how long they take."""
 
 

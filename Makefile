@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: changes released workflows run test build fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site image pictures locks
+.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -20,10 +20,17 @@ $(VENV)/.installed: requirements/dev.lock
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements/dev.lock
 	@touch $@
 
+# With WHEEL, the extension of that wheel in place of a build: what is tested is then what is published.
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	@# Of two builds, Python takes the one for its own version.
 	rm -f python/hydrofoil/_native*.so
+ifdef WHEEL
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-index --force-reinstall $(WHEEL)
+	site=$$($(PY) -c 'import sysconfig; print(sysconfig.get_path("platlib"))') && mv $$site/hydrofoil/_native*.so python/hydrofoil/ && \
+	  rm -r $$site/hydrofoil && printf '%s' $(CURDIR)/python > $$site/hydrofoil.pth
+else
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --release --quiet --locked
+endif
 	$(PY) -m compileall -q python/hydrofoil
 	@touch $@
 
@@ -48,6 +55,19 @@ rust-test:
 
 py-test: build
 	$(VENV)/bin/pytest
+
+# The extension is named with it, so that what both link is built once.
+HOT := --locked --quiet -p hydrofoil-py -p hydrofoil-bench --bin hot
+
+hot: ## The program whose instructions are counted, in .cache
+	@mkdir -p .cache
+ifdef WHEEL
+	$(PUBLISHED) cargo build --release $(HOT) --target $(TARGET)
+	cp target/wheel/$(TARGET)/release/hot .cache/hot
+else
+	cargo build --release $(HOT)
+	cp target/release/hot .cache/hot
+endif
 
 counts: $(VENV)/.installed ## Instructions of the hot native calls against the baseline; WRITE=1 makes them the baseline
 	$(PY) -m bench.instructions $(if $(WRITE),--write)
@@ -108,6 +128,8 @@ REMAPPED := --remap-path-prefix=$(HOME)/.cargo=/cargo --remap-path-prefix=$(CURD
   --remap-path-prefix=$(shell rustc --print sysroot)=/rust
 C_REMAPPED := -ffile-prefix-map=$(HOME)/.cargo=/cargo -ffile-prefix-map=$(CURDIR)=/hydrofoil
 TARGET ?= $(shell rustc -vV | sed -n 's/host: //p')
+PUBLISHED = CARGO_ENCODED_RUSTFLAGS="$$(printf '%s' '$(REMAPPED)' | tr -s ' ' '\037')" CFLAGS="$(C_REMAPPED)" \
+  CARGO_TARGET_DIR=$(CURDIR)/target/wheel
 COMPATIBILITY ?= $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux_2_28)
 
 $(RELEASE)/.installed: requirements/release.lock
@@ -116,8 +138,7 @@ $(RELEASE)/.installed: requirements/release.lock
 	@touch $@
 
 wheel: $(RELEASE)/.installed ## A wheel for every Python from 3.11 on (DIST, TARGET, COMPATIBILITY); zig links for old systems
-	PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" CARGO_ENCODED_RUSTFLAGS="$$(printf '%s' '$(REMAPPED)' | tr -s ' ' '\037')" \
-	  CFLAGS="$(C_REMAPPED)" CARGO_TARGET_DIR=$(CURDIR)/target/wheel maturin build --release --locked --strip --zig --target $(TARGET) \
+	PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" $(PUBLISHED) maturin build --release --locked --strip --zig --target $(TARGET) \
 	  --compatibility $(COMPATIBILITY) --out $(DIST)
 	$(RELEASE)/bin/twine check --strict $(DIST)/*.whl
 

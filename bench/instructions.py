@@ -62,15 +62,13 @@ def parse(profile: str) -> Counts:
 
 
 def measure() -> Counts:
-    """Build the program and count."""
-    build = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "hydrofoil-bench", "--bin", "hot"]
-    subprocess.run(build, check=True, cwd=ROOT)
+    """Build the program, with the flags of the extension, and count."""
+    subprocess.run(["make", "--silent", "hot"], check=True, cwd=ROOT)
     with tempfile.TemporaryDirectory() as directory:
         profile = Path(directory) / "profile"
         # Only what `run` calls is counted: filling the shard is most of the work otherwise.
         flags = ["--quiet", f"--callgrind-out-file={profile}", "--collect-atstart=no", "--toggle-collect=hot::run*"]
-        binary = ROOT / "target" / "release" / "hot"
-        line = ["valgrind", "--tool=callgrind", *flags, str(binary)]
+        line = ["valgrind", "--tool=callgrind", *flags, str(ROOT / ".cache" / "hot")]
         subprocess.run(line, check=True, cwd=ROOT, env=os.environ | PLAIN)
         return parse(profile.read_text())
 

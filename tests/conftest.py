@@ -100,6 +100,11 @@ async def api(server: Server) -> AsyncIterator[aiohttp.ClientSession]:
         yield session
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Return how many processes run tests: two more than there are cores, since tests of processes mostly wait."""
+    return (os.cpu_count() or 1) + 2
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skips what needs an absent program by its name; in CI that is a failure."""
     for item in items:

@@ -37,10 +37,15 @@ fn default(object: &mut Value) {
     });
 }
 
+/// Report whether the endpoints are the same for upstream's types.
+fn same_endpoints(object: &Value, old: &Value) -> bool {
+    internal::same("[]discovery.Endpoint", object.field("endpoints"), old.field("endpoints"))
+}
+
 /// Report whether an endpoint slice needs a new generation.
 fn differs(object: &Value, old: &Value) -> bool {
     let differs = |field: &str, shape: &str| !internal::same(shape, object.field(field), old.field(field));
-    differs("endpoints", "[]discovery.Endpoint")
+    !same_endpoints(object, old)
         || differs("ports", "[]discovery.EndpointPort")
         || !same_field(object, old, "addressType")
         || !same(object.field("metadata").field("labels"), old.field("metadata").field("labels"))
@@ -59,12 +64,17 @@ fn validate(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     ports(object.list("ports"), causes);
     let path = Path::new("endpoints");
     let endpoints = object.list("endpoints");
+    let mut found = Causes::new();
     if endpoints.len() > 1000 {
-        causes.too_many(&path, endpoints.len(), 1000);
+        found.too_many(&path, endpoints.len(), 1000);
     } else {
         for (i, endpoint) in endpoints.iter().enumerate() {
-            endpoint_of(endpoint, kind, &path.index(i), causes);
+            endpoint_of(endpoint, kind, &path.index(i), &mut found);
         }
+    }
+    // Older versions considered valid what is there unchanged; comparing is only worth while with a fault.
+    if !found.is_empty() && old.is_none_or(|old| !same_endpoints(object, old)) {
+        causes.extend(found);
     }
     if let Some(old) = old
         && old.text("addressType") != kind

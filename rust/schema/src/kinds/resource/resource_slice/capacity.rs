@@ -1,81 +1,123 @@
-//! Capacities of devices.
+//! Capacities of devices (`pkg/apis/resource/validation/validation.go`).
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    reason = "amounts are far below 128 bits; a step of nothing is looked at before"
-)]
-#![allow(clippy::indexing_slicing, reason = "the place before was there")]
-
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Again, Causes, Path, Value};
 
 use crate::read::Read;
+use crate::rules::check::Check;
 use crate::rules::resource::quantity;
 
-/// `validateDeviceCapacity`: the policy of a capacity fits its amount.
+/// How many discrete values a policy may list (`CapacityRequestPolicyDiscreteMaxOptions`).
+const MOST_VALUES: usize = 10;
+
+/// `validateMultiAllocatableDeviceCapacity`, `validateSingleAllocatableDeviceCapacity`: the policy of a capacity fits
+/// its amount.
 pub(super) fn validate(value: &Value, many: bool, path: &Path<'_>, causes: &mut Causes) {
     let Some(policy) = value.opt("requestPolicy") else { return };
     let at = path.child("requestPolicy");
     if !many {
         return causes.forbidden(&at, "allowMultipleAllocations must be true");
     }
-    let most = quantity(value.field("value")).nano();
-    let shown = |v: &Value| v.as_str().unwrap_or("0").to_owned();
+    let most = value.field("value");
     let default = policy.opt("default");
-    let (values, range) = (policy.list("validValues"), policy.opt("validRange"));
-    if !values.is_empty() && range.is_some() {
-        causes.forbidden(
+    match (policy.list("validValues"), policy.opt("validRange")) {
+        ([], None) => {}
+        ([], Some(range)) => match default {
+            Some(default) => valid_range(range, default, most, &at.child("validRange"), causes),
+            None => causes.required(&at.child("default"), "required when validRange is defined"),
+        },
+        (values, None) => match default {
+            Some(default) => valid_values(values, default, most, &at.child("validValues"), causes),
+            None => causes.required(&at.child("default"), "required when validValues is defined"),
+        },
+        (_, Some(_)) => causes.forbidden(
             &at,
-            "exactly one policy can be specified, cannot specify `validValues` and `validRange` at the same time",
-        );
+            "exactly one policy can be specified, cannot specify \"validValues\" and \"validRange\" at the same time",
+        ),
     }
-    if default.is_none() && !values.is_empty() {
-        causes.required(&at.child("default"), "required when validValues is defined");
-    }
-    let values_at = at.child("validValues");
-    for (i, one) in values.iter().enumerate() {
-        if quantity(one).nano() > most {
-            let detail = format!("option is larger than capacity value: {}", shown(value.field("value")));
-            causes.invalid(&values_at.index(i), one, &detail);
+}
+
+fn nano(value: &Value) -> i128 {
+    quantity(value).nano()
+}
+
+fn shown(value: &Value) -> &str {
+    value.as_str().unwrap_or("0")
+}
+
+/// `validateRequestPolicyValidValues`.
+fn valid_values(values: &[Value], default: &Value, most: &Value, path: &Path<'_>, causes: &mut Causes) {
+    for (i, pair) in values.windows(2).enumerate() {
+        if let [before, after] = pair
+            && nano(before) > nano(after)
+        {
+            causes.invalid(&path.index(i.saturating_add(1)), after, "values must be sorted in ascending order");
         }
-        if i > 0 && quantity(&values[i - 1]).nano() > quantity(one).nano() {
-            causes.invalid(&values_at.index(i), one, "values must be sorted in ascending order");
+    }
+    if values.len() > MOST_VALUES {
+        causes.too_many(path, values.len(), MOST_VALUES);
+    } else {
+        for (i, one) in values.iter().enumerate() {
+            if nano(one) > nano(most) {
+                let detail = format!("option is larger than capacity value: {}", shown(most));
+                causes.invalid(&path.index(i), one, &detail);
+            }
+        }
+        let key = |v: &Value| quantity(v).value();
+        let again = Again::of(values, key);
+        for (i, one) in values.iter().enumerate() {
+            if again.at(i) {
+                causes.duplicate_str(&path.index(i), &key(one).to_string());
+            }
         }
     }
-    let Some(range) = range else { return };
-    if default.is_none() {
-        causes.required(&at.child("default"), "required when validRange is defined");
+    if values.len() > MOST_VALUES || values.iter().all(|one| nano(one) != nano(default)) {
+        causes.invalid(path, default, "default value is not valid according to the requestPolicy");
     }
-    let range_at = at.child("validRange");
+}
+
+/// `validateRequestPolicyRange`.
+fn valid_range(range: &Value, default: &Value, most: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let at = path.child("min");
     let Some(min) = range.opt("min") else {
-        return causes.required(&range_at.child("min"), "required when validRange is defined");
+        return causes.required(&at, "required when validRange is defined");
     };
-    if quantity(min).nano() > most {
-        let detail = format!("min is larger than capacity value: {}", shown(value.field("value")));
-        causes.invalid(&range_at.child("min"), min, &detail);
+    if nano(min) > nano(most) {
+        causes.invalid(&at, min, &format!("min is larger than capacity value: {}", shown(most)));
     }
-    if let Some(d) = default.filter(|d| quantity(d).nano() < quantity(min).nano()) {
-        causes.invalid(&range_at.child("min"), d, &format!("default is less than min: {}", shown(min)));
+    if nano(default) < nano(min) {
+        causes.invalid(&at, default, &format!("default is less than min: {}", shown(min)));
     }
-    if let Some(max) = range.opt("max")
-        && quantity(max).nano() > most
-    {
-        let detail = format!("max is larger than capacity value: {}", shown(value.field("value")));
-        causes.invalid(&range_at.child("max"), max, &detail);
+    let max = range.opt("max");
+    if let Some(max) = max {
+        let at = path.child("max");
+        if nano(min) > nano(max) {
+            causes.invalid(&at, min, &format!("min is larger than max: {}", shown(max)));
+        }
+        if nano(max) > nano(most) {
+            causes.invalid(&at, max, &format!("max is larger than capacity value: {}", shown(most)));
+        }
+        if nano(default) > nano(max) {
+            causes.invalid(&at, default, &format!("default is more than max: {}", shown(max)));
+        }
     }
     if let Some(step) = range.opt("step") {
-        let (s, m) = (quantity(step).nano(), quantity(min).nano());
-        let at = range_at.child("step");
-        if m.saturating_add(s) > most {
-            let one = quantity(step).with_nano(m.saturating_add(s));
-            let detail = format!("one step {one} is larger than capacity value: {}", shown(value.field("value")));
-            causes.invalid(&at, step, &detail);
+        let at = path.child("step");
+        let sum = nano(min).saturating_add(nano(step));
+        if sum > nano(most) {
+            let added = quantity(min).with_nano(sum);
+            causes.invalid(&at, step, &format!("one step {added} is larger than capacity value: {}", shown(most)));
         }
-        if let Some(d) = default
-            && s != 0
-            && (quantity(d).nano() - m) % s != 0
-        {
-            let detail = format!("value is not a multiple of a given step ({}) from ({})", shown(step), shown(min));
-            causes.invalid(&at, d, &detail);
+        for value in std::iter::once(default).chain(max) {
+            step_fits(value, min, step, &at, causes);
         }
+    }
+}
+
+/// `validateRequestPolicyRangeStep`: in whole numbers. A step of nothing, a panic upstream, fits nothing.
+fn step_fits(value: &Value, min: &Value, step: &Value, path: &Path<'_>, causes: &mut Causes) {
+    let whole = |v: &Value| -> i128 { quantity(v).value() };
+    if whole(value).saturating_sub(whole(min)).checked_rem(whole(step)) != Some(0) {
+        let detail = format!("value is not a multiple of a given step ({}) from ({})", shown(step), shown(min));
+        causes.invalid(path, value, &detail);
     }
 }

@@ -139,7 +139,8 @@ impl<'a> Run<'a> {
                 Val::Optional(Some(value)) if *unwrap => Ok((*value).clone()),
                 found @ Val::Optional(Some(_)) => Ok(found),
                 Val::Optional(None) => self.eval(&parts[1]),
-                _ => Err(Fail::overload()),
+                // A dynamic value that is no optional is the result itself (cel-go `cel/library.go`).
+                found => Ok(found),
             },
             Node::Call(native, charge, args) => {
                 let mut values: SmallVec<[Val<'a>; 3]> = SmallVec::new();

@@ -37,6 +37,9 @@ async def test_lists_watches_and_writes_are_counted() -> None:
         assert await sample(session, f"apiserver_cache_list_returned_objects_total{{{where}}}") == 6
         assert await sample(session, f"apiserver_init_events_total{{{where}}}") == 2
         assert await sample(session, f"apiserver_watch_cache_events_received_total{{{where}}}") == 2
+        async with session.get(path) as answer:
+            version = int((await answer.json())["metadata"]["resourceVersion"])
+        assert await sample(session, f"apiserver_watch_cache_resource_version{{{where}}}") == version % 10**15
         assert await sample(session, 'etcd_requests_total{group="",operation="create",resource="secrets"}') == 2
         assert await sample(session, 'authorization_attempts_total{result="allowed"}') >= 6
         assert await sample(session, 'authentication_attempts{result="success"}') >= 6

@@ -167,7 +167,17 @@ class Metrics:
         info = context.info
         resource = context.registry.catalog.find(info.group, info.version, info.resource)
         if resource is not None:
-            self.requests.count(_labels(context, info.verb, resource), 429)
+            labels = _labels(context, info.verb, resource)
+            self.requests.count(labels, 429)
+            self.requests.terminate(labels, 429)
+
+    def terminated(self, context: Context, code: int) -> None:
+        """Count a request that the server ended before its answer (`RecordRequestTermination`)."""
+        info = context.info
+        resource = context.registry.catalog.find(info.group, info.version, info.resource)
+        method = context.request.method
+        labels = document_labels(method) if resource is None else _labels(context, info.verb, resource)
+        self.requests.terminate(labels, code)
 
     def answered(self, context: Context, code: int, seconds: float) -> None:
         """Count a request that reached a handler."""

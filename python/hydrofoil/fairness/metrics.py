@@ -96,6 +96,17 @@ class FlowMetrics(Collector):
             for level, found in sorted(self._fairness.levels.items()):
                 gauge.add_metric((level,), measured(found))
             yield gauge
+        text = (
+            "[ALPHA] Observations, at the end of every nanosecond, of (the number of seats each priority level could "
+            "use) / (nominal number of seats for that level)"
+        )
+        ratios = HistogramMetricFamily(PREFIX + "demand_seats", text, labels=BOTH[:1])
+        for level, found in sorted(self._fairness.levels.items()):
+            # The demand of a level without a limit is not measured over time.
+            if not found.config.exempt:
+                ratio = found.queues.demand.ratios(found.seats.nominal)
+                ratios.add_metric((level,), ratio.cumulative(), ratio.sum)
+        yield ratios
         text = "[ALPHA] Fair fraction of server's concurrency to allocate to each priority level that can use it"
         yield GaugeMetricFamily(PREFIX + "seat_fair_frac", text, self._fairness.fraction)
 

@@ -64,7 +64,7 @@ async def test_a_changed_policy_is_checked_again(api: aiohttp.ClientSession, ser
         assert r.status == 200
     assert await status(api, 2) == {"observedGeneration": 2, "typeChecking": {}}
     (own,) = [f for f in (await get(api, f"{POLICIES}/p"))["metadata"]["managedFields"] if f.get("subresource")]
-    assert own["manager"] == "validatingadmissionpolicy-status-controller"
+    assert own["manager"] == "validatingadmissionpolicy-status"
     assert own["operation"] == "Apply"
 
 

@@ -15,13 +15,13 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 
 GROUP, PLURAL = "admissionregistration.k8s.io", "validatingadmissionpolicies"
-MANAGER = "validatingadmissionpolicy-status-controller"
+MANAGER = "validatingadmissionpolicy-status"
 
 
 class PolicyStatus(Controller):
     """Check the expressions of each policy by the types that it names, once for each generation."""
 
-    user = service_account(MANAGER)
+    user = service_account("validatingadmissionpolicy-status-controller")
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:

@@ -8,18 +8,20 @@ use hydrofoil_types::{Map, Value};
 use crate::decl::Decl;
 
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+/// The most nodes of an expanded schema: those of the largest kinds are some thousands.
+const MOST: usize = 100_000;
 /// The members of a schema that decide on its declaration.
 const KEPT: [&str; 4] = ["type", "format", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource"];
 
 impl Decl {
     /// Return the declaration of a kind of an `OpenAPI` v3 document: `kind` is its group, version and kind, `name` the
-    /// name of the type in messages.
+    /// name of the type in messages. A kind with too many nodes has none.
     pub fn published(document: &Value, kind: [&str; 3], name: &str) -> Option<Arc<Self>> {
         let schemas = document.at(&["components", "schemas"])?.as_object()?;
         let is = |named: &Value| ["group", "version", "kind"].map(|key| named.str_at(&[key])) == kind;
         let (own, schema) =
             schemas.iter().find(|(_, schema)| schema.list_at(&["x-kubernetes-group-version-kind"]).iter().any(is))?;
-        let mut expansion = Expansion { schemas, open: vec![own.as_str()], meta: false };
+        let mut expansion = Expansion { schemas, open: vec![own.as_str()], meta: false, left: MOST };
         Self::named(&expansion.schema(schema)?, true, name)
     }
 
@@ -29,7 +31,7 @@ impl Decl {
         let versions = definition.list_at(&["spec", "versions"]);
         let served = versions.iter().find(|found| found.str_at(&["name"]) == version)?;
         let schemas = shared.at(&["components", "schemas"])?.as_object()?;
-        let mut expansion = Expansion { schemas, open: Vec::new(), meta: true };
+        let mut expansion = Expansion { schemas, open: Vec::new(), meta: true, left: MOST };
         let schema = match served.at(&["schema", "openAPIV3Schema"]) {
             Some(schema) => expansion.resource(schema)?,
             None => Value::Object(Map::new()),
@@ -45,6 +47,8 @@ struct Expansion<'a> {
     open: Vec<&'a str>,
     /// Whether embedded objects get the metadata of every object, as those of custom resources do.
     meta: bool,
+    /// The nodes that it may still have: a definition can repeat metadata everywhere.
+    left: usize,
 }
 
 impl<'a> Expansion<'a> {
@@ -70,6 +74,7 @@ impl<'a> Expansion<'a> {
     }
 
     fn members(&mut self, schema: &'a Value) -> Option<Map> {
+        self.left = self.left.checked_sub(1)?;
         let mut out = Map::new();
         for key in KEPT {
             if let Some(value) = schema.get(key) {

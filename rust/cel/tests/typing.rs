@@ -112,3 +112,14 @@ fn parameters_and_variables_are_typed() {
     assert!(issue(&bare, "object.metadata.labels == {}").is_some());
     assert!(Decl::defined(&definition, "v3", &document(), "Limit9").is_none());
 }
+
+#[test]
+fn a_definition_that_repeats_metadata_everywhere_is_not_expanded() {
+    let part = r#""x-kubernetes-embedded-resource": true, "type": "object""#;
+    let many: Vec<String> = (0..30_000).map(|i| format!(r#""f{i}": {{{part}}}"#)).collect();
+    let definition = parsed(&format!(
+        r#"{{"spec": {{"versions": [{{"name": "v1", "schema": {{"openAPIV3Schema": {{"type": "object", "properties": {{{}}}}}}}}}]}}}}"#,
+        many.join(",")
+    ));
+    assert!(Decl::defined(&definition, "v1", &document(), "Large").is_none());
+}

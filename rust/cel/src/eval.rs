@@ -137,7 +137,6 @@ impl<'a> Run<'a> {
             },
             Node::OrElse(parts, unwrap) => match self.eval(&parts[0])? {
                 Val::Optional(Some(value)) if *unwrap => Ok((*value).clone()),
-                found @ Val::Optional(Some(_)) => Ok(found),
                 Val::Optional(None) => self.eval(&parts[1]),
                 // A dynamic value that is no optional is the result itself (cel-go `cel/library.go`).
                 found => Ok(found),

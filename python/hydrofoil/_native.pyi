@@ -169,9 +169,12 @@ class Declaration:
         """Return the type of a version of a definition; `shared` is an OpenAPI v3 document with that of metadata."""
 
     def issues(
-        self, params: Declaration | None, variables: list[tuple[str, str]], texts: list[str]
-    ) -> list[str | None]:
-        """Return the issues of each expression of a policy on such objects. It may take long: call it off the loop."""
+        self, params: Declaration | None, variables: list[tuple[str, str]], texts: list[str], most: int
+    ) -> list[str | None] | None:
+        """Return the issues of each expression of a policy on such objects; None if they have more than `most` bytes.
+
+        It may take long: call it off the loop.
+        """
 
 @final
 class Catalog:

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 import aiohttp
+import pytest
 
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
@@ -102,3 +103,18 @@ async def test_parameters_of_an_unknown_kind_are_undeclared(api: aiohttp.ClientS
     found = await checked(api, server, [rule("", "pods")], {"expression": "params.a == 1"}, paramKind=kind)
     (warning,) = found["typeChecking"]["expressionWarnings"]
     assert "undeclared reference to 'params' (in container '')" in warning["warning"]
+
+
+async def test_warnings_that_are_too_large_are_not_stored(
+    api: aiohttp.ClientSession, server: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As upstream, whose server takes no request of 3 MiB: each issue repeats its line of the expression."""
+    long = " && ".join(["object.a == 1"] * 150)
+    spec = {"matchConstraints": {"resourceRules": [rule("", "pods", "secrets")]}}
+    spec["validations"] = [{"expression": f"{long} && {number} == 1"} for number in range(10)]
+    with caplog.at_level("WARNING"):
+        await post(api, POLICIES, {"metadata": {"name": "p"}, "spec": spec})
+        async with asyncio.timeout(10):
+            while "too large" not in caplog.text:
+                await asyncio.sleep(0.01)
+    assert (await get(api, f"{POLICIES}/p")).get("status", {}) == {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,10 +10,12 @@ import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
-from hydrofoil.controllers.policy_types import Check, Kind, Known, covered
+from hydrofoil.controllers.policy_types import Check, Kind, Known, wanted
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.pool import LARGE, run
 
+LOG = logging.getLogger("hydrofoil")
 GROUP, PLURAL = "admissionregistration.k8s.io", "validatingadmissionpolicies"
 MANAGER = "validatingadmissionpolicy-status"
 
@@ -41,26 +43,24 @@ class PolicyStatus(Controller):
         stored = self.registry.collection(resource).get(resource.native, "", key[0])
         if stored is None:
             return True
-        policy = orjson.loads(stored.json)
-        generation = policy["metadata"]["generation"]
-        if generation <= policy.get("status", {}).get("observedGeneration", 0):
+        data = stored.json
+        found = await run(wanted, data, self.registry.catalog.groups, pooled=len(data) > LARGE)
+        if found is None:
             return True
-        warnings = await asyncio.to_thread(self._check(policy["spec"]).warnings)
+        params = None if found.params is None else self._known(found.params)
+        # The names of types have a number that differs in each check.
+        number = self.registry.clock.native.nanoseconds() % 10**9
+        check = Check(found.spec, map(self._known, found.kinds), params, number)
+        warnings = await run(check.warnings, pooled=True)
+        if warnings is None:
+            LOG.warning("the warnings of the policy %s are too large to be stored", stored.name)
+            return True
         status = {
-            "observedGeneration": generation,
+            "observedGeneration": found.generation,
             "typeChecking": {"expressionWarnings": warnings} if warnings else {},
         }
         await self._apply(resource, stored.name, status)
         return True
-
-    def _check(self, spec: dict[str, Any]) -> Check:
-        """Return the check of a policy by the types of this moment."""
-        catalog = self.registry.catalog
-        objects = [self._known(kind) for kind in covered(catalog, spec)]
-        named = spec.get("paramKind") or {}
-        group, _, version = named.get("apiVersion", "").rpartition("/")
-        params = self._known(Kind(group, version, named.get("kind", ""))) if named else None
-        return Check(spec, objects, params, self.registry.clock.native.nanoseconds() % 10**9)
 
     def _known(self, kind: Kind) -> Known:
         """Return a kind with its definition, if it has one."""

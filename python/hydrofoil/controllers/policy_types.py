@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hydrofoil.apis.catalog import Catalog
+import orjson
+
+from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Declaration, Document
 from hydrofoil.openapi import packed
 
 MOST = 10
 """The number of kinds of one rule after which no further one is looked for (`maxTypesToCheck`)."""
+LARGEST = 3 << 20
+"""The most bytes of all warnings: kube-apiserver takes no larger request."""
 SHARED = "apis/apps/v1"
 """A document that has the schema of metadata."""
 Object = dict[str, Any]
+Groups = Mapping[str, Mapping[str, Mapping[str, Resource]]]
+"""The served resources by group, version and plural."""
 
 
 class Kind(NamedTuple):
@@ -39,39 +45,68 @@ class Known(NamedTuple):
     definition: bytes | None = None
 
 
-def covered(catalog: Catalog, spec: Object) -> list[Kind]:
-    """Return the kinds that the rules of a policy name, in order; rules with wildcards name none."""
+class Wanted(NamedTuple):
+    """A policy to be checked, and the kinds whose types it needs."""
+
+    generation: int
+    spec: Object
+    kinds: list[Kind]
+    params: Kind | None
+
+
+def wanted(data: bytes, groups: Groups) -> Wanted | None:
+    """Return what the check of a policy needs; None if its generation has been checked. `groups`: those served."""
+    policy = orjson.loads(data)
+    generation = policy["metadata"]["generation"]
+    if generation <= policy.get("status", {}).get("observedGeneration", 0):
+        return None
+    spec: Object = policy["spec"]
+    named = spec.get("paramKind") or {}
+    group, _, version = named.get("apiVersion", "").rpartition("/")
+    params = Kind(group, version, named.get("kind", "")) if named else None
+    return Wanted(generation, spec, covered(groups, spec), params)
+
+
+def covered(groups: Groups, spec: Object) -> list[Kind]:
+    """Return the kinds that the rules of a policy name, in order; rules with wildcards name none.
+
+    Rules may list many names, so those that are served are looked through, never all combinations.
+    """
     found: set[Kind] = set()
     for rule in (spec.get("matchConstraints") or {}).get("resourceRules") or ():
-        groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
-        plurals = sorted(p for p in rule.get("resources") or () if not {"*", "/"} & set(p))
-        if any("*" in text for text in (*groups, *versions)):
+        names = {p.lower() for p in rule.get("resources") or () if "*" not in p and "/" not in p}
+        listed, versions = set(rule.get("apiGroups") or ()), set(rule.get("apiVersions") or ())
+        if any("*" in text for text in (*listed, *versions)):
             continue
-        count = 0
-        for group in sorted(groups):
-            for version in sorted(versions):
-                for plural in plurals:
-                    for kind in resolved(catalog, group, version, plural.lower()):
-                        found.add(kind)
-                        count += 1
-                        if count == MOST:
-                            return sorted(found)
+        for count, kind in enumerate(resolved(groups, listed, versions, names), 1):
+            found.add(kind)
+            if count == MOST:
+                return sorted(found)
     return sorted(found)
 
 
-def resolved(catalog: Catalog, group: str, version: str, name: str) -> list[Kind]:
-    """Return the kinds of resources by their plural or singular name (apimachinery `pkg/api/meta/restmapper.go`).
+def resolved(groups: Groups, listed: set[str], versions: set[str], names: set[str]) -> Iterator[Kind]:
+    """Yield the kinds of resources by plural or singular names (apimachinery `pkg/api/meta/restmapper.go`).
 
-    Without a group it is that of any group, as upstream's mapper has it.
+    The core group stands for all groups, as upstream's mapper has it.
     """
-    groups = [group] if group else sorted(catalog.groups)
+    if "" in listed:
+        everywhere = {version for served in groups.values() for version in served} & versions
+        for version in sorted(everywhere):
+            yield from _served(groups, sorted(groups), version, names)
+    for group in sorted(listed & groups.keys() - {""}):
+        for version in sorted(versions & groups[group].keys()):
+            yield from _served(groups, [group], version, names)
+
+
+def _served(groups: Groups, within: list[str], version: str, names: set[str]) -> list[Kind]:
+    """Return the kinds of one version in some groups, in the order of their names."""
     found = []
-    for each in groups:
-        for resource in catalog.groups.get(each, {}).get(version, {}).values():
-            if name in (resource.plural, resource.singular):
-                found.append(Kind(each, version, resource.kind))
-                break
-    return found
+    for group in within:
+        for resource in groups[group].get(version, {}).values():
+            matched = names & {resource.plural, resource.singular}
+            found += [(name, Kind(group, version, resource.kind)) for name in matched]
+    return [kind for _, kind in sorted(found)]
 
 
 class Check:
@@ -85,8 +120,8 @@ class Check:
         self._number = number
         self._documents: dict[str, Document | None] = {}
 
-    def warnings(self) -> list[dict[str, str]]:
-        """Return the warnings of all expressions, as they are in the status of a policy."""
+    def warnings(self) -> list[dict[str, str]] | None:
+        """Return the warnings of all expressions, as they are in the status of a policy; None if they are too large."""
         validations: Sequence[Object] = self._spec.get("validations") or ()
         named = [(v["name"], v["expression"]) for v in self._spec.get("variables") or ()]
         fields, texts = [], []
@@ -97,13 +132,18 @@ class Check:
                     texts.append(text)
         params = self._declared(self._params) if self._params else None
         messages: list[list[str]] = [[] for _ in texts]
+        left = LARGEST
         for known in self._objects:
             declared = self._declared(known)
             if declared is None:
                 continue
-            for found, issues in zip(messages, declared.issues(params, named, texts), strict=True):
+            listed = declared.issues(params, named, texts, left)
+            if listed is None:
+                return None
+            for found, issues in zip(messages, listed, strict=True):
                 if issues is not None:
                     found.append(f"{known.kind}: {issues}\n")
+                    left = max(0, left - len(issues))
         pairs = zip(fields, messages, strict=True)
         return [{"fieldRef": field, "warning": "\n".join(lines)} for field, lines in pairs if lines]
 

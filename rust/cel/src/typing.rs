@@ -6,13 +6,15 @@ use std::sync::Arc;
 use crate::decl::Decl;
 use crate::environment::{Environment, Named};
 
-/// Return the issues of each expression on one kind of object; variables may each name those before it.
+/// Return the issues of each expression on one kind of object; none if they have more than `most` bytes together.
+/// Variables may each name those before it.
 pub fn issues(
     object: &Arc<Decl>,
     params: Option<&Arc<Decl>>,
     variables: &[(String, String)],
     texts: &[String],
-) -> Vec<Option<String>> {
+    most: usize,
+) -> Option<Vec<Option<String>>> {
     let environment = Environment::typed(object, params);
     let mut named = Named::default();
     for (name, text) in variables {
@@ -20,5 +22,12 @@ pub fn issues(
         named.set(name, within.output(text).ok());
     }
     let within = environment.with_variables(&named);
-    texts.iter().map(|text| within.output(text).err()).collect()
+    let mut left = most;
+    let mut found = Vec::with_capacity(texts.len());
+    for text in texts {
+        let why = within.output(text).err();
+        left = left.checked_sub(why.as_ref().map_or(0, String::len))?;
+        found.push(why);
+    }
+    Some(found)
 }

@@ -45,7 +45,7 @@ fn deployment() -> Arc<Decl> {
 }
 
 fn issue(object: &Arc<Decl>, text: &str) -> Option<String> {
-    issues(object, None, &[], &[text.to_owned()]).remove(0)
+    issues(object, None, &[], &[text.to_owned()], 1 << 20).expect("few").remove(0)
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn parameters_and_variables_are_typed() {
         "params.least == 1",
     ]
     .map(str::to_owned);
-    let found = issues(&object, Some(&params), &variables, &texts);
+    let found = issues(&object, Some(&params), &variables, &texts, 1 << 20).expect("few");
     assert_eq!(found.iter().map(Option::is_some).collect::<Vec<_>>(), [false, true, false, true, false, true]);
     assert!(found[5].as_deref().is_some_and(|why| why.contains("undefined field 'least'")));
     let bare = Decl::defined(&definition, "v2", &document(), "Limit8").expect("the version is defined");
@@ -122,4 +122,14 @@ fn a_definition_that_repeats_metadata_everywhere_is_not_expanded() {
         many.join(",")
     ));
     assert!(Decl::defined(&definition, "v1", &document(), "Large").is_none());
+}
+
+#[test]
+fn many_issues_are_bounded() {
+    let object = deployment();
+    let many = vec!["object.a"; 150].join(" == ");
+    let found = issue(&object, &many).expect("they are undefined");
+    assert_eq!(found.matches("undefined field 'a'").count(), 100);
+    assert!(found.ends_with("\n50 more errors were truncated"), "{found}");
+    assert!(issues(&object, None, &[], &[many.clone(), many], found.len() + 1).is_none());
 }

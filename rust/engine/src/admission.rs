@@ -117,14 +117,15 @@ impl Declaration {
         Decl::defined(&definition.0, version, &shared.0, name).map(Self)
     }
 
-    /// Return the issues of each expression of a policy on such objects.
+    /// Return the issues of each expression of a policy on such objects; none if they have more than `most` bytes.
     pub fn issues(
         &self,
         params: Option<&Self>,
         variables: &[(String, String)],
         texts: &[String],
-    ) -> Vec<Option<String>> {
-        hydrofoil_cel::issues(&self.0, params.map(|params| &params.0), variables, texts)
+        most: usize,
+    ) -> Option<Vec<Option<String>>> {
+        hydrofoil_cel::issues(&self.0, params.map(|params| &params.0), variables, texts, most)
     }
 }
 

@@ -101,8 +101,9 @@ impl Declaration {
         params: Option<&Self>,
         variables: Vec<(String, String)>,
         texts: Vec<String>,
-    ) -> Vec<Option<String>> {
+        most: usize,
+    ) -> Option<Vec<Option<String>>> {
         // How long it takes does not depend on the size of the texts alone.
-        apart(usize::MAX, || self.0.issues(params.map(|params| &params.0), &variables, &texts))
+        apart(usize::MAX, || self.0.issues(params.map(|params| &params.0), &variables, &texts, most))
     }
 }

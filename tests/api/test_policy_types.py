@@ -110,8 +110,8 @@ async def test_warnings_that_are_too_large_are_not_stored(
 ) -> None:
     """As upstream, whose server takes no request of 3 MiB: each issue repeats its line of the expression."""
     long = " && ".join(["object.a == 1"] * 150)
-    spec = {"matchConstraints": {"resourceRules": [rule("", "pods", "secrets")]}}
-    spec["validations"] = [{"expression": f"{long} && {number} == 1"} for number in range(10)]
+    validations = [{"expression": f"{long} && {number} == 1"} for number in range(10)]
+    spec = {"matchConstraints": {"resourceRules": [rule("", "pods", "secrets")]}, "validations": validations}
     with caplog.at_level("WARNING"):
         await post(api, POLICIES, {"metadata": {"name": "p"}, "spec": spec})
         async with asyncio.timeout(10):

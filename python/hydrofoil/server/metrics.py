@@ -242,7 +242,11 @@ def exposition(ready: Iterable[Metric], parts: Iterable[Collects]) -> bytes:
     """Return families, and those of parts, as text."""
     families = (family for group in (ready, *(part.collect() for part in parts)) for family in group)
     text = generate_latest(Exposed(families))
-    # Integers are written without a fraction, as in Go; some of upstream's counters have a suffix of their own.
+    # Some of upstream's counters have another suffix, or none.
+    text = re.sub(
+        rb"(?m)^(# (?:HELP|TYPE) (?:authentication_attempts|authenticated_user_requests))_total ", rb"\1 ", text
+    )
+    # Integers are written without a fraction, as in Go.
     return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "ConflictError",
     "ConversionError",
     "DataError",
+    "Declaration",
     "DecodeError",
     "Document",
     "Draft",
@@ -153,6 +154,26 @@ class Expressions:
 
         The rest is -1 if they cost more, and -2 if they cost more than `patience`: without it, call this off the
         loop. A question is answered by its decision in a further call.
+        """
+
+@final
+class Declaration:
+    """The type of the objects of one kind, in expressions."""
+
+    @staticmethod
+    def published(document: Document, group: str, version: str, kind: str, name: str) -> Declaration | None:
+        """Return the type of a kind of an OpenAPI v3 document; `name` is shown in messages. None if absent."""
+
+    @staticmethod
+    def defined(definition: Document, version: str, shared: Document, name: str) -> Declaration | None:
+        """Return the type of a version of a definition; `shared` is an OpenAPI v3 document with that of metadata."""
+
+    def issues(
+        self, params: Declaration | None, variables: list[tuple[str, str]], texts: list[str], most: int
+    ) -> list[str | None] | None:
+        """Return the issues of each expression of a policy on such objects; None if they have more than `most` bytes.
+
+        It may take long: call it off the loop.
         """
 
 @final

@@ -123,6 +123,11 @@ async def test_a_level_without_seats_refuses_and_one_with_queues_waits(
             'rejected_requests_total{flow_schema="rejects",priority_level="rejects",reason="concurrency-limit"}' in text
         )
         assert 'rejected_requests_total{flow_schema="queues",priority_level="queues",reason="queue-full"} 1' in text
+        # The first one need not wait, and the second one is alone in the queue; a level that rejects has none.
+        lengths = "apiserver_flowcontrol_request_queue_length_after_enqueue"
+        assert f'{lengths}_bucket{{flow_schema="queues",le="0",priority_level="queues"}} 0' in text
+        assert f'{lengths}_count{{flow_schema="queues",priority_level="queues"}} 2' in text
+        assert f'{lengths}_count{{flow_schema="rejects"' not in text
 
 
 async def test_a_client_that_leaves_its_queue_frees_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,13 @@ async def stalled_list(sent: Sender, server: Server, api: aiohttp.ClientSession)
     return reader, writer
 
 
+def terminations(text: str) -> list[str]:
+    """Return the first labels of the requests that were ended in self-defense."""
+    lines = [line for line in text.splitlines() if line.startswith("apiserver_request_terminations_total{")]
+    assert all(line.endswith(" 1") for line in lines)
+    return [line.partition("{")[2].partition(",scope")[0] for line in lines]
+
+
 async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> None:
     """429 as plain text with Retry-After; reads have places of their own, and a place that is left is free."""
     async with serving(Config(port=0, max_mutating_requests_inflight=1, enable_priority_and_fairness=False)) as (
@@ -98,6 +105,7 @@ async def test_writes_over_the_limit_are_told_to_come_again(sent: Sender) -> Non
             assert len(dropped) == 1
             assert 'resource="configmaps"' in dropped[0]
             assert dropped[0].endswith(" 1")
+            assert terminations(text) == ['code="429",component="apiserver",group="",resource="configmaps"']
         writer.write(BODY[5:])
         assert (await reader.readline()).endswith(b"201 Created\r\n")
         async with api.post(CONFIGMAPS, json={"metadata": {"name": "taken"}}) as r:
@@ -168,6 +176,9 @@ async def test_a_request_that_takes_too_long(sent: Sender) -> None:
         assert b" 504 " in head
         status = json.loads(body)
         assert status["message"] == "Timeout: request did not complete within the allotted timeout"
+        async with api.get("/metrics") as r:
+            found = terminations(await r.text())
+            assert found == ['code="504",component="apiserver",group="",resource="configmaps"']
         stalled, _ = await stalled_list(sent, server, api)
         await becomes(lambda: server.app.inflight.reading.taken == 0)
         stalled._transport.resume_reading()  # type: ignore[attr-defined]

@@ -37,9 +37,20 @@ async def test_lists_watches_and_writes_are_counted() -> None:
         assert await sample(session, f"apiserver_cache_list_returned_objects_total{{{where}}}") == 6
         assert await sample(session, f"apiserver_init_events_total{{{where}}}") == 2
         assert await sample(session, f"apiserver_watch_cache_events_received_total{{{where}}}") == 2
+        async with session.get(path) as answer:
+            version = int((await answer.json())["metadata"]["resourceVersion"])
+        assert await sample(session, f"apiserver_watch_cache_resource_version{{{where}}}") == version % 10**15
         assert await sample(session, 'etcd_requests_total{group="",operation="create",resource="secrets"}') == 2
         assert await sample(session, 'authorization_attempts_total{result="allowed"}') >= 6
         assert await sample(session, 'authentication_attempts{result="success"}') >= 6
         assert await sample(session, "apiserver_tls_handshake_errors_total") == 0
         assert await sample(session, 'apiserver_storage_size_bytes{storage_cluster_id="hydrofoil-0"}') > 1000
         assert await sample(session, 'apiserver_current_inqueue_requests{request_kind="readOnly"}') == 0
+
+
+async def test_counters_without_a_suffix_have_their_type() -> None:
+    async with Server() as server, server.session() as session, session.get("/metrics") as answer:
+        text = await answer.text()
+    for name in ("authentication_attempts", "authenticated_user_requests"):
+        assert f"# TYPE {name} counter\n" in text
+        assert f"{name}_total" not in text

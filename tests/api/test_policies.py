@@ -138,3 +138,10 @@ async def test_checks_are_counted(api: aiohttp.ClientSession) -> None:
     labels = 'enforcement_action="deny",error_type="no_error",policy="v",policy_binding="v"'
     assert f"apiserver_validating_admission_policy_check_total{{{labels}}} 1\n" in text
     assert (await get(api, MAPS))["items"] == []
+
+
+async def test_a_value_that_is_no_optional_is_its_own_alternative(api: aiohttp.ClientSession) -> None:
+    """As cel-go has it: a policy of Kyverno's library (`ensure-readonly-hostpath`) relies on it."""
+    await validating(api, {"expression": "object.data.orValue({}).all(k, k == 'a')"})
+    await post(api, MAPS, made("x", data={"a": "b"}))
+    await post(api, MAPS, made("y", data={"b": "b"}), 422)

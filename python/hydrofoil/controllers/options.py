@@ -14,6 +14,7 @@ NAMES = {
     "serviceaccount-token": "serviceaccount-token-controller",
     "root-ca-cert-publisher": "root-ca-certificate-publisher-controller",
     "clusterrole-aggregation": "clusterrole-aggregation-controller",
+    "validatingadmissionpolicy-status": "validatingadmissionpolicy-status-controller",
 }
 """The controllers, and their names in kube-controller-manager."""
 SHORT = {long: short for short, long in NAMES.items()}

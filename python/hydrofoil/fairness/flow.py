@@ -9,6 +9,8 @@ from hydrofoil.counting import Histogram
 SECONDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 """The buckets of durations (`requestDurationSecondsBuckets`)."""
 SEATS = (1.0, 2.0, 4.0, 10.0)
+LENGTHS = (0.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0)
+"""The buckets of lengths of queues (`queueLengthBuckets`)."""
 
 
 class Work(Struct, frozen=True):
@@ -37,6 +39,7 @@ class Counts:
         "dispatched",
         "executing",
         "execution",
+        "lengths",
         "level",
         "regular",
         "rejected",
@@ -58,6 +61,8 @@ class Counts:
         self.execution = {"regular": self.regular, "watch": Histogram(SECONDS)}
         self.waited = {"true": Histogram(SECONDS), "false": Histogram(SECONDS)}
         self.work = Histogram(SEATS)
+        self.lengths = Histogram(LENGTHS)
+        """The lengths that requests found in their queue with themselves, if they had to wait."""
 
     def reject(self, reason: str) -> None:
         """Count a refusal."""

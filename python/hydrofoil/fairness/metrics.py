@@ -96,6 +96,17 @@ class FlowMetrics(Collector):
             for level, found in sorted(self._fairness.levels.items()):
                 gauge.add_metric((level,), measured(found))
             yield gauge
+        text = (
+            "[ALPHA] Observations, at the end of every nanosecond, of (the number of seats each priority level could "
+            "use) / (nominal number of seats for that level)"
+        )
+        ratios = HistogramMetricFamily(PREFIX + "demand_seats", text, labels=BOTH[:1])
+        for level, found in sorted(self._fairness.levels.items()):
+            # The demand of a level without a limit is not measured over time.
+            if not found.config.exempt:
+                ratio = found.queues.demand.ratios(found.seats.nominal)
+                ratios.add_metric((level,), ratio.cumulative(), ratio.sum)
+        yield ratios
         text = "[ALPHA] Fair fraction of server's concurrency to allocate to each priority level that can use it"
         yield GaugeMetricFamily(PREFIX + "seat_fair_frac", text, self._fairness.fraction)
 
@@ -107,6 +118,11 @@ class FlowMetrics(Collector):
         runs = HistogramMetricFamily(PREFIX + "request_execution_seconds", text, labels=(*BOTH, "type"))
         text = "[ALPHA] Number of estimated seats (maximum of initial and final seats) associated with requests"
         seats = HistogramMetricFamily(PREFIX + "work_estimated_seats", text, labels=BOTH)
+        text = (
+            "[ALPHA] Length of queue in the API Priority and Fairness subsystem, as seen by each request after it is "
+            "enqueued"
+        )
+        lengths = HistogramMetricFamily(PREFIX + "request_queue_length_after_enqueue", text, labels=BOTH)
         for c in every:
             for family, by in ((waits, c.waited), (runs, c.execution)):
                 for label, h in by.items():
@@ -117,10 +133,17 @@ class FlowMetrics(Collector):
                 # Each takes one seat.
                 work = Histogram(SEATS)
                 work.counts[0], work.sum = c.dispatched, float(c.dispatched)
+            else:
+                # A request that need not wait is alone in its queue.
+                length, alone = c.lengths.copy(), c.waited["true"].counts[0]
+                length.observe(1, alone)
+                if any(length.counts):
+                    lengths.add_metric((c.level, c.schema), length.cumulative(), length.sum)
             seats.add_metric((c.level, c.schema), work.cumulative(), work.sum)
         yield waits
         yield runs
         yield seats
+        yield lengths
 
 
 def counter(

@@ -188,6 +188,7 @@ class Queues:
         self.wanted += ticket.seats
         ticket.counts.waiting += 1
         ticket.counts.waiting_seats += ticket.seats
+        ticket.counts.lengths.observe(len(queue.waiting))
         self.demand.set(self.seats + self.wanted)
 
     def _leave(self, ticket: Ticket, queue: Queue) -> None:

@@ -159,7 +159,7 @@ class Fairness:
         limited = [level for level in self.levels.values() if not level.config.exempt]
         for level in self.levels.values():
             if look:
-                level.queues.demand.look()
+                level.queues.demand.look(level.seats.nominal)
         total = sum(level.seats.nominal for level in self.levels.values())
         exempt = [level for level in self.levels.values() if level.config.exempt]
         left = total - sum(level.wanted for level in exempt)

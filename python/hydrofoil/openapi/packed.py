@@ -37,6 +37,12 @@ def document(name: str) -> tuple[bytes, str] | None:
     return body, digest(body)
 
 
+def undescribed(name: str) -> bytes | None:
+    """Return a document without descriptions; None if absent. Call it off the loop: nothing is kept."""
+    file = index().get(name)
+    return None if file is None else gzip.decompress((DATA / file).read_bytes())
+
+
 def described(body: bytes, *, v2: bool) -> bytes:
     """Return a document with descriptions, if there are any."""
     if descriptions.folder() is None:

@@ -59,7 +59,7 @@ def chain(stages: Stages, *, outer: Sequence[Filter] = (), inner: Sequence[Filte
         recover,
         *outer,
         request_info(stages.chance),
-        deadline(stages.request_timeout, asks=stages.asks),
+        deadline(stages.request_timeout, stages.metrics.terminated, asks=stages.asks),
         *identified(stages),
         *traced(stages),
         impersonation(stages.impersonation),

@@ -167,7 +167,17 @@ class Metrics:
         info = context.info
         resource = context.registry.catalog.find(info.group, info.version, info.resource)
         if resource is not None:
-            self.requests.count(_labels(context, info.verb, resource), 429)
+            labels = _labels(context, info.verb, resource)
+            self.requests.count(labels, 429)
+            self.requests.terminate(labels, 429)
+
+    def terminated(self, context: Context, code: int) -> None:
+        """Count a request that the server ended before its answer (`RecordRequestTermination`)."""
+        info = context.info
+        resource = context.registry.catalog.find(info.group, info.version, info.resource)
+        method = context.request.method
+        labels = document_labels(method) if resource is None else _labels(context, info.verb, resource)
+        self.requests.terminate(labels, code)
 
     def answered(self, context: Context, code: int, seconds: float) -> None:
         """Count a request that reached a handler."""
@@ -232,7 +242,11 @@ def exposition(ready: Iterable[Metric], parts: Iterable[Collects]) -> bytes:
     """Return families, and those of parts, as text."""
     families = (family for group in (ready, *(part.collect() for part in parts)) for family in group)
     text = generate_latest(Exposed(families))
-    # Integers are written without a fraction, as in Go; some of upstream's counters have a suffix of their own.
+    # Some of upstream's counters have another suffix, or none.
+    text = re.sub(
+        rb"(?m)^(# (?:HELP|TYPE) (?:authentication_attempts|authenticated_user_requests))_total ", rb"\1 ", text
+    )
+    # Integers are written without a fraction, as in Go.
     return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
@@ -47,12 +48,14 @@ class Requests:
         self._rows: dict[tuple[str, ...], Row] = {}
         self._validations: set[str] = set()
         self._bodies: dict[tuple[str, ...], Histogram] = {}
+        self._terminated: Counter[tuple[str, ...]] = Counter()
 
     def reset(self) -> None:
         """Forget all counts."""
         self._rows.clear()
         self._validations.clear()
         self._bodies.clear()
+        self._terminated.clear()
 
     def count(self, labels: tuple[str, ...], code: int) -> Row:
         """Count an answer and return the row of its kind; `labels` are those of LABELS."""
@@ -77,6 +80,10 @@ class Requests:
             found = self._bodies[labels] = Histogram(BODIES)
         found.observe(size)
 
+    def terminate(self, labels: tuple[str, ...], code: int) -> None:
+        """Count a request that the server ended to protect itself; `labels` are those of LABELS."""
+        self._terminated[(labels[0], *labels[2:], str(code))] += 1
+
     def validated(self, level: str) -> None:
         """Record a `fieldValidation` that was used (`cleanFieldValidation`)."""
         self._validations.add(VALIDATIONS.get(level, "invalid"))
@@ -87,6 +94,7 @@ class Requests:
         found._rows = {labels: row.copy() for labels, row in self._rows.items()}
         found._validations = self._validations.copy()
         found._bodies = {labels: row.copy() for labels, row in self._bodies.items()}
+        found._terminated = self._terminated.copy()
         return found
 
     def collect(self) -> Iterable[Metric]:
@@ -126,6 +134,11 @@ class Requests:
         yield distribution(PREFIX + "response_sizes", text, WITHOUT_DRY, sizes)
         text = "[ALPHA] Apiserver request body size in bytes broken out by resource and verb."
         yield distribution(PREFIX + "request_body_size_bytes", text, ("group", "resource", "verb"), self._bodies)
+        text = "[ALPHA] Number of requests which apiserver terminated in self-defense."
+        ended = CounterMetricFamily(PREFIX + "request_terminations", text, labels=(*WITHOUT_DRY, "code"))
+        for labels, count in self._terminated.items():
+            ended.add_metric(labels, count)
+        yield ended
         text = "[ALPHA] Response latency distribution in seconds for each field validation value"
         # Upstream counts no request here, either: it asks for the series and observes nothing.
         empty: dict[tuple[str, ...], Histogram] = {

@@ -29,6 +29,7 @@ from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.namespace import NamespaceController
+from hydrofoil.controllers.policy_status import PolicyStatus
 from hydrofoil.controllers.protection import PROTECTIONS
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
@@ -242,6 +243,8 @@ class Server:
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
         if config.controls("clusterrole-aggregation") and RoleAggregation.served(self.app.catalog):
             self.controllers.append(RoleAggregation(self.app.registry, self.app.hub))
+        if config.controls("validatingadmissionpolicy-status") and PolicyStatus.served(self.app.catalog):
+            self.controllers.append(PolicyStatus(self.app.registry, self.app.hub))
         for name, protection in PROTECTIONS.items():
             if config.controls(name) and protection.served(self.app.catalog):
                 self.controllers.append(protection(self.app.registry, self.app.hub))

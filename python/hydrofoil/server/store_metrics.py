@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import Registry
 
 PAIR = ("group", "resource")
+DIGITS = 10**15
+"""A number above the digits of a version that are shown: more do not fit in a float."""
 CLUSTER = "hydrofoil-0"
 """The name of the one place where objects are kept."""
 
@@ -21,8 +23,8 @@ CLUSTER = "hydrofoil-0"
 class StoreMetrics:
     """The collections of one server, at one time."""
 
-    def __init__(self, collections: list[tuple[tuple[str, str], Stats, Uses]]) -> None:
-        """Take sizes and uses by group and plural."""
+    def __init__(self, collections: list[tuple[tuple[str, str], Stats, Uses, int]]) -> None:
+        """Take sizes, uses and revisions by group and plural."""
         self._collections = collections
 
     @classmethod
@@ -32,7 +34,8 @@ class StoreMetrics:
         for resource in registry.catalog.resources():
             if "list" in resource.verbs and resource.group == resource.storage_group:
                 collection = registry.collection(resource)
-                found.append(((resource.group, resource.plural), collection.stats(), collection.uses.copy()))
+                pair = (resource.group, resource.plural)
+                found.append((pair, collection.stats(), collection.uses.copy(), collection.revision))
         return cls(found)
 
     def collect(self) -> Iterable[Metric]:
@@ -53,11 +56,17 @@ class StoreMetrics:
         requests = CounterMetricFamily("etcd_requests", text, labels=("operation", *PAIR))
         text = "[ALPHA] Etcd request latency in seconds for each operation and object type."
         seconds = HistogramMetricFamily("etcd_request_duration_seconds", text, labels=("operation", *PAIR))
+        text = (
+            "[ALPHA] Current resource version of watch cache broken by resource type. This is truncated to the 15 "
+            "least significant digits."
+        )
+        versions = GaugeMetricFamily("apiserver_watch_cache_resource_version", text, labels=PAIR)
         held = 0
-        for pair, stats, uses in self._collections:
+        for pair, stats, uses, revision in self._collections:
             held += stats.bytes
             objects.add_metric(pair, stats.objects)
             sizes.add_metric(pair, stats.bytes)
+            versions.add_metric(pair, revision % DIGITS)
             if uses.lists:
                 lists.add_metric((*pair, ""), uses.lists)
                 returned.add_metric(pair, uses.returned)
@@ -71,7 +80,7 @@ class StoreMetrics:
                 # Each write is an event, and each event reaches the watchers in the turn of its write.
                 received.add_metric(pair, events)
                 sent.add_metric(pair, events)
-        yield from (objects, sizes, lists, returned, received, sent, requests, seconds)
+        yield from (objects, sizes, lists, returned, received, sent, requests, seconds, versions)
         text = "[STABLE] Size of the storage database file physically allocated in bytes."
         total = GaugeMetricFamily("apiserver_storage_size_bytes", text, labels=("storage_cluster_id",))
         total.add_metric((CLUSTER,), held)

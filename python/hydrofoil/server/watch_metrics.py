@@ -24,17 +24,21 @@ class Watches:
         self._events: Counter[Name] = Counter()
         self._initial: Counter[tuple[str, str]] = Counter()
         self._sizes: dict[tuple[str, ...], Histogram] = {}
+        self._terminated: Counter[tuple[str, str]] = Counter()
 
     def reset(self) -> None:
         """Forget the streams that have ended."""
         self._events.clear()
         self._initial.clear()
         self._sizes.clear()
+        self._terminated.clear()
 
     def ended(self, stream: WatchStream) -> None:
         """Add up a stream for good."""
         name = self.open.pop(stream)
         self._add(stream, name, self._events, self._initial, self._sizes)
+        if stream.lapped:
+            self._terminated[name[0], name[2]] += 1
 
     @staticmethod
     def _add(
@@ -58,6 +62,7 @@ class Watches:
         found = Watches()
         found._events, found._initial = self._events.copy(), self._initial.copy()
         found._sizes = {name: row.copy() for name, row in self._sizes.items()}
+        found._terminated = self._terminated.copy()
         for stream, name in self.open.items():
             self._add(stream, name, found._events, found._initial, found._sizes)
         return found
@@ -80,3 +85,8 @@ class Watches:
         for pair, count in initial.items():
             init.add_metric(pair, count)
         yield init
+        text = "[ALPHA] Counter of watchers closed due to unresponsiveness broken by resource type."
+        ended = CounterMetricFamily("apiserver_terminated_watchers", text, labels=("group", "resource"))
+        for pair, count in self._terminated.items():
+            ended.add_metric(pair, count)
+        yield ended

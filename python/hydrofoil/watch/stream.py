@@ -69,6 +69,8 @@ class WatchStream:
         """The number of initial events, once all are sent."""
         self.size = 0
         """The number of bytes of sent events."""
+        self.lapped = False
+        """Whether it has ended because its reader was too slow."""
         self.behind = False
         """Whether the last pump stopped because of the reader."""
         self.wake = asyncio.Event()
@@ -113,6 +115,7 @@ class WatchStream:
             if left == INITIAL_END and self.initial_mark:
                 self._mark(initial=True)
             elif left == LAPPED:
+                self.lapped = True
                 self._sink.write(self._error(lapped()))
                 self.end()
                 return

@@ -155,7 +155,8 @@ impl Decl {
         Self::named(props, root, ROOT)
     }
 
-    fn named(props: &Value, root: bool, name: &str) -> Option<Arc<Self>> {
+    /// Return the declaration with a name for the type of the root.
+    pub(crate) fn named(props: &Value, root: bool, name: &str) -> Option<Arc<Self>> {
         let nullable = flag(props, "nullable");
         let make = |shape, max: i64, min_size| {
             let max = max.max(0) as u64;

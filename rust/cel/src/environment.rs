@@ -76,6 +76,22 @@ impl Environment {
         Self { variables, patches: false, device: None }
     }
 
+    /// Return the environment in which a policy is checked by the types of an object and of its parameters
+    /// (`validating/typechecking.go`): the authorizer has no request there.
+    pub fn typed(object: &Arc<Decl>, params: Option<&Arc<Decl>>) -> Self {
+        let mut variables = vec![
+            ("object", Type::of(object)),
+            ("oldObject", Type::of(object)),
+            ("namespaceObject", namespace()),
+            ("request", request()),
+            ("authorizer", Type::Library("kubernetes.authorization.Authorizer")),
+        ];
+        if let Some(params) = params {
+            variables.push(("params", Type::of(params)));
+        }
+        Self { variables, patches: false, device: None }
+    }
+
     /// Return the environment of a device selector (dynamic-resource-allocation `cel/compile.go`).
     pub fn device() -> Self {
         let capacity = Type::Library("kubernetes.Quantity");
@@ -114,6 +130,14 @@ impl Environment {
         let node = plan::plan_of(&expr, &NAMES);
         constants(&node)?;
         Ok((node, Output { of: checked.of(&expr).clone(), cost: 0 }))
+    }
+
+    /// Parse and check an expression without the values of its constants; the error has the issues.
+    pub(crate) fn output(&self, text: &str) -> Result<Output, String> {
+        let reported = |issues: Vec<source::Issue>| source::render(text, &issues);
+        let (mut expr, nodes) = parser::parse(text, false).map_err(reported)?;
+        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
+        Ok(Output { of: checked.of(&expr).clone(), cost: 0 })
     }
 
     /// Parse and check an expression; the error is the reason of its rejection.

@@ -137,9 +137,9 @@ impl<'a> Run<'a> {
             },
             Node::OrElse(parts, unwrap) => match self.eval(&parts[0])? {
                 Val::Optional(Some(value)) if *unwrap => Ok((*value).clone()),
-                found @ Val::Optional(Some(_)) => Ok(found),
                 Val::Optional(None) => self.eval(&parts[1]),
-                _ => Err(Fail::overload()),
+                // A dynamic value that is no optional is the result itself (cel-go `cel/library.go`).
+                found => Ok(found),
             },
             Node::Call(native, charge, args) => {
                 let mut values: SmallVec<[Val<'a>; 3]> = SmallVec::new();

@@ -23,11 +23,16 @@ impl Issue {
     }
 }
 
-/// Return all issues with their source lines, in the order of the source: `ERROR: <input>:1:6: ...`.
+/// Return the issues with their source lines, in the order of the source: `ERROR: <input>:1:6: ...`. Of many, those
+/// found first are shown.
 pub fn render(source: &str, issues: &[Issue]) -> String {
-    let mut sorted: Vec<&Issue> = issues.iter().collect();
+    const MOST: usize = 100;
+    let mut sorted: Vec<&Issue> = issues.iter().take(MOST).collect();
     sorted.sort_by_key(|issue| issue.at);
-    let texts: Vec<String> = sorted.into_iter().map(|issue| one(source, issue)).collect();
+    let mut texts: Vec<String> = sorted.into_iter().map(|issue| one(source, issue)).collect();
+    if let Some(more @ 1..) = issues.len().checked_sub(MOST) {
+        texts.push(format!("{more} more errors were truncated"));
+    }
     texts.join("\n")
 }
 

@@ -41,6 +41,9 @@ fn claims_are_any_json() {
         ("!has(claims.email_verified) || claims.email_verified == true", "true"),
         ("claims[?'x'].orValue('none')", r#""none""#),
         ("claims[?'sub'].orValue('none')", r#""jane""#),
+        // A value that is no optional is the result, as upstream has it.
+        ("claims.sub.orValue('none')", r#""jane""#),
+        ("claims.roles.or(optional.none()) == claims.roles", "true"),
         ("claims.?deep.?list[1].?k.hasValue()", "true"),
         ("claims.deep.list[0] + 1", "2"),
         ("claims.deep.list[1].k == null", "true"),

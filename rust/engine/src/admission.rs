@@ -1,8 +1,9 @@
 //! The expressions of policies and webhooks, from JSON to JSON.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
-use hydrofoil_cel::{Environment, Inputs, Scripts, Stop};
+use hydrofoil_cel::{Decl, Environment, Inputs, Scripts, Stop};
 pub use hydrofoil_cel::{Question, Verdict};
 use hydrofoil_codec::json;
 use hydrofoil_types::Value;
@@ -98,6 +99,33 @@ impl Expressions {
             Err(Stop::Asks(question)) => Evaluated::Asks(question),
             Err(Stop::Long) => Evaluated::Long,
         }
+    }
+}
+
+/// The type of the objects of one kind, in expressions.
+#[derive(Debug)]
+pub struct Declaration(Arc<Decl>);
+
+impl Declaration {
+    /// Return the type of a kind of an `OpenAPI` v3 document, by group, version and kind; `name` is the name of the type.
+    pub fn published(document: &Document, kind: [&str; 3], name: &str) -> Option<Self> {
+        Decl::published(&document.0, kind, name).map(Self)
+    }
+
+    /// Return the type of a version of a definition; `shared` is an `OpenAPI` v3 document with the type of metadata.
+    pub fn defined(definition: &Document, version: &str, shared: &Document, name: &str) -> Option<Self> {
+        Decl::defined(&definition.0, version, &shared.0, name).map(Self)
+    }
+
+    /// Return the issues of each expression of a policy on such objects; none if they have more than `most` bytes.
+    pub fn issues(
+        &self,
+        params: Option<&Self>,
+        variables: &[(String, String)],
+        texts: &[String],
+        most: usize,
+    ) -> Option<Vec<Option<String>>> {
+        hydrofoil_cel::issues(&self.0, params.map(|params| &params.0), variables, texts, most)
     }
 }
 

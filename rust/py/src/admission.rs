@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::error::Fallible;
 use crate::frame::apart;
-use crate::handles::{Document, Expressions};
+use crate::handles::{Declaration, Document, Expressions};
 
 /// A decision: whether a right is granted, the reason, and an error.
 type Decision = (bool, String, Option<String>);
@@ -79,5 +79,31 @@ impl Expressions {
                 (Vec::new(), budget.cast_signed(), Some(question.iter().map(ToString::to_string).collect()))
             }
         }
+    }
+}
+
+#[pymethods]
+impl Declaration {
+    #[staticmethod]
+    fn published(document: &Document, group: &str, version: &str, kind: &str, name: &str) -> Option<Self> {
+        let make = || admission::Declaration::published(&document.0, [group, version, kind], name);
+        apart(document.1, make).map(Self)
+    }
+
+    #[staticmethod]
+    fn defined(definition: &Document, version: &str, shared: &Document, name: &str) -> Option<Self> {
+        let make = || admission::Declaration::defined(&definition.0, version, &shared.0, name);
+        apart(shared.1, make).map(Self)
+    }
+
+    fn issues(
+        &self,
+        params: Option<&Self>,
+        variables: Vec<(String, String)>,
+        texts: Vec<String>,
+        most: usize,
+    ) -> Option<Vec<Option<String>>> {
+        // How long it takes does not depend on the size of the texts alone.
+        apart(usize::MAX, || self.0.issues(params.map(|params| &params.0), &variables, &texts, most))
     }
 }

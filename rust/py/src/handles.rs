@@ -64,6 +64,10 @@ pub(crate) struct Expression(pub(crate) hydrofoil_engine::Expression);
 #[pyclass(frozen)]
 pub(crate) struct Expressions(pub(crate) hydrofoil_engine::admission::Expressions);
 
+/// The type of the objects of one kind, in expressions.
+#[pyclass(frozen)]
+pub(crate) struct Declaration(pub(crate) hydrofoil_engine::admission::Declaration);
+
 /// A value that expressions read, and the size of its JSON, which determines the cost of work on it.
 #[pyclass(frozen)]
 pub(crate) struct Document(pub(crate) hydrofoil_engine::admission::Document, pub(crate) usize);

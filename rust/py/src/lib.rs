@@ -43,8 +43,8 @@ mod _native {
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},
         handles::{
-            Catalog, Change, Checkpoint, Clock, Document, Draft, Durable, Encryption, Etcd, Expression, Expressions,
-            Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
+            Catalog, Change, Checkpoint, Clock, Declaration, Document, Draft, Durable, Encryption, Etcd, Expression,
+            Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},

@@ -48,10 +48,10 @@ REFUSED = {
     "--log-format xml": '--log-format "xml" must be one of text, json',
     "--controllers foo": '"foo" is not in the list of known controllers: '
     "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
-    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation",
+    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation, validatingadmissionpolicy-status",
     "--controllers *,-deployment": '"deployment" is not in the list of known controllers: '
     "namespace, garbagecollector, pvc-protection, pv-protection, vac-protection, serviceaccount, "
-    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation",
+    "serviceaccount-token, root-ca-cert-publisher, clusterrole-aggregation, validatingadmissionpolicy-status",
     "--feature-gates CBORServingAndStorage": "missing bool value for CBORServingAndStorage",
     "--feature-gates A=maybe": 'invalid value of A=maybe, err: strconv.ParseBool: parsing "maybe": invalid syntax',
     "--runtime-config apps/v1=maybe": "invalid value of apps/v1: maybe, err: "

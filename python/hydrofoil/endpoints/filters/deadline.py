@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from hydrofoil import errors
 from hydrofoil.answer import Answer
@@ -11,11 +11,12 @@ from hydrofoil.endpoints import params, respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 
 
-def deadline(seconds: float, *, asks: bool = False) -> Filter:
+def deadline(seconds: float, terminated: Callable[[Context, int], None], *, asks: bool = False) -> Filter:
     """Answer 504 to a request that exceeds the limit of client or server, and 400 to an invalid `timeout`.
 
     A long-running request has a deadline only if it sets one; watches read their own
     (`WithRequestDeadline`, `WithTimeoutForNonLongRunningRequests`). `asks`: answers may wait for another process.
+    `terminated` counts those that exceed it.
     """
 
     def limit(context: Context, inner: Handler) -> Awaitable[Answer]:
@@ -35,7 +36,7 @@ def deadline(seconds: float, *, asks: bool = False) -> Filter:
             # A received request is answered at once; only one whose body is still arriving waits, or one for which
             # another process is asked.
             return inner(context)
-        return _limited(context, inner)
+        return _limited(context, inner, terminated)
 
     return limit
 
@@ -44,9 +45,10 @@ async def _at_once(answer: Answer) -> Answer:
     return answer
 
 
-async def _limited(context: Context, inner: Handler) -> Answer:
+async def _limited(context: Context, inner: Handler, terminated: Callable[[Context, int], None]) -> Answer:
     try:
         async with asyncio.timeout_at(context.ends()):
             return await inner(context)
     except TimeoutError:
+        terminated(context, 504)
         return respond.refused(context, errors.timed_out())

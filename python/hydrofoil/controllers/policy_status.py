@@ -1,0 +1,87 @@
+"""The status of validating policies (kube-controller-manager `pkg/controller/validatingadmissionpolicystatus`)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any
+
+import orjson
+
+from hydrofoil.apis.catalog import Catalog, Resource
+from hydrofoil.controllers.base import Controller, Metadata, service_account
+from hydrofoil.controllers.policy_types import Check, Kind, Known, wanted
+from hydrofoil.engine import Draft, Stored
+from hydrofoil.errors import ApiError
+from hydrofoil.pool import LARGE, run
+
+LOG = logging.getLogger("hydrofoil")
+GROUP, PLURAL = "admissionregistration.k8s.io", "validatingadmissionpolicies"
+MANAGER = "validatingadmissionpolicy-status"
+
+
+class PolicyStatus(Controller):
+    """Check the expressions of each policy by the types that it names, once for each generation."""
+
+    user = service_account("validatingadmissionpolicy-status-controller")
+
+    @classmethod
+    def served(cls, catalog: Catalog) -> bool:
+        """Report whether policies are served."""
+        return catalog.find(GROUP, "v1", PLURAL) is not None
+
+    def resources(self) -> Iterable[Resource]:
+        return [self.resource(GROUP, PLURAL)]
+
+    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
+        if kind != "DELETED":
+            self.put(str(metadata["name"]))
+
+    async def work(self, key: tuple[str, ...]) -> bool:
+        """Write the warnings of a policy, unless those of its generation are written."""
+        resource = self.resource(GROUP, PLURAL)
+        stored = self.registry.collection(resource).get(resource.native, "", key[0])
+        if stored is None:
+            return True
+        data = stored.json
+        found = await run(wanted, data, self.registry.catalog.groups, pooled=len(data) > LARGE)
+        if found is None:
+            return True
+        params = None if found.params is None else self._known(found.params)
+        # The names of types have a number that differs in each check.
+        number = self.registry.clock.native.nanoseconds() % 10**9
+        check = Check(found.spec, map(self._known, found.kinds), params, number)
+        warnings = await run(check.warnings, pooled=True)
+        if warnings is None:
+            LOG.warning("the warnings of the policy %s are too large to be stored", stored.name)
+            return True
+        status = {
+            "observedGeneration": found.generation,
+            "typeChecking": {"expressionWarnings": warnings} if warnings else {},
+        }
+        await self._apply(resource, stored.name, status)
+        return True
+
+    def _known(self, kind: Kind) -> Known:
+        """Return a kind with its definition, if it has one."""
+        resource = self.registry.catalog.by_kind.get(kind)
+        if resource is None or not resource.custom:
+            return Known(kind)
+        definitions = self.resource("apiextensions.k8s.io", "customresourcedefinitions")
+        stored = self.registry.collection(definitions).get(definitions.native, "", resource.raw["definition"])
+        return Known(kind, b"{}" if stored is None else stored.json)
+
+    async def _apply(self, resource: Resource, name: str, status: dict[str, Any]) -> None:
+        body = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": name}, "status": status}
+        data = orjson.dumps(body)
+
+        def change(present: Stored) -> Draft:
+            return resource.native.apply(self.registry.clock.native, present, data, MANAGER, "status", True)[0]
+
+        write = self.write(resource, "", name, subresource="status")
+        try:
+            await self.registry.update(resource, "", name, change, write, patch=True)
+        except ApiError as e:
+            # A deleted policy needs no status.
+            if e.code != 404:
+                raise

@@ -24,6 +24,8 @@ from urllib.parse import urlsplit
 
 from bench.instructions import PLAIN
 
+ORDERED = PLAIN | {"PYTHONHASHSEED": "0"}
+"""Hashes of texts are the same in each run: collisions are one per cent of a request, once more and once less."""
 REQUESTS = 100
 OBJECTS = 100
 PATIENCE = 180.0
@@ -83,7 +85,7 @@ def server(python: str, folder: Path, flags: list[str]) -> Iterator[tuple[str, i
     line = ["valgrind", "--quiet", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/out"]
     given = [flag.format(dir=folder) for flag in flags]
     line += [python, "-c", CODE, "serve", "--port=0", "--controllers=", *given]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=PLAIN) as running:
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=ORDERED) as running:
         try:
             assert running.stdout is not None
             said = next(text for text in running.stdout if text.startswith("serving on "))

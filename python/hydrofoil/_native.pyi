@@ -1,10 +1,14 @@
 """The Rust engine."""
 
-from typing import final
+from collections.abc import Sequence
+from typing import Self, final
+
+from typing_extensions import disjoint_base
 
 __all__ = [
     "ENVELOPE_TAIL",
     "ApplyConflictError",
+    "AuditLines",
     "AuditRecord",
     "Catalog",
     "CertificateError",
@@ -30,6 +34,7 @@ __all__ = [
     "Expression",
     "Expressions",
     "FutureError",
+    "Histogram",
     "Lifecycle",
     "ListCursor",
     "Local",
@@ -47,6 +52,8 @@ __all__ = [
     "TlsError",
     "View",
     "Watcher",
+    "audit_record",
+    "audit_sources",
     "build_profile",
     "cbor_to_json",
     "data_backup",
@@ -68,6 +75,7 @@ __all__ = [
     "pretty",
     "quota_charge",
     "storage_grows",
+    "token_digest",
     "usable_certificate",
     "version",
     "watch_event",
@@ -539,33 +547,75 @@ class Watcher:
 
     def bookmark(self, initial: bool) -> bytes | None: ...
 
+@disjoint_base
+class Histogram:
+    """Numbers of values by bucket, and their sum."""
+
+    def __new__(cls, buckets: Sequence[float]) -> Self:
+        """Take the upper bounds, in their order."""
+
+    @property
+    def buckets(self) -> list[float]: ...
+    @property
+    def counts(self) -> list[int]: ...
+    @property
+    def sum(self) -> float: ...
+    def observe(self, value: float, times: int = 1) -> None:
+        """Count a value, once or many times."""
+
+    def add(self, other: Histogram) -> None:
+        """Add the counts of another one, whose buckets are these and maybe finer ones."""
+
 @final
 class AuditRecord:
     """The events of one request: what they share is encoded once. Members of type `bytes` are JSON."""
 
-    def __new__(
-        cls,
-        level: int,
-        id: str,
-        uri: str,
-        verb: str,
-        user: bytes,
-        addresses: tuple[str, ...],
-        agent: str,
-        object: tuple[str, str, str, str, str, str, str, str] | None,
-        received: int,
-    ) -> AuditRecord: ...
-    def line(
+    def referring(
         self,
+        resource: str,
+        namespace: str,
         name: str,
-        at: int,
-        acts: bytes,
-        answer: bytes,
-        notes: bytes,
-        object: tuple[str, str, str, str, str, str, str, str] | None = None,
-    ) -> bytes:
+        group: str,
+        version: str,
+        subresource: str,
+        uid: str,
+        resource_version: str,
+    ) -> AuditRecord:
+        """Return the same record with another object."""
+    def line(self, name: str, at: int, acts: bytes, answer: bytes, notes: bytes) -> bytes:
         """Return the event of a stage in one line, without its end; `at` is in nanoseconds since 1970."""
 
+@final
+class AuditLines:
+    """Records of a log that wait to be written; each method that adds one returns their number, 0 without room."""
+
+    def __new__(cls, most: int, most_bytes: int) -> AuditLines: ...
+    def __len__(self) -> int: ...
+    def put(self, line: bytes) -> int:
+        """Add a line without its end."""
+
+    def add(self, record: AuditRecord, name: str, at: int, acts: bytes, answer: bytes, notes: bytes) -> int:
+        """Add the line of a stage."""
+
+    def take(self) -> tuple[bytes, list[int]]:
+        """Take all lines, and the end of each."""
+
+def audit_record(
+    level: int,
+    id: str,
+    uri: str,
+    verb: str,
+    user: bytes,
+    sources: bytes,
+    received: int,
+    resource: str | None,
+    namespace: str,
+    name: str,
+    group: str,
+    version: str,
+    subresource: str,
+) -> AuditRecord: ...
+def audit_sources(addresses: tuple[str, ...], agent: str) -> bytes: ...
 def decode_continue(token: str) -> tuple[int, str]: ...
 def encode_continue(revision: int, start: str) -> str: ...
 def duration(text: str) -> float | None: ...
@@ -651,6 +701,9 @@ class ClientRun:
 
     def outcome(self) -> tuple[bytes, tuple[int, bytes] | None]:
         """Wait for the end. Return the outcome as JSON, and status and body of a single request."""
+
+def token_digest(token: bytes) -> bytes:
+    """Return the SHA-256 under which a token is known."""
 
 def new_authority(now: int) -> tuple[str, str]: ...
 def new_certificate(

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hydrofoil.audit import legacy
 from hydrofoil.audit.addresses import source_addresses
-from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, user_json
+from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Client, client_of, recorded, user_json
 from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
 from hydrofoil.audit.log import LogBackend
 from hydrofoil.audit.metrics import Counts
@@ -21,13 +21,15 @@ from hydrofoil.audit.policy_file import load
 from hydrofoil.audit.rotation import LogFile
 from hydrofoil.audit.webhook import WebhookBackend
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.headers import USER_AGENT
+from hydrofoil.headers import FORWARDED_FOR, REAL_IP, USER_AGENT
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.target import Target
 from hydrofoil.request import Incoming, User
 
 MOST_USERS = 1024
 """The number of users whose JSON is kept."""
+MOST_CLIENTS, LONGEST_HEADERS = 1024, 1024
+"""The number of clients whose JSON is kept, and the length of their headers in characters up to which it is."""
 TOKEN = re.compile(r"(?<=[?&]access_token=)[^&]*")
 Delivered = tuple[bool, asyncio.Future[bool]]
 """Whether a request is refused without it, and the result of a delivery."""
@@ -54,8 +56,12 @@ class Audit:
         self.counts = counts
         self._plugins: list[Plugin] = []
         self._lone: LogBackend | None = None
-        self._clock = clock.native
+        self.waits = False
+        """Whether answers may wait for their records."""
+        self.clock = clock.native
         self._users: dict[int, tuple[User, bytes]] = {}
+        self._clients: dict[tuple[str, str, str, str], Client] = {}
+        """By the values that the headers of a request give, and its address."""
 
     @property
     def plugins(self) -> list[Plugin]:
@@ -67,9 +73,11 @@ class Audit:
         self._plugins, self._lone = plugins, None
         if len(plugins) == 1:
             found = plugins[0]
-            if isinstance(found.backend, LogBackend) and not (found.legacy or found.strict or found.delivery.truncates):
-                # The usual one takes each line as it is, and no answer waits for it.
-                self._lone = found.backend
+            log, other = found.backend, found.legacy or found.strict or found.delivery.truncates
+            if isinstance(log, LogBackend) and not other and not log.batched:
+                # The usual one takes each event as it is, and no answer waits for it.
+                self._lone = log
+        self.waits = self._lone is None
 
     @property
     def strict(self) -> bool:
@@ -78,7 +86,8 @@ class Audit:
 
     def begin(self, request: Incoming, user: User | None) -> AuditEvent | None:
         """Return the record of a request; None where the policy wants none. `user` is None if it has none."""
-        chosen = self.policy.every or self.policy.choose(user, request.info)
+        info = request.info
+        chosen = self.policy.every or self.policy.choose(user, info)
         level = chosen.level
         self.counts.levels[level] += 1
         if level == NONE:
@@ -86,22 +95,24 @@ class Audit:
         headers, uri = request.headers, request.target
         if "access_token=" in uri:
             uri = TOKEN.sub("", uri)
-        agent = headers.get(USER_AGENT, "")
-        if len(agent) > LONGEST_AGENT:
-            agent = agent[:LONGEST_AGENT] + "...TRUNCATED"
+        sent = headers.get(USER_AGENT, ""), headers.get(FORWARDED_FOR, ""), headers.get(REAL_IP, ""), request.remote
+        client = self._clients.get(sent) or self._client(sent)
         kept = self._users.get(id(user))
         shown = kept[1] if kept is not None and kept[0] is user else self._shown(user)
-        return AuditEvent(
-            request.audit_id,
-            chosen,
-            request.info,
-            user,
-            shown,
-            uri,
-            source_addresses(headers, request.remote),
-            agent,
-            self._clock.nanoseconds(),
-        )
+        at = self.clock.nanoseconds()
+        record = recorded(level, request.audit_id, uri, info, shown, client, at)
+        return AuditEvent(request.audit_id, chosen, info, user, uri, client, at, record)
+
+    def _client(self, sent: tuple[str, str, str, str]) -> Client:
+        """Return the sender of a request, and keep it unless its headers are long."""
+        agent, forwarded, real, remote = sent
+        shown = agent if len(agent) <= LONGEST_AGENT else agent[:LONGEST_AGENT] + "...TRUNCATED"
+        made = client_of(source_addresses(forwarded, real, remote), shown)
+        if sum(map(len, sent)) <= LONGEST_HEADERS:
+            if len(self._clients) >= MOST_CLIENTS:
+                self._clients.clear()
+            self._clients[sent] = made
+        return made
 
     def _shown(self, user: User | None) -> bytes:
         """Return a user as JSON, and keep it: the same object is seen by many requests."""
@@ -113,10 +124,6 @@ class Audit:
         self._users[id(user)] = (user, made)
         return made
 
-    def now(self) -> int:
-        """Return the nanoseconds since 1970."""
-        return self._clock.nanoseconds()
-
     def emit(
         self, event: AuditEvent, stage: str, code: int = 0, at: int = 0, *, waits: bool = False
     ) -> Sequence[Delivered]:
@@ -127,9 +134,10 @@ class Audit:
         if stage in event.chosen.omitted:
             return ()
         self.counts.events += 1
-        at = at or (event.received if stage is RECEIVED else self._clock.nanoseconds())
-        if self._lone is not None:
-            self._lone.take(event.encoded(stage, code, at))
+        at = at or (event.received if stage is RECEIVED else self.clock.nanoseconds())
+        if (log := self._lone) is not None:
+            if (number := event.add_to(log.lines, stage, code, at)) < 2:
+                log.added(number)
             return ()
         line: bytes | None = None
         results: list[Delivered] = []
@@ -141,7 +149,7 @@ class Audit:
                     line = event.encoded(stage, code, at)
                 made = line
             if plugin.delivery.truncates and len(made) > plugin.delivery.event_bytes:
-                if event.level >= REQUEST:
+                if event.chosen.level >= REQUEST:
                     made = event.encoded(stage, code, at, truncated=True)
                 if len(made) > plugin.delivery.event_bytes:
                     self.counts.lose("truncate", 1)
@@ -154,7 +162,7 @@ class Audit:
     @property
     def blocks(self) -> bool:
         """Report whether answers wait for their records."""
-        return self._lone is None and any(plugin.backend.blocks for plugin in self.plugins)
+        return any(plugin.backend.blocks for plugin in self.plugins)
 
     async def close(self) -> None:
         """Deliver what waits."""

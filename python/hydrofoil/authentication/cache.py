@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
+from hydrofoil import engine
 from hydrofoil.authentication.login import Login
 from hydrofoil.clock import Clock
 
@@ -17,7 +16,7 @@ Key = tuple[bytes, tuple[str, ...] | None]
 
 def digest(token: str) -> bytes:
     """Return the digest under which a token is known: tokens themselves are neither kept nor compared."""
-    return sha256(token.encode(errors="surrogateescape")).digest()
+    return engine.token_digest(token.encode("utf-8", "surrogateescape"))
 
 
 class Logins:

@@ -29,10 +29,11 @@ class Demand:
 
     def set(self, value: int) -> None:
         """Change the value."""
-        now = stopwatch()
-        passed, old = now - self._since, self.value
-        self._sum += old * passed
-        self._squares += old * old * passed
+        now, old = stopwatch(), self.value
+        if old:
+            passed = (now - self._since) * old
+            self._sum += passed
+            self._squares += passed * old
         self._since = now
         self.value = value
         self.most = max(self.most, value)

@@ -111,7 +111,7 @@ def row(level: str, clock: Clock, place: int, at: int, ticket: Ticket, details: 
         str,
         (
             level,
-            ticket.counts.schema,
+            ticket.flow.counts.schema,
             place,
             at,
             shown(ticket.flow.distinguisher),

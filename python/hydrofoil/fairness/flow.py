@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from hydrofoil.counting import Histogram
 
 SECONDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0)
 """The buckets of durations (`requestDurationSecondsBuckets`)."""
 SEATS = (1.0, 2.0, 4.0, 10.0)
+GUESS = 0.003
+"""The seconds that a request is expected to take before it has run."""
 
 
 class Work(Struct, frozen=True):
@@ -20,11 +23,15 @@ class Work(Struct, frozen=True):
     """Seats afterwards, while watchers get their events."""
     extra: float = 0.0
     """How long that is, in seconds."""
+    most: int = 1
+    """The seats that it takes; computed, as the next."""
+    total: float = GUESS
+    """All of it in seat-seconds, as far as is known before it runs."""
 
-    @property
-    def most(self) -> int:
-        """Return the seats that it takes."""
-        return max(self.first, self.last)
+    def __post_init__(self) -> None:
+        """Compute what follows, once for many requests."""
+        force_setattr(self, "most", max(self.first, self.last))
+        force_setattr(self, "total", self.first * GUESS + self.last * self.extra)
 
 
 ONE = Work()
@@ -34,6 +41,7 @@ class Counts:
     """The counts of one schema in one level: `apiserver_flowcontrol_...`."""
 
     __slots__ = (
+        "at_once",
         "dispatched",
         "executing",
         "execution",
@@ -53,6 +61,8 @@ class Counts:
         self.schema = schema
         self.level = level
         self.executing = self.seats = self.waiting = self.waiting_seats = self.dispatched = self.unfit = 0
+        self.at_once = 0
+        """Requests that did not wait."""
         self.rejected: dict[str, int] = {}
         self.regular = Histogram(SECONDS)
         self.execution = {"regular": self.regular, "watch": Histogram(SECONDS)}
@@ -62,10 +72,6 @@ class Counts:
     def reject(self, reason: str) -> None:
         """Count a refusal."""
         self.rejected[reason] = self.rejected.get(reason, 0) + 1
-
-    def took(self, seconds: float) -> None:
-        """Count the duration of a request."""
-        self.regular.observe(seconds)
 
 
 class Flow:

@@ -108,7 +108,9 @@ class FlowMetrics(Collector):
         text = "[ALPHA] Number of estimated seats (maximum of initial and final seats) associated with requests"
         seats = HistogramMetricFamily(PREFIX + "work_estimated_seats", text, labels=BOTH)
         for c in every:
-            for family, by in ((waits, c.waited), (runs, c.execution)):
+            waited = {label: h.copy() for label, h in c.waited.items()}
+            waited["true"].observe(0.0, c.at_once)
+            for family, by in ((waits, waited), (runs, c.execution)):
                 for label, h in by.items():
                     if any(h.counts):
                         family.add_metric((c.level, c.schema, label), h.cumulative(), h.sum)
@@ -116,7 +118,7 @@ class FlowMetrics(Collector):
             if c.level == "exempt":
                 # Each takes one seat.
                 work = Histogram(SEATS)
-                work.counts[0], work.sum = c.dispatched, float(c.dispatched)
+                work.observe(1.0, c.dispatched)
             seats.add_metric((c.level, c.schema), work.cumulative(), work.sum)
         yield waits
         yield runs

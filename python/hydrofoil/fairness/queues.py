@@ -15,42 +15,31 @@ from msgspec import Struct
 
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.fairness.demand import Demand
-from hydrofoil.fairness.flow import Flow, Work
+from hydrofoil.fairness.flow import GUESS, Flow, Work
 from hydrofoil.request import Incoming
 
-GUESS = 0.003
-"""The seconds that a request is expected to take before it has run."""
 REJECTED_LIMIT, REJECTED_FULL, REJECTED_LATE = "concurrency-limit", "queue-full", "time-out"
 """The reasons of refusals in metrics."""
 
 
-class Ticket:
+class Ticket(Struct, eq=False):
     """One request of a level: waiting, or on its seats."""
 
-    __slots__ = ("arrived", "counts", "flow", "granted", "queue", "queues", "request", "seats", "started", "work")
-
-    def __init__(self, queues: Queues, flow: Flow, work: Work) -> None:
-        self.queues = queues
-        self.flow = flow
-        self.counts = flow.counts
-        self.work = work
-        self.seats = work.most
-        self.queue: Queue | None = None
-        self.granted: asyncio.Future[None] | None = None
-        """Done when its turn has come, or its wait has ended."""
-        self.arrived = self.started = 0.0
-        self.request: Incoming | None = None
-        """The request itself, for the pages that list them."""
+    queues: Queues
+    flow: Flow
+    work: Work
+    queue: Queue | None = None
+    granted: asyncio.Future[None] | None = None
+    """Done when its turn has come, or its wait has ended."""
+    arrived: float = 0.0
+    started: float = 0.0
+    request: Incoming | None = None
+    """The request itself, for the pages that list them."""
 
     @property
     def executing(self) -> bool:
         """Report whether the request has its seats."""
         return self.started > 0.0
-
-    @property
-    def total(self) -> float:
-        """Return its work in seat-seconds, as far as is known before it runs."""
-        return self.work.first * GUESS + self.work.last * self.work.extra
 
     def end(self, _: object = None) -> None:
         """Give the seats back, at once or when watchers have their events."""
@@ -126,7 +115,7 @@ class Queues:
         """
         ticket = Ticket(self, flow, work)
         if self.exempt or not self.queues:
-            if not self._fits(ticket.seats):
+            if not self._fits(ticket.work.most):
                 self.rejected += 1
                 flow.counts.reject(REJECTED_LIMIT)
                 return None
@@ -140,7 +129,7 @@ class Queues:
         # An idle queue gathers no share for later.
         queue.next = max(queue.next, self.now)
         ticket.queue = queue
-        if not self.waiting and not busy and self._fits(ticket.seats):
+        if not self.waiting and not busy and (self.seats + work.most <= self.limit or self._fits(work.most)):
             self._run(ticket)
             return ticket
         self._wait(ticket, queue)
@@ -182,27 +171,28 @@ class Queues:
         ticket.granted = asyncio.get_running_loop().create_future()
         ticket.arrived = stopwatch()
         queue.waiting.append(ticket)
-        queue.work += ticket.total
+        queue.work += ticket.work.total
         self.backlog[queue] = None
         self.waiting += 1
-        self.wanted += ticket.seats
-        ticket.counts.waiting += 1
-        ticket.counts.waiting_seats += ticket.seats
+        self.wanted += ticket.work.most
+        ticket.flow.counts.waiting += 1
+        ticket.flow.counts.waiting_seats += ticket.work.most
         self.demand.set(self.seats + self.wanted)
 
     def _leave(self, ticket: Ticket, queue: Queue) -> None:
         """Take a request out of its queue."""
-        queue.work -= ticket.total
+        queue.work -= ticket.work.total
         self.waiting -= 1
-        self.wanted -= ticket.seats
-        ticket.counts.waiting -= 1
-        ticket.counts.waiting_seats -= ticket.seats
+        self.wanted -= ticket.work.most
+        ticket.flow.counts.waiting -= 1
+        ticket.flow.counts.waiting_seats -= ticket.work.most
         if not queue.waiting:
             queue.work = 0.0
             del self.backlog[queue]
 
     def _run(self, ticket: Ticket) -> None:
-        queue, counts, seats = ticket.queue, ticket.counts, ticket.seats
+        queue, counts, work = ticket.queue, ticket.flow.counts, ticket.work
+        seats = work.most
         ticket.started = stopwatch()
         self.executing += 1
         self.dispatched += 1
@@ -215,9 +205,9 @@ class Queues:
             queue.executing += 1
             queue.seats += seats
             if ticket.granted is None:
-                counts.waited["true"].counts[0] += 1
+                counts.at_once += 1
             self.now = max(self.now, queue.next)
-            queue.next += ticket.total
+            queue.next += work.total
         if not self.exempt:
             self.demand.set(self.seats + self.wanted)
         elif self.seats > self.demand.most:
@@ -236,13 +226,13 @@ class Queues:
         while self.backlog and self.seats < self.limit:
             best, least = None, 0.0
             for queue in self.backlog:
-                end = queue.next + queue.waiting[0].total
+                end = queue.next + queue.waiting[0].work.total
                 if best is None or end < least:
                     best, least = queue, end
             assert best is not None, "there is a backlog"
             ticket = best.waiting[0]
-            if not self._fits(ticket.seats):
-                ticket.counts.unfit += 1
+            if not self._fits(ticket.work.most):
+                ticket.flow.counts.unfit += 1
                 return
             if not self.admits():
                 return
@@ -266,7 +256,7 @@ class Queues:
         self._leave(ticket, queue)
         self.rejected += 1
         self.late += 1
-        ticket.counts.reject(REJECTED_LATE)
+        ticket.flow.counts.reject(REJECTED_LATE)
         self.demand.set(self.seats + self.wanted)
         if ticket.granted is not None and not ticket.granted.done():
             ticket.granted.set_result(None)
@@ -277,22 +267,20 @@ class Queues:
             return
         del self.running[ticket]
         took = stopwatch() - ticket.started
-        counts, queue = ticket.counts, ticket.queue
+        counts, queue, work = ticket.flow.counts, ticket.queue, ticket.work
         self.executing -= 1
         counts.executing -= 1
-        counts.took(took)
-        if queue is None:
-            self._release(ticket)
-            return
-        queue.executing -= 1
-        # The share was charged with a guess.
-        queue.next -= ticket.work.first * (GUESS - took)
-        if ticket.work.extra > 0.0:
-            self._clock.later(ticket.work.extra, lambda: self._late(ticket))
-        else:
-            self._release(ticket)
-            if self.backlog:
-                self.dispatch()
+        counts.regular.observe(took)
+        if queue is not None:
+            queue.executing -= 1
+            # The share was charged with a guess.
+            queue.next -= work.first * (GUESS - took)
+            if work.extra > 0.0:
+                self._clock.later(work.extra, lambda: self._late(ticket))
+                return
+        self._release(ticket)
+        if self.backlog:
+            self.dispatch()
 
     def _late(self, ticket: Ticket) -> None:
         """Give seats back when watchers have their events."""
@@ -300,10 +288,11 @@ class Queues:
         self.dispatch()
 
     def _release(self, ticket: Ticket) -> None:
-        self.seats -= ticket.seats
-        ticket.counts.seats -= ticket.seats
+        seats = ticket.work.most
+        self.seats -= seats
+        ticket.flow.counts.seats -= seats
         if ticket.queue is not None:
-            ticket.queue.seats -= ticket.seats
+            ticket.queue.seats -= seats
         if not self.exempt:
             self.demand.set(self.seats + self.wanted)
 

@@ -117,7 +117,7 @@ class Fairness:
             return kept[2]
         key: tuple[str, ...]
         if info.resourceful:
-            key = (info.verb, info.resource, info.namespace, info.subresource, info.group, info.scope)
+            key = (info.verb, info.resource, info.namespace or info.scope, info.subresource, info.group)
         else:
             key = (info.verb, info.path)
         found = kept[1].get(key)

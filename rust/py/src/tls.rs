@@ -154,3 +154,9 @@ pub(crate) fn usable_certificate(
     let purpose = (!authority.is_empty()).then(|| purpose(&names, user.as_ref()));
     tls::usable(&tls::Identity { certificate, key }, authority, purpose, now)
 }
+
+/// Return the SHA-256 under which a token is known.
+#[pyfunction]
+pub(crate) fn token_digest<'py>(py: Python<'py>, token: &[u8]) -> Bound<'py, PyBytes> {
+    PyBytes::new(py, &tls::digest(token))
+}

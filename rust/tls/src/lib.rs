@@ -11,6 +11,7 @@ mod connection;
 mod der;
 mod issue;
 mod subject;
+mod token;
 mod verifier;
 
 pub use authority::{ClientCa, Refusal};
@@ -18,3 +19,4 @@ pub use config::{Config, Offer, Pair};
 pub use connection::Connection;
 pub use issue::{Identity, Purpose, authority, identity, usable};
 pub use subject::Subject;
+pub use token::digest;

@@ -1,0 +1,43 @@
+//! Counts for metrics.
+
+use hydrofoil_types as types;
+use parking_lot::Mutex;
+use pyo3::prelude::*;
+
+/// Numbers of values by bucket, and their sum.
+#[pyclass(frozen, subclass, module = "hydrofoil._native")]
+pub(crate) struct Histogram(Mutex<types::Histogram>);
+
+#[pymethods]
+impl Histogram {
+    #[new]
+    fn new(buckets: Vec<f64>) -> Self {
+        Self(Mutex::new(types::Histogram::new(buckets)))
+    }
+
+    #[getter]
+    fn buckets(&self) -> Vec<f64> {
+        self.0.lock().bounds().to_vec()
+    }
+
+    #[getter]
+    fn counts(&self) -> Vec<u64> {
+        self.0.lock().counts().to_vec()
+    }
+
+    #[getter]
+    fn sum(&self) -> f64 {
+        self.0.lock().sum()
+    }
+
+    #[pyo3(signature = (value, times=1))]
+    fn observe(&self, value: f64, times: u64) {
+        self.0.lock().observe(value, times);
+    }
+
+    fn add(&self, other: &Self) {
+        // The locks of two are never held together.
+        let other = other.0.lock().clone();
+        self.0.lock().add(&other);
+    }
+}

@@ -200,7 +200,8 @@ class Authentication:
 
     def _accepted(self, request: Incoming, login: Login) -> User:
         """Return the user of a login, and remove the headers of proxies."""
-        request.warnings.extend(login.warnings)
+        if login.warnings:
+            request.warnings.extend(login.warnings)
         if self._proxied is not None:
             self._strip(request, self._proxied)
         return login.user

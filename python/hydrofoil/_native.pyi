@@ -44,6 +44,7 @@ __all__ = [
     "RefusedError",
     "Reindexed",
     "ResourceType",
+    "Seats",
     "Selector",
     "Shard",
     "Stored",
@@ -54,6 +55,7 @@ __all__ = [
     "Watcher",
     "audit_record",
     "audit_sources",
+    "bearer_digest",
     "build_profile",
     "cbor_to_json",
     "data_backup",
@@ -567,6 +569,59 @@ class Histogram:
         """Add the counts of another one, whose buckets are these and maybe finer ones."""
 
 @final
+class Seats:
+    """The seats of a priority level: times are in seconds from an arbitrary point."""
+
+    def __new__(cls, now: float) -> Seats: ...
+    @property
+    def executing(self) -> int:
+        """Requests that run."""
+
+    @property
+    def dispatched(self) -> int:
+        """Requests that have run or do so."""
+
+    @property
+    def used(self) -> int:
+        """The seats in use, those included that watchers take after their request."""
+
+    @property
+    def wanted(self) -> int:
+        """The seats that waiting requests want."""
+
+    @property
+    def most(self) -> int:
+        """The greatest demand since the last look: seats in use and wanted."""
+
+    @property
+    def high(self) -> int:
+        """The greatest demand between the last two looks; likewise the next three."""
+
+    @property
+    def average(self) -> float: ...
+    @property
+    def deviation(self) -> float: ...
+    @property
+    def smoothed(self) -> float: ...
+    def enter(self) -> None:
+        """Count a request of a level without a limit: it takes no seat."""
+
+    def leave(self) -> None:
+        """End a request; its seats are released apart."""
+
+    def run(self, seats: int, now: float) -> None:
+        """Run a request on its seats."""
+
+    def release(self, seats: int, now: float) -> None:
+        """Give seats back."""
+
+    def want(self, seats: int, now: float) -> None:
+        """Change the number of seats that waiting requests want."""
+
+    def look(self, now: float) -> None:
+        """Complete the figures of a period, and begin the next."""
+
+@final
 class AuditRecord:
     """The events of one request: what they share is encoded once. Members of type `bytes` are JSON."""
 
@@ -704,6 +759,9 @@ class ClientRun:
 
 def token_digest(token: bytes) -> bytes:
     """Return the SHA-256 under which a token is known."""
+
+def bearer_digest(header: str) -> bytes | None:
+    """Return the same of the token in an Authorization header of the usual form; None for any other."""
 
 def new_authority(now: int) -> tuple[str, str]: ...
 def new_certificate(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -32,6 +32,9 @@ STATUS = ("status", "message", "reason", "details")
 """The members of a Status that an event repeats."""
 TOKENS = (("status", "token"), ("spec", "token"))
 """The places of credentials in TokenRequests and TokenReviews: no level records them."""
+T = TypeVar("T")
+Encoder = Callable[[engine.AuditRecord, str, int, bytes, bytes, bytes], T]
+"""A method that takes a record, the stage, its time, and what it has beside the record."""
 CODES = {code: b'"responseStatus":{"metadata":{},"code":%d},' % code for code in (200, 201, 202, 404, 409)}
 
 
@@ -53,23 +56,27 @@ def user_json(user: User) -> bytes:
         return json.dumps(shown).encode()
 
 
-class Client(Struct, frozen=True):
-    """The sender of a request."""
+class Sender(Struct, frozen=True):
+    """A user by way of a client: what many requests have in common."""
 
+    user: User | None
     addresses: tuple[str, ...]
-    """Those that its requests come by."""
+    """Those that the requests come by."""
     agent: str
+    shown: bytes
+    """The user as JSON."""
     members: bytes
-    """Both as members of an event."""
+    """The others as members of an event."""
 
 
-def client_of(addresses: tuple[str, ...], agent: str) -> Client:
-    """Return a client."""
+def sender_of(user: User | None, addresses: tuple[str, ...], agent: str) -> Sender:
+    """Return a sender; `user` is None for an unknown one."""
+    shown = b"{}" if user is None else user_json(user)
     try:
         members = engine.audit_sources(addresses, agent)
     except UnicodeEncodeError:
         members = engine.audit_sources(addresses, cleaned(agent))
-    return Client(addresses, agent, members)
+    return Sender(user, addresses, agent, shown, members)
 
 
 class AuditEvent(Struct, eq=False):
@@ -78,9 +85,8 @@ class AuditEvent(Struct, eq=False):
     id: str
     chosen: Chosen
     info: RequestInfo
-    user: User | None
+    sender: Sender
     uri: str
-    client: Client
     received: int
     """The nanoseconds since 1970 at the arrival."""
     record: engine.AuditRecord
@@ -180,22 +186,15 @@ class AuditEvent(Struct, eq=False):
         return orjson.dumps(found) if not isinstance(found, str) else text(found)
 
     def encoded(self, stage: str, code: int, at: int, *, truncated: bool = False) -> bytes:
-        """Return the event of a stage as one line of JSON, without its end.
+        """Return the event of a stage as one line of JSON, without its end."""
+        return self.put(engine.AuditRecord.line, stage, code, at, truncated=truncated)
+
+    def put(self, to: Encoder[T], stage: str, code: int, at: int, *, truncated: bool = False) -> T:
+        """Pass the event of a stage to an encoder, and return what it returns.
 
         `code` is the status of the answer, 0 without one; `at` is in nanoseconds since 1970. `truncated` leaves the
         objects out.
         """
-        return self.record.line(stage, at, self.acts, *self._members(stage, code, truncated=truncated))
-
-    def add_to(self, lines: engine.AuditLines, stage: str, code: int, at: int) -> int:
-        """Add the event of a stage to the lines of a log; return their number, 0 if there was no room."""
-        if stage is RECEIVED:
-            return lines.add(self.record, stage, at, self.acts, b"", b"")
-        answer, notes = self._members(stage, code)
-        return lines.add(self.record, stage, at, self.acts, answer, notes)
-
-    def _members(self, stage: str, code: int, *, truncated: bool = False) -> tuple[bytes, bytes]:
-        """Return the members about the answer and the objects, and the annotations."""
         answer = notes = b""
         if stage is not RECEIVED:
             answer = (CODES.get(code) if self.status is None else None) or self._answer(code)
@@ -205,7 +204,7 @@ class AuditEvent(Struct, eq=False):
             notes = self._notes(TRUNCATED if truncated else {})
         elif self.verdict is not None:
             notes = ALLOW if self.verdict is ALLOWED else decided(self.verdict)
-        return answer, notes
+        return to(self.record, stage, at, self.acts, answer, notes)
 
     def _answer(self, code: int) -> bytes:
         status = self.status
@@ -248,17 +247,15 @@ ALLOW = annotated(decision(ALLOWED))
 """The annotations of most requests."""
 
 
-def recorded(
-    level: int, id: str, uri: str, info: RequestInfo, user: bytes, client: Client, received: int
-) -> engine.AuditRecord:
-    """Return the members that the events of a request share, encoded; `user` is its user as JSON."""
+def begun(id: str, chosen: Chosen, info: RequestInfo, sender: Sender, uri: str, received: int) -> AuditEvent:
+    """Return the record of a request: what its events share is encoded."""
     made = (
-        level,
+        chosen.level,
         id,
         uri,
         info.verb,
-        user,
-        client.members,
+        sender.shown,
+        sender.members,
         received,
         info.resource if info.resourceful else None,
         info.namespace or info.scope,
@@ -268,9 +265,10 @@ def recorded(
         info.subresource,
     )
     try:
-        return engine.audit_record(*made)
+        record = engine.audit_record(*made)
     except UnicodeEncodeError:
-        return engine.audit_record(*map(cleaned, made))
+        record = engine.audit_record(*map(cleaned, made))
+    return AuditEvent(id, chosen, info, sender, uri, received, record)
 
 
 def cleaned(item: Any) -> Any:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hydrofoil.audit import legacy
 from hydrofoil.audit.addresses import source_addresses
-from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Client, client_of, recorded, user_json
+from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Sender, begun, sender_of
 from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
 from hydrofoil.audit.log import LogBackend
 from hydrofoil.audit.metrics import Counts
@@ -26,11 +26,11 @@ from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.target import Target
 from hydrofoil.request import Incoming, User
 
-MOST_USERS = 1024
-"""The number of users whose JSON is kept."""
-MOST_CLIENTS, LONGEST_HEADERS = 1024, 1024
-"""The number of clients whose JSON is kept, and the length of their headers in characters up to which it is."""
+MOST_SENDERS, LONGEST_HEADERS = 1024, 1024
+"""The number of senders whose JSON is kept, and the length of their headers in characters up to which it is."""
 TOKEN = re.compile(r"(?<=[?&]access_token=)[^&]*")
+Sent = tuple[int, str, str, str, str]
+"""The identity of a user, what the headers of its request tell of the sender, and the address."""
 Delivered = tuple[bool, asyncio.Future[bool]]
 """Whether a request is refused without it, and the result of a delivery."""
 
@@ -59,9 +59,7 @@ class Audit:
         self.waits = False
         """Whether answers may wait for their records."""
         self.clock = clock.native
-        self._users: dict[int, tuple[User, bytes]] = {}
-        self._clients: dict[tuple[str, str, str, str], Client] = {}
-        """By the values that the headers of a request give, and its address."""
+        self._senders: dict[Sent, Sender] = {}
 
     @property
     def plugins(self) -> list[Plugin]:
@@ -93,35 +91,24 @@ class Audit:
         if level == NONE:
             return None
         headers, uri = request.headers, request.target
-        if "access_token=" in uri:
+        if info.query and "access_token=" in uri:
             uri = TOKEN.sub("", uri)
-        sent = headers.get(USER_AGENT, ""), headers.get(FORWARDED_FOR, ""), headers.get(REAL_IP, ""), request.remote
-        client = self._clients.get(sent) or self._client(sent)
-        kept = self._users.get(id(user))
-        shown = kept[1] if kept is not None and kept[0] is user else self._shown(user)
-        at = self.clock.nanoseconds()
-        record = recorded(level, request.audit_id, uri, info, shown, client, at)
-        return AuditEvent(request.audit_id, chosen, info, user, uri, client, at, record)
+        agent, remote = headers.get(USER_AGENT, ""), request.remote
+        sent = id(user), agent, headers.get(FORWARDED_FOR, ""), headers.get(REAL_IP, ""), remote
+        sender = self._senders.get(sent)
+        if sender is None or sender.user is not user:
+            sender = self._sender(user, sent)
+        return begun(request.audit_id, chosen, info, sender, uri, self.clock.nanoseconds())
 
-    def _client(self, sent: tuple[str, str, str, str]) -> Client:
+    def _sender(self, user: User | None, sent: Sent) -> Sender:
         """Return the sender of a request, and keep it unless its headers are long."""
-        agent, forwarded, real, remote = sent
+        _, agent, *others = sent
         shown = agent if len(agent) <= LONGEST_AGENT else agent[:LONGEST_AGENT] + "...TRUNCATED"
-        made = client_of(source_addresses(forwarded, real, remote), shown)
-        if sum(map(len, sent)) <= LONGEST_HEADERS:
-            if len(self._clients) >= MOST_CLIENTS:
-                self._clients.clear()
-            self._clients[sent] = made
-        return made
-
-    def _shown(self, user: User | None) -> bytes:
-        """Return a user as JSON, and keep it: the same object is seen by many requests."""
-        if user is None:
-            return b"{}"
-        if len(self._users) >= MOST_USERS:
-            self._users.clear()
-        made = user_json(user)
-        self._users[id(user)] = (user, made)
+        made = sender_of(user, source_addresses(*others), shown)
+        if sum(map(len, sent[1:])) <= LONGEST_HEADERS:
+            if len(self._senders) >= MOST_SENDERS:
+                self._senders.clear()
+            self._senders[sent] = made
         return made
 
     def emit(
@@ -136,7 +123,7 @@ class Audit:
         self.counts.events += 1
         at = at or (event.received if stage is RECEIVED else self.clock.nanoseconds())
         if (log := self._lone) is not None:
-            if (number := event.add_to(log.lines, stage, code, at)) < 2:
+            if (number := event.put(log.lines.add, stage, code, at)) < 2:
                 log.added(number)
             return ()
         line: bytes | None = None

@@ -23,9 +23,14 @@ class Logins:
     """Logins of tokens by their digest, each until its end; refusals are not kept."""
 
     def __init__(self, clock: Clock, seconds: float = SECONDS) -> None:
-        self._clock = clock
+        self._clock = clock.native
         self._life = int(seconds * NANOSECONDS)
         self._kept: dict[Key, tuple[int, Login]] = {}
+
+    def presented(self, header: str) -> Login | None:
+        """Return the kept login of the token in an Authorization header, for this server, if the form is the usual."""
+        found = engine.bearer_digest(header)
+        return None if found is None else self.get((found, None))
 
     def get(self, key: Key) -> Login | None:
         """Return a kept login."""

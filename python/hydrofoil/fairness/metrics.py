@@ -37,10 +37,10 @@ LEVELS: tuple[tuple[str, str, Callable[[Level], float]], ...] = (
     ("current_limit_seats", "[ALPHA] current derived number of execution seats", lambda v: v.current),
     ("target_seats", "[ALPHA] Seat allocation targets", lambda v: v.target),
     ("current_r", "[ALPHA] R(time of last change)", lambda v: v.queues.now),
-    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.demand.high),
-    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.demand.average),
-    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.demand.deviation),
-    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.demand.smoothed),
+    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.seats.high),
+    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.seats.average),
+    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.seats.deviation),
+    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.seats.smoothed),
 )
 
 

@@ -11,10 +11,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from msgspec import Struct
-
+from hydrofoil import engine
 from hydrofoil.clock import Clock, stopwatch
-from hydrofoil.fairness.demand import Demand
 from hydrofoil.fairness.flow import GUESS, Flow, Work
 from hydrofoil.request import Incoming
 
@@ -22,19 +20,21 @@ REJECTED_LIMIT, REJECTED_FULL, REJECTED_LATE = "concurrency-limit", "queue-full"
 """The reasons of refusals in metrics."""
 
 
-class Ticket(Struct, eq=False):
+class Ticket:
     """One request of a level: waiting, or on its seats."""
 
-    queues: Queues
-    flow: Flow
-    work: Work
-    queue: Queue | None = None
-    granted: asyncio.Future[None] | None = None
-    """Done when its turn has come, or its wait has ended."""
-    arrived: float = 0.0
-    started: float = 0.0
-    request: Incoming | None = None
-    """The request itself, for the pages that list them."""
+    __slots__ = ("arrived", "flow", "granted", "queue", "queues", "request", "started", "work")
+
+    def __init__(self, queues: Queues, flow: Flow, work: Work, queue: Queue | None = None) -> None:
+        self.queues = queues
+        self.flow = flow
+        self.work = work
+        self.queue = queue
+        self.granted: asyncio.Future[None] | None = None
+        """Done when its turn has come, or its wait has ended."""
+        self.arrived = self.started = 0.0
+        self.request: Incoming | None = None
+        """The request itself, for the pages that list them."""
 
     @property
     def executing(self) -> bool:
@@ -46,17 +46,19 @@ class Ticket(Struct, eq=False):
         self.queues.finish(self)
 
 
-class Queue(Struct, eq=False):
+class Queue:
     """Requests that wait for their turn, first in, first out."""
 
-    waiting: deque[Ticket]
-    executing: int = 0
-    seats: int = 0
-    """The seats in use by requests of this queue."""
-    next: float = 0.0
-    """The virtual time at which the next request begins."""
-    work: float = 0.0
-    """The work of the waiting requests, in seat-seconds."""
+    __slots__ = ("executing", "next", "seats", "waiting", "work")
+
+    def __init__(self) -> None:
+        self.waiting: deque[Ticket] = deque()
+        self.executing = self.seats = 0
+        """The number of requests of this queue that run, and the seats in use by them."""
+        self.next = 0.0
+        """The virtual time at which the next request begins."""
+        self.work = 0.0
+        """The work of the waiting requests, in seat-seconds."""
 
     @property
     def active(self) -> bool:
@@ -75,14 +77,9 @@ class Queues:
         """The seats that may be in use."""
         self.length = 0
         self.queues: list[Queue] = []
-        self.demand = Demand()
+        self.seats = engine.Seats(stopwatch())
         self.waiting = 0
-        self.executing = 0
-        self.seats = 0
-        """The seats in use, those included that watchers take after their request."""
-        self.wanted = 0
-        """The seats that waiting requests want."""
-        self.dispatched = self.rejected = self.late = 0
+        self.rejected = self.late = 0
         self.running: dict[Ticket, None] = {}
         self.passing: dict[Incoming, tuple[Flow, float]] = {}
         """Requests of a level without a limit, their flow and their start."""
@@ -98,7 +95,7 @@ class Queues:
         """Set the seats, the number of queues, and their length."""
         self.limit, self.length = limit, length
         while len(self.queues) < count:
-            self.queues.append(Queue(deque()))
+            self.queues.append(Queue())
         while len(self.queues) > count and not self.queues[-1].active:
             self.queues.pop()
         self.dispatch()
@@ -106,30 +103,30 @@ class Queues:
     @property
     def idle(self) -> bool:
         """Report whether no request is waiting or running."""
-        return not self.waiting and not self.executing
+        return not self.waiting and not self.seats.executing
 
     def start(self, flow: Flow, work: Work, *, busy: bool = False) -> Ticket | None:
         """Return the ticket of a request: on its seats, or waiting if `granted` is set; None if it is refused.
 
         `busy`: it waits for its turn even where seats are free.
         """
-        ticket = Ticket(self, flow, work)
         if self.exempt or not self.queues:
-            if not self._fits(ticket.work.most):
+            if not self._fits(work.most):
                 self.rejected += 1
                 flow.counts.reject(REJECTED_LIMIT)
                 return None
+            ticket = Ticket(self, flow, work)
             self._run(ticket)
             return ticket
         queue = self._choose(flow)
-        if len(queue.waiting) >= self.length and (busy or self.seats >= self.limit):
+        if len(queue.waiting) >= self.length and (busy or self.seats.used >= self.limit):
             self.rejected += 1
             flow.counts.reject(REJECTED_FULL)
             return None
         # An idle queue gathers no share for later.
         queue.next = max(queue.next, self.now)
-        ticket.queue = queue
-        if not self.waiting and not busy and (self.seats + work.most <= self.limit or self._fits(work.most)):
+        ticket = Ticket(self, flow, work, queue)
+        if not self.waiting and not busy and self._fits(work.most):
             self._run(ticket)
             return ticket
         self._wait(ticket, queue)
@@ -141,9 +138,7 @@ class Queues:
         counts = flow.counts
         counts.dispatched += 1
         counts.executing += 1
-        self.dispatched += 1
-        self.executing += 1
-        self.demand.most = max(self.demand.most, self.executing)
+        self.seats.enter()
         self.passing[request] = flow, stopwatch()
 
     def leave(self, request: Incoming) -> None:
@@ -151,7 +146,7 @@ class Queues:
         flow, started = self.passing.pop(request)
         counts = flow.counts
         counts.executing -= 1
-        self.executing -= 1
+        self.seats.leave()
         counts.regular.observe(stopwatch() - started)
 
     def _choose(self, flow: Flow) -> Queue:
@@ -174,16 +169,15 @@ class Queues:
         queue.work += ticket.work.total
         self.backlog[queue] = None
         self.waiting += 1
-        self.wanted += ticket.work.most
+        self.seats.want(ticket.work.most, ticket.arrived)
         ticket.flow.counts.waiting += 1
         ticket.flow.counts.waiting_seats += ticket.work.most
-        self.demand.set(self.seats + self.wanted)
 
     def _leave(self, ticket: Ticket, queue: Queue) -> None:
         """Take a request out of its queue."""
         queue.work -= ticket.work.total
         self.waiting -= 1
-        self.wanted -= ticket.work.most
+        self.seats.want(-ticket.work.most, stopwatch())
         ticket.flow.counts.waiting -= 1
         ticket.flow.counts.waiting_seats -= ticket.work.most
         if not queue.waiting:
@@ -193,10 +187,8 @@ class Queues:
     def _run(self, ticket: Ticket) -> None:
         queue, counts, work = ticket.queue, ticket.flow.counts, ticket.work
         seats = work.most
-        ticket.started = stopwatch()
-        self.executing += 1
-        self.dispatched += 1
-        self.seats += seats
+        now = ticket.started = stopwatch()
+        self.seats.run(seats, now)
         self.running[ticket] = None
         counts.executing += 1
         counts.dispatched += 1
@@ -208,22 +200,18 @@ class Queues:
                 counts.at_once += 1
             self.now = max(self.now, queue.next)
             queue.next += work.total
-        if not self.exempt:
-            self.demand.set(self.seats + self.wanted)
-        elif self.seats > self.demand.most:
-            self.demand.most = self.seats
 
     def _fits(self, seats: int) -> bool:
         """Report whether seats are free; a request that needs more than there are runs alone."""
         if self.exempt:
             return True
         if seats > self.limit:
-            return not self.executing
-        return self.seats + seats <= self.limit
+            return not self.seats.executing
+        return self.seats.used + seats <= self.limit
 
     def dispatch(self) -> None:
         """Run waiting requests while seats are free and the loop has time: the queue that ends first is next."""
-        while self.backlog and self.seats < self.limit:
+        while self.backlog and self.seats.used < self.limit:
             best, least = None, 0.0
             for queue in self.backlog:
                 end = queue.next + queue.waiting[0].work.total
@@ -257,7 +245,6 @@ class Queues:
         self.rejected += 1
         self.late += 1
         ticket.flow.counts.reject(REJECTED_LATE)
-        self.demand.set(self.seats + self.wanted)
         if ticket.granted is not None and not ticket.granted.done():
             ticket.granted.set_result(None)
 
@@ -266,9 +253,10 @@ class Queues:
         if ticket not in self.running:
             return
         del self.running[ticket]
-        took = stopwatch() - ticket.started
+        now = stopwatch()
+        took = now - ticket.started
         counts, queue, work = ticket.flow.counts, ticket.queue, ticket.work
-        self.executing -= 1
+        self.seats.leave()
         counts.executing -= 1
         counts.regular.observe(took)
         if queue is not None:
@@ -278,23 +266,21 @@ class Queues:
             if work.extra > 0.0:
                 self._clock.later(work.extra, lambda: self._late(ticket))
                 return
-        self._release(ticket)
+        self._release(ticket, now)
         if self.backlog:
             self.dispatch()
 
     def _late(self, ticket: Ticket) -> None:
         """Give seats back when watchers have their events."""
-        self._release(ticket)
+        self._release(ticket, stopwatch())
         self.dispatch()
 
-    def _release(self, ticket: Ticket) -> None:
+    def _release(self, ticket: Ticket, now: float) -> None:
         seats = ticket.work.most
-        self.seats -= seats
+        self.seats.release(seats, now)
         ticket.flow.counts.seats -= seats
         if ticket.queue is not None:
             ticket.queue.seats -= seats
-        if not self.exempt:
-            self.demand.set(self.seats + self.wanted)
 
 
 def always() -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.engine import Stored
 from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
@@ -159,7 +159,7 @@ class Fairness:
         limited = [level for level in self.levels.values() if not level.config.exempt]
         for level in self.levels.values():
             if look:
-                level.queues.demand.look()
+                level.queues.seats.look(stopwatch())
         total = sum(level.seats.nominal for level in self.levels.values())
         exempt = [level for level in self.levels.values() if level.config.exempt]
         left = total - sum(level.wanted for level in exempt)
@@ -175,7 +175,7 @@ class Fairness:
         else:
             claims = []
             for level in limited:
-                level.target = max(level.wanted, level.queues.demand.smoothed)
+                level.target = max(level.wanted, level.queues.seats.smoothed)
                 claims.append(Claim(level.target, level.wanted, level.seats.most))
             try:
                 seats, self.fraction = allocate(total, claims)

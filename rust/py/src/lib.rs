@@ -37,7 +37,7 @@ mod _native {
     use crate::{
         audit::{AuditLines, AuditRecord, audit_record, audit_sources},
         client::{ClientError, ClientRun, ClientTarget},
-        counting::Histogram,
+        counting::{Histogram, Seats},
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
@@ -50,7 +50,7 @@ mod _native {
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
-        tls::{new_authority, new_certificate, token_digest, usable_certificate},
+        tls::{bearer_digest, new_authority, new_certificate, token_digest, usable_certificate},
     };
 
     use pyo3::prelude::*;

@@ -11,7 +11,7 @@ mod connection;
 mod der;
 mod issue;
 mod subject;
-mod token;
+pub mod token;
 mod verifier;
 
 pub use authority::{ClientCa, Refusal};
@@ -19,4 +19,3 @@ pub use config::{Config, Offer, Pair};
 pub use connection::Connection;
 pub use issue::{Identity, Purpose, authority, identity, usable};
 pub use subject::Subject;
-pub use token::digest;

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hydrofoil import errors
-from hydrofoil.audit.event import AuditEvent, client_of, recorded, user_json
+from hydrofoil.audit.event import AuditEvent, begun, sender_of
 from hydrofoil.audit.level import COMPLETE, METADATA, RECEIVED, REQUEST, RESPONSE, Chosen
 from hydrofoil.request import ALLOWED, User, Verdict, parse
 
@@ -23,11 +23,8 @@ STAGE_AT = RECEIVED_AT + 1_000
 def event(target: str = "/api/v1/namespaces/n/pods/p", method: str = "GET", **given: Any) -> AuditEvent:
     chosen = Chosen(given.get("level", METADATA), omits_managed=given.get("omits_managed", False))
     user = given.get("user", USER)
-    shown = b"{}" if user is None else user_json(user)
-    client = client_of(given.get("addresses", ("192.0.2.1",)), given.get("agent", ""))
-    info, id = parse(method, target), given.get("id", "a")
-    record = recorded(chosen.level, id, target, info, shown, client, RECEIVED_AT)
-    return AuditEvent(id, chosen, info, user, target, client, RECEIVED_AT, record)
+    sender = sender_of(user, given.get("addresses", ("192.0.2.1",)), given.get("agent", ""))
+    return begun(given.get("id", "a"), chosen, parse(method, target), sender, target, RECEIVED_AT)
 
 
 def shown(made: AuditEvent, stage: str = COMPLETE, code: int = 200, *, truncated: bool = False) -> Any:

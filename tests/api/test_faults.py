@@ -64,7 +64,7 @@ async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.Clien
     async with api.get(f"{CONFIGMAPS}?watch=1&fieldSelector=metadata.name!=x") as bad:
         broken: Any = max(server.app.hub._streams.items())[1]
         async with api.get(f"{CONFIGMAPS}?watch=1") as good, api.get(f"{CONFIGMAPS}?watch=1") as other:
-            broken.watcher = Broken(fault)
+            broken._watcher = Broken(fault)
             for name in ("a", "b"):
                 await post(api, CONFIGMAPS, {"metadata": {"name": name}})
             for reader in (good, other):

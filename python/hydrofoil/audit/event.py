@@ -34,7 +34,7 @@ TOKENS = (("status", "token"), ("spec", "token"))
 """The places of credentials in TokenRequests and TokenReviews: no level records them."""
 T = TypeVar("T")
 Encoder = Callable[[engine.AuditRecord, str, int, bytes, bytes, bytes], T]
-"""A method that takes a record, the stage, its time, and what it has beside the record."""
+"""A method that takes a record, the stage, its time, and the members of that stage alone."""
 CODES = {code: b'"responseStatus":{"metadata":{},"code":%d},' % code for code in (200, 201, 202, 404, 409)}
 
 

@@ -30,7 +30,7 @@ MOST_SENDERS, LONGEST_HEADERS = 1024, 1024
 """The number of senders whose JSON is kept, and the length of their headers in characters up to which it is."""
 TOKEN = re.compile(r"(?<=[?&]access_token=)[^&]*")
 Sent = tuple[int, str, str, str, str]
-"""The identity of a user, what the headers of its request tell of the sender, and the address."""
+"""The identity of a user, the three headers of its request that describe the sender, and the address."""
 Delivered = tuple[bool, asyncio.Future[bool]]
 """Whether a request is refused without it, and the result of a delivery."""
 

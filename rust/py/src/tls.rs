@@ -164,7 +164,7 @@ pub(crate) fn token_digest<'py>(py: Python<'py>, token: &[u8]) -> Bound<'py, PyB
 /// Return the same of the token in an Authorization header of the usual form; None for any other.
 #[pyfunction]
 pub(crate) fn bearer_digest<'py>(py: Python<'py>, header: &Bound<'py, PyString>) -> Option<Bound<'py, PyBytes>> {
-    // A text with bytes that are no UTF-8 is none.
+    // Bytes that are no UTF-8 are part of no token.
     let token = tls::token::usual(header.to_str().ok()?)?;
     Some(PyBytes::new(py, &tls::token::digest(token.as_bytes())))
 }

@@ -1,10 +1,14 @@
 """The Rust engine."""
 
-from typing import final
+from collections.abc import Sequence
+from typing import Self, final
+
+from typing_extensions import disjoint_base
 
 __all__ = [
     "ENVELOPE_TAIL",
     "ApplyConflictError",
+    "AuditLines",
     "AuditRecord",
     "Catalog",
     "CertificateError",
@@ -31,6 +35,7 @@ __all__ = [
     "Expression",
     "Expressions",
     "FutureError",
+    "Histogram",
     "Lifecycle",
     "ListCursor",
     "Local",
@@ -40,6 +45,7 @@ __all__ = [
     "RefusedError",
     "Reindexed",
     "ResourceType",
+    "Seats",
     "Selector",
     "Shard",
     "Stored",
@@ -48,6 +54,9 @@ __all__ = [
     "TlsError",
     "View",
     "Watcher",
+    "audit_record",
+    "audit_sources",
+    "bearer_digest",
     "build_profile",
     "cbor_to_json",
     "data_backup",
@@ -69,6 +78,7 @@ __all__ = [
     "pretty",
     "quota_charge",
     "storage_grows",
+    "token_digest",
     "usable_certificate",
     "version",
     "watch_event",
@@ -560,33 +570,131 @@ class Watcher:
 
     def bookmark(self, initial: bool) -> bytes | None: ...
 
+@disjoint_base
+class Histogram:
+    """Numbers of values by bucket, and their sum."""
+
+    def __new__(cls, buckets: Sequence[float]) -> Self:
+        """Take the upper bounds, in their order."""
+
+    @property
+    def buckets(self) -> list[float]: ...
+    @property
+    def counts(self) -> list[int]: ...
+    @property
+    def sum(self) -> float: ...
+    def observe(self, value: float, times: int = 1) -> None:
+        """Count a value, once or many times."""
+
+    def add(self, other: Histogram) -> None:
+        """Add the counts of another one, whose buckets are these and maybe finer ones."""
+
+@final
+class Seats:
+    """The seats of a priority level: times are in seconds from an arbitrary point."""
+
+    def __new__(cls, now: float) -> Seats: ...
+    @property
+    def executing(self) -> int:
+        """Requests that run."""
+
+    @property
+    def dispatched(self) -> int:
+        """Requests that have run or do so."""
+
+    @property
+    def used(self) -> int:
+        """The seats in use, those included that watchers take after their request."""
+
+    @property
+    def wanted(self) -> int:
+        """The seats that waiting requests want."""
+
+    @property
+    def most(self) -> int:
+        """The greatest demand since the last look: seats in use and wanted."""
+
+    @property
+    def high(self) -> int:
+        """The greatest demand between the last two looks; likewise the next three."""
+
+    @property
+    def average(self) -> float: ...
+    @property
+    def deviation(self) -> float: ...
+    @property
+    def smoothed(self) -> float: ...
+    def enter(self) -> None:
+        """Count a request of a level without a limit: it takes no seat."""
+
+    def leave(self) -> None:
+        """End a request; its seats are released apart."""
+
+    def run(self, seats: int, now: float) -> None:
+        """Run a request on its seats."""
+
+    def release(self, seats: int, now: float) -> None:
+        """Give seats back."""
+
+    def want(self, seats: int, now: float) -> None:
+        """Change the number of seats that waiting requests want."""
+
+    def lasted(self, now: float) -> list[tuple[int, float]]:
+        """Return how long each demand lasted since the last look, in seconds."""
+
+    def look(self, now: float) -> None:
+        """Complete the figures of a period, and begin the next."""
+
 @final
 class AuditRecord:
     """The events of one request: what they share is encoded once. Members of type `bytes` are JSON."""
 
-    def __new__(
-        cls,
-        level: int,
-        id: str,
-        uri: str,
-        verb: str,
-        user: bytes,
-        addresses: tuple[str, ...],
-        agent: str,
-        object: tuple[str, str, str, str, str, str, str, str] | None,
-        received: int,
-    ) -> AuditRecord: ...
-    def line(
+    def referring(
         self,
+        resource: str,
+        namespace: str,
         name: str,
-        at: int,
-        acts: bytes,
-        answer: bytes,
-        notes: bytes,
-        object: tuple[str, str, str, str, str, str, str, str] | None = None,
-    ) -> bytes:
+        group: str,
+        version: str,
+        subresource: str,
+        uid: str,
+        resource_version: str,
+    ) -> AuditRecord:
+        """Return the same record with another object."""
+    def line(self, name: str, at: int, acts: bytes, answer: bytes, notes: bytes) -> bytes:
         """Return the event of a stage in one line, without its end; `at` is in nanoseconds since 1970."""
 
+@final
+class AuditLines:
+    """Records of a log that wait to be written; each method that adds one returns their number, 0 without room."""
+
+    def __new__(cls, most: int, most_bytes: int) -> AuditLines: ...
+    def __len__(self) -> int: ...
+    def put(self, line: bytes) -> int:
+        """Add a line without its end."""
+
+    def add(self, record: AuditRecord, name: str, at: int, acts: bytes, answer: bytes, notes: bytes) -> int:
+        """Add the line of a stage."""
+
+    def take(self) -> tuple[bytes, list[int]]:
+        """Take all lines, and the end of each."""
+
+def audit_record(
+    level: int,
+    id: str,
+    uri: str,
+    verb: str,
+    user: bytes,
+    sources: bytes,
+    received: int,
+    resource: str | None,
+    namespace: str,
+    name: str,
+    group: str,
+    version: str,
+    subresource: str,
+) -> AuditRecord: ...
+def audit_sources(addresses: tuple[str, ...], agent: str) -> bytes: ...
 def decode_continue(token: str) -> tuple[int, str]: ...
 def encode_continue(revision: int, start: str) -> str: ...
 def duration(text: str) -> float | None: ...
@@ -672,6 +780,12 @@ class ClientRun:
 
     def outcome(self) -> tuple[bytes, tuple[int, bytes] | None]:
         """Wait for the end. Return the outcome as JSON, and status and body of a single request."""
+
+def token_digest(token: bytes) -> bytes:
+    """Return the SHA-256 under which a token is known."""
+
+def bearer_digest(header: str) -> bytes | None:
+    """Return the same of the token in an Authorization header of the usual form; None for any other."""
 
 def new_authority(now: int) -> tuple[str, str]: ...
 def new_certificate(

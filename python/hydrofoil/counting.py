@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from hydrofoil import engine
 
 
-class Histogram:
-    """Numbers of values by bucket, and their sum."""
+class Histogram(engine.Histogram):
+    """Numbers of values by bucket, and their sum; native, since each request counts several."""
 
-    __slots__ = ("buckets", "counts", "sum")
-
-    def __init__(self, buckets: Sequence[float]) -> None:
-        """Take the upper bounds, in their order."""
-        self.buckets = buckets
-        self.counts = [0] * (len(buckets) + 1)
-        self.sum = 0.0
-
-    def observe(self, value: float, times: int = 1) -> None:
-        """Count a value, once or many times."""
-        self.counts[bisect_left(self.buckets, value)] += times
-        self.sum += value * times
-
-    def add(self, other: Histogram) -> None:
-        """Add the counts of another one, whose buckets are these and maybe finer ones."""
-        for number, count in enumerate(other.counts):
-            bound = other.buckets[number] if number < len(other.buckets) else float("inf")
-            self.counts[bisect_left(self.buckets, bound)] += count
-        self.sum += other.sum
+    __slots__ = ()
 
     def copy(self) -> Histogram:
         """Return the present state."""
         found = Histogram(self.buckets)
-        found.counts, found.sum = self.counts.copy(), self.sum
+        found.add(self)
         return found
 
     def cumulative(self) -> list[tuple[str, float]]:

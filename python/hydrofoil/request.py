@@ -132,17 +132,11 @@ class Incoming(Protocol):
     warnings: list[str]
     """Warnings for the client."""
 
-    @property
-    def method(self) -> str:
-        """Return the method."""
-
-    @property
-    def target(self) -> str:
-        """Return the target of the request line: path and query as received."""
-
-    @property
-    def remote(self) -> str:
-        """Return the address of the client."""
+    method: str
+    target: str
+    """The target of the request line: path and query as received."""
+    remote: str
+    """The address of the client."""
 
     @property
     def patience(self) -> float:
@@ -157,7 +151,8 @@ class Incoming(Protocol):
     def lasts(self) -> None:
         """Remove the deadline: the answer lasts until its client disconnects."""
 
-    def at_end(self, call: Callable[[Outcome], None]) -> None:
+    @property
+    def at_end(self) -> Callable[[Callable[[Outcome], None]], None]:
         """Register a call before the last byte, or when the connection breaks."""
 
 

@@ -67,6 +67,12 @@ class Resource(Struct, eq=False):
     """The webhook that converts its versions; a request in flight keeps the one it began with."""
     traits: frozenset[str] | None = None
     """Properties of its type in the generic flows, once read."""
+    storage: tuple[str, str] = ("", "")
+    """The key of its collection: events of both groups share one, custom resources have their own."""
+
+    def __post_init__(self) -> None:
+        """Compute what each request asks for."""
+        self.storage = (self.group, f"{self.plural}.{self.group}") if self.custom else (self.storage_group, self.plural)
 
     def __repr__(self) -> str:
         return f"Resource({self.plural!r}, {self.api_version!r})"
@@ -86,13 +92,6 @@ class Resource(Struct, eq=False):
             return True
         columns = self.raw.get("columns")
         return not columns or [c["name"] for c in columns] == ["Name", "Created At"]
-
-    @property
-    def storage(self) -> tuple[str, str]:
-        """Return the key of its collection: events of both groups share one, custom resources have their own."""
-        if self.custom:
-            return (self.group, f"{self.plural}.{self.group}")
-        return (self.storage_group, self.plural)
 
     @property
     def storage_group(self) -> str:

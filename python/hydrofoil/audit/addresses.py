@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from hydrofoil.headers import FORWARDED_FOR, REAL_IP
-from hydrofoil.request import Headers
-
 MOST = 64
 """The number of addresses read from one header: clients can send any."""
 
@@ -26,9 +23,10 @@ def canonical(text: str) -> str:
     return str(mapped or found).partition("%")[0]
 
 
-def source_addresses(headers: Headers, remote: str) -> tuple[str, ...]:
-    """Return the addresses of proxies in front, and last that of the connection."""
-    forwarded, real = headers.get(FORWARDED_FOR, ""), headers.get(REAL_IP, "")
+def source_addresses(forwarded: str, real: str, remote: str) -> tuple[str, ...]:
+    """Return the addresses of proxies in front, as the headers X-Forwarded-For and X-Real-Ip have them, and last that
+    of the connection.
+    """
     if not forwarded and not real:
         return (remote,) if remote else ()
     found = [address for part in forwarded.split(",")[:MOST] if (address := canonical(part))]

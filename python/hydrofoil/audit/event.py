@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import orjson
 from msgspec import Struct
@@ -20,16 +21,20 @@ LONGEST_AGENT = 1024
 """The length of a user agent in characters above which the rest is cut off."""
 TYPE = b'{"kind":"Event","apiVersion":"audit.k8s.io/v1",'
 """The beginning of each event; the items of a list are without it."""
-ALLOW = b',"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}'
+MOST_DECISIONS = 256
+"""The number of decisions whose JSON is kept."""
 DECISION, REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
 TRUNCATED = {"audit.k8s.io/truncated": "true"}
 CLOSED_EARLY = b'{"metadata":{},"status":"Success","message":"Connection closed early","code":200}'
+A_STATUS = b'{"kind":"Status"'
+"""The beginning of a Status."""
 STATUS = ("status", "message", "reason", "details")
 """The members of a Status that an event repeats."""
 TOKENS = (("status", "token"), ("spec", "token"))
 """The places of credentials in TokenRequests and TokenReviews: no level records them."""
-Object = tuple[str, str, str, str, str, str, str, str]
-"""Resource, namespace, name, group, version, subresource, uid and resource version of an object."""
+T = TypeVar("T")
+Encoder = Callable[[engine.AuditRecord, str, int, bytes, bytes, bytes], T]
+"""A method that takes a record, the stage, its time, and the members of that stage alone."""
 CODES = {code: b'"responseStatus":{"metadata":{},"code":%d},' % code for code in (200, 201, 202, 404, 409)}
 
 
@@ -51,20 +56,41 @@ def user_json(user: User) -> bytes:
         return json.dumps(shown).encode()
 
 
+class Sender(Struct, frozen=True):
+    """A user by way of a client: what many requests have in common."""
+
+    user: User | None
+    addresses: tuple[str, ...]
+    """Those that the requests come by."""
+    agent: str
+    shown: bytes
+    """The user as JSON."""
+    members: bytes
+    """The others as members of an event."""
+
+
+def sender_of(user: User | None, addresses: tuple[str, ...], agent: str) -> Sender:
+    """Return a sender; `user` is None for an unknown one."""
+    shown = b"{}" if user is None else user_json(user)
+    try:
+        members = engine.audit_sources(addresses, agent)
+    except UnicodeEncodeError:
+        members = engine.audit_sources(addresses, cleaned(agent))
+    return Sender(user, addresses, agent, shown, members)
+
+
 class AuditEvent(Struct, eq=False):
     """The record of one request, filled on its way (apiserver `pkg/audit/context.go`)."""
 
     id: str
     chosen: Chosen
     info: RequestInfo
-    user: User | None
-    shown: bytes
-    """The user as JSON."""
+    sender: Sender
     uri: str
-    addresses: tuple[str, ...]
-    agent: str
     received: int
     """The nanoseconds since 1970 at the arrival."""
+    record: engine.AuditRecord
+    """The members that the events share."""
     annotations: dict[str, str] | None = None
     verdict: Verdict | None = None
     """The decision of the authorizer (`WithAuthorization`)."""
@@ -79,15 +105,6 @@ class AuditEvent(Struct, eq=False):
     """Whether a fault ended the request."""
     acts: bytes = b""
     """Members about the user that the request acts as, each followed by a comma."""
-    reference: tuple[str, str, str, str] | None = None
-    """Name, namespace, uid and version of the object in the body."""
-    record: engine.AuditRecord | None = None
-    """The members that the events share, once they are encoded."""
-
-    @property
-    def level(self) -> int:
-        """Return the number of the level."""
-        return self.chosen.level
 
     def annotate(self, key: str, value: str) -> None:
         """Add an annotation; the first value of a key stays."""
@@ -105,18 +122,26 @@ class AuditEvent(Struct, eq=False):
             self.acts += b'"authenticationMetadata":{"impersonationConstraint":%s},' % text(constraint)
 
     def sent(self, name: str, namespace: str, uid: str, version: str) -> None:
-        """Complete the reference to the object by the metadata of the body."""
-        self.reference = name, namespace, uid, version
+        """Complete the reference to the object, which the URL may not name, by the metadata of the body."""
+        info = self.info
+        if not info.resourceful:
+            return
+        names = info.scope or namespace, info.subject or name
+        members = info.resource, *names, info.group, info.version, info.subresource, uid, version
+        try:
+            self.record = self.record.referring(*members)
+        except UnicodeEncodeError:
+            self.record = self.record.referring(*map(cleaned, members))
 
     @property
     def wants_request(self) -> bool:
         """Report whether the object that was sent is recorded."""
-        return self.level >= REQUEST
+        return self.chosen.level >= REQUEST
 
     @property
     def wants_response(self) -> bool:
         """Report whether the object of the answer is recorded."""
-        return self.level >= RESPONSE
+        return self.chosen.level >= RESPONSE
 
     def requested(self, body: bytes) -> None:
         """Record the object that was sent, as JSON."""
@@ -124,16 +149,16 @@ class AuditEvent(Struct, eq=False):
 
     def responded(self, body: bytes) -> None:
         """Record the object of the answer, as JSON; of a Status the short form at each level."""
-        if body.startswith(b'{"kind":"Status"'):
+        if body.startswith(A_STATUS):
             self.status = status_json(orjson.loads(body))
-        if self.level >= RESPONSE:
+        if self.chosen.level >= RESPONSE:
             self.response = self._shown(body)
 
     def refused(self, error: ApiError) -> None:
         """Record the Status of an error."""
         found = error.status()
         self.status = status_json(found)
-        if self.level >= RESPONSE:
+        if self.chosen.level >= RESPONSE:
             self.response = orjson.dumps(found)
 
     def panicked(self, fault: BaseException) -> None:
@@ -161,47 +186,25 @@ class AuditEvent(Struct, eq=False):
         return orjson.dumps(found) if not isinstance(found, str) else text(found)
 
     def encoded(self, stage: str, code: int, at: int, *, truncated: bool = False) -> bytes:
-        """Return the event of a stage as one line of JSON, without its end.
+        """Return the event of a stage as one line of JSON, without its end."""
+        return self.put(engine.AuditRecord.line, stage, code, at, truncated=truncated)
+
+    def put(self, to: Encoder[T], stage: str, code: int, at: int, *, truncated: bool = False) -> T:
+        """Pass the event of a stage to an encoder, and return what it returns.
 
         `code` is the status of the answer, 0 without one; `at` is in nanoseconds since 1970. `truncated` leaves the
         objects out.
         """
-        record, verdict, answer, notes, named = self.record, self.verdict, b"", b"", None
-        if record is None:
-            record = self.record = self._record()
+        answer = notes = b""
         if stage is not RECEIVED:
             answer = (CODES.get(code) if self.status is None else None) or self._answer(code)
             if self.chosen.level > METADATA and not truncated:
                 answer += self._objects()
-            if self.reference is not None:
-                named = self._object(*self.reference)
-        if verdict is not None or self.annotations is not None or truncated:
-            if self.annotations is None and not truncated and verdict is ALLOWED:
-                notes = ALLOW
-            else:
-                notes = self._notes(TRUNCATED if truncated else None)
-        try:
-            return record.line(stage, at, self.acts, answer, notes, named)
-        except UnicodeEncodeError:
-            return record.line(*cleaned((stage, at, self.acts, answer, notes, named)))
-
-    def _record(self) -> engine.AuditRecord:
-        """Return the members that the events share, encoded."""
-        info = self.info
-        shown = self._object("", "", "", "")
-        made = self.level, self.id, self.uri, info.verb, self.shown, self.addresses, self.agent, shown, self.received
-        try:
-            return engine.AuditRecord(*made)
-        except UnicodeEncodeError:
-            return engine.AuditRecord(*cleaned(made))
-
-    def _object(self, name: str, namespace: str, uid: str, version: str) -> Object | None:
-        """Return the reference to the object; what the URL does not name is as in the body."""
-        info = self.info
-        if not info.resourceful:
-            return None
-        names = info.scope or namespace, info.subject or name
-        return info.resource, *names, info.group, info.version, info.subresource, uid, version
+        if self.annotations is not None or truncated:
+            notes = self._notes(TRUNCATED if truncated else {})
+        elif self.verdict is not None:
+            notes = ALLOW if self.verdict is ALLOWED else decided(self.verdict)
+        return to(self.record, stage, at, self.acts, answer, notes)
 
     def _answer(self, code: int) -> bytes:
         status = self.status
@@ -216,28 +219,61 @@ class AuditEvent(Struct, eq=False):
         made = b'"requestObject":%s,' % request if request is not None else b""
         return made + b'"responseObject":%s,' % response if response is not None else made
 
-    def _notes(self, more: Mapping[str, str] | None) -> bytes:
-        verdict, notes = self.verdict, self.annotations
-        found = dict(notes or {}) | dict(more or {})
-        if verdict is not None:
-            if verdict.allowed or not verdict.error:
-                found[DECISION] = "allow" if verdict.allowed else "forbid"
-            found[REASON] = "internal error" if verdict.error and not verdict.allowed else verdict.reason
-        if not found:
-            return b""
-        return b',"annotations":{%s}' % b",".join(b"%s:%s" % (text(k), text(v)) for k, v in sorted(found.items()))
+    def _notes(self, more: Mapping[str, str]) -> bytes:
+        found = dict(self.annotations or {}) | dict(more)
+        return annotated(found if self.verdict is None else found | decision(self.verdict))
 
 
-def cleaned(members: tuple[Any, ...]) -> Any:
-    """Return the members of an event with replacement characters in place of bytes that are no UTF-8."""
-    return tuple(
-        item.encode(errors="surrogateescape").decode(errors="replace")
-        if isinstance(item, str)
-        else cleaned(item)
-        if isinstance(item, tuple)
-        else item
-        for item in members
+def decision(verdict: Verdict) -> dict[str, str]:
+    """Return the annotations of a decision."""
+    found = {REASON: "internal error" if verdict.error and not verdict.allowed else verdict.reason}
+    if verdict.allowed or not verdict.error:
+        found[DECISION] = "allow" if verdict.allowed else "forbid"
+    return found
+
+
+@lru_cache(MOST_DECISIONS)
+def decided(verdict: Verdict) -> bytes:
+    """Return the annotations of a decision as JSON; most requests have no others."""
+    return annotated(decision(verdict))
+
+
+def annotated(found: Mapping[str, str]) -> bytes:
+    """Return annotations as a member of an event."""
+    return b',"annotations":{%s}' % b",".join(b"%s:%s" % (text(k), text(v)) for k, v in sorted(found.items()))
+
+
+ALLOW = annotated(decision(ALLOWED))
+"""The annotations of most requests."""
+
+
+def begun(id: str, chosen: Chosen, info: RequestInfo, sender: Sender, uri: str, received: int) -> AuditEvent:
+    """Return the record of a request: what its events share is encoded."""
+    made = (
+        chosen.level,
+        id,
+        uri,
+        info.verb,
+        sender.shown,
+        sender.members,
+        received,
+        info.resource if info.resourceful else None,
+        info.namespace or info.scope,
+        info.name or info.subject,
+        info.group,
+        info.version,
+        info.subresource,
     )
+    try:
+        record = engine.audit_record(*made)
+    except UnicodeEncodeError:
+        record = engine.audit_record(*map(cleaned, made))
+    return AuditEvent(id, chosen, info, sender, uri, received, record)
+
+
+def cleaned(item: Any) -> Any:
+    """Return a member of an event; in a text, replacement characters take the place of bytes that are no UTF-8."""
+    return item.encode(errors="surrogateescape").decode(errors="replace") if isinstance(item, str) else item
 
 
 def status_json(found: dict[str, Any]) -> bytes:

@@ -17,7 +17,8 @@ def names(user: User | None, absent: str) -> str:
 
 def line(event: AuditEvent, stage: str, code: int) -> bytes:
     """Return an event in one line, without its end."""
-    user, acts, addresses = event.user, event.impersonated, event.addresses
+    sender, acts = event.sender, event.impersonated
+    user, addresses = sender.user, sender.addresses
     received = EPOCH + timedelta(microseconds=event.received // 1000)
     named = user is not None and bool(user.name)
     members = (
@@ -29,7 +30,7 @@ def line(event: AuditEvent, stage: str, code: int) -> bytes:
         ("groups", names(user if named else None, "<none>")),
         ("as", acts.name if acts is not None else "<self>"),
         ("asgroups", names(acts, "<lookup>")),
-        ("user-agent", event.agent),
+        ("user-agent", sender.agent),
         ("namespace", event.info.scope or "<none>"),
         ("uri", event.uri),
     )

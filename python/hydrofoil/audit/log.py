@@ -6,7 +6,10 @@ import asyncio
 import logging
 import queue
 import threading
+from collections.abc import Sequence
+from itertools import accumulate
 
+from hydrofoil import engine
 from hydrofoil.audit.batches import MOST_BYTES, Batches
 from hydrofoil.audit.metrics import Counts
 from hydrofoil.audit.options import Delivery
@@ -22,8 +25,8 @@ LEAVE_SECONDS = 2.0
 """The time that the last records have to be written at the end."""
 QUIET_SECONDS = 10.0
 """The interval in which failures are reported once."""
-Job = tuple[list[bytes], dict[int, asyncio.Future[bool]]]
-"""Records, and the requests that wait for some of them by their place."""
+Job = tuple[bytes, list[int], dict[int, asyncio.Future[bool]]]
+"""Records as lines, their ends, and the requests that wait for some of them by their place."""
 
 
 class LogBackend:
@@ -34,8 +37,6 @@ class LogBackend:
         self._file = file
         self._clock = clock
         self._counts = counts
-        self._pending: list[bytes] = []
-        self._bytes = 0
         self._waiting: dict[int, asyncio.Future[bool]] = {}
         self._timer: Timer | None = None
         self._busy = False
@@ -44,10 +45,17 @@ class LogBackend:
         self._quiet_until = 0.0
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._most = delivery.buffer if delivery.mode == "batch" else MOST
+        most = delivery.buffer if delivery.mode == "batch" else MOST
+        self.lines = engine.AuditLines(most, MOST_BYTES)
+        """The records that wait outside of batches."""
         self._batches: Batches | None = None
         if delivery.mode == "batch" and (delivery.size > 1 or delivery.throttled):
             self._batches = Batches(delivery, clock, self._batch)
+
+    @property
+    def batched(self) -> bool:
+        """Report whether records wait in batches."""
+        return self._batches is not None
 
     @property
     def blocks(self) -> bool:
@@ -56,43 +64,43 @@ class LogBackend:
 
     def take(self, line: bytes, *, waits: bool = False) -> asyncio.Future[bool] | None:
         """Take a record; with `waits`, return whether it was written."""
-        line += b"\n"
         if self._batches is not None:
             if not self._batches.put(line):
                 self._lost("buffered", 1, "audit buffer queue blocked")
             return None
-        pending = self._pending
-        if len(pending) >= self._most or self._bytes + len(line) > MOST_BYTES:
-            self._lost("buffered" if self._delivery.mode == "batch" else "log", 1, "the disk does not keep up")
-            return refused() if waits else None
-        pending.append(line)
-        self._bytes += len(line)
-        if waits:
-            written = self._waiting[len(pending) - 1] = asyncio.get_running_loop().create_future()
+        number = self.lines.put(line)
+        if waits and number:
+            written = self._waiting[number - 1] = asyncio.get_running_loop().create_future()
             if not self._busy:
                 self._flush()
             return written
-        if self._timer is None and not self._busy:
+        if number < 2:
+            self.added(number)
+        return None if number or not waits else refused()
+
+    def added(self, number: int) -> None:
+        """Plan the write of the first record that waits, or count one for which there was no room: its number is 0."""
+        if not number:
+            self._lost("buffered" if self._delivery.mode == "batch" else "log", 1, "the disk does not keep up")
+        elif self._timer is None and not self._busy:
             self._timer = self._clock.later(GATHER_SECONDS, self._flush)
-        return None
 
     def _batch(self, batch: list[bytes]) -> bool:
         """Take a batch unless another one is being written."""
         if self._busy:
             return False
-        self._write(batch, {})
+        self._write(*joined(batch), {})
         return True
 
     def _flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._pending and not self._busy:
-            lines, waiting = self._pending, self._waiting
-            self._pending, self._waiting, self._bytes = [], {}, 0
-            self._write(lines, waiting)
+        if len(self.lines) and not self._busy:
+            waiting, self._waiting = self._waiting, {}
+            self._write(*self.lines.take(), waiting)
 
-    def _write(self, lines: list[bytes], waiting: dict[int, asyncio.Future[bool]]) -> None:
+    def _write(self, data: bytes, ends: list[int], waiting: dict[int, asyncio.Future[bool]]) -> None:
         self._busy = True
         self._idle.clear()
         if self._thread is None:
@@ -100,20 +108,20 @@ class LogBackend:
             # A daemon: a write that never ends does not keep the process.
             self._thread = threading.Thread(target=self._run, args=(loop,), name="audit", daemon=True)
             self._thread.start()
-        self._jobs.put((lines, waiting))
+        self._jobs.put((data, ends, waiting))
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         """Write what the loop hands over, until it hands over nothing: the thread's whole work."""
         while (job := self._jobs.get()) is not None:
-            lines, waiting = job
+            data, ends, waiting = job
             try:
-                written, error = self._file.append(lines)
+                written, error = self._file.append(data, ends)
                 why = "" if error is None else error.strerror or "the disk failed"
             except Exception as e:
                 LOG.exception("the audit log failed")
                 written, why = 0, type(e).__name__
             try:
-                loop.call_soon_threadsafe(self._done, len(lines), written, why, waiting)
+                loop.call_soon_threadsafe(self._done, len(ends), written, why, waiting)
             except RuntimeError:
                 # The loop is closed: the server ended before a slow disk.
                 break
@@ -143,14 +151,15 @@ class LogBackend:
     async def close(self) -> None:
         """Write what waits, as far as the disk takes it soon."""
         if self._batches is not None:
-            self._pending = self._batches.rest() + self._pending
-            self._batches = None
+            rest, self._batches = self._batches.rest(), None
+            for line in rest:
+                self.take(line)
         self._flush()
         if self._thread is None:
             self._file.close()
             return
         if not await self._clock.wait(self._idle, LEAVE_SECONDS):
-            self._lost("log", len(self._pending), "the disk does not keep up")
+            self._lost("log", len(self.lines), "the disk does not keep up")
         self._jobs.put(None)
 
 
@@ -159,3 +168,8 @@ def refused() -> asyncio.Future[bool]:
     future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
     future.set_result(False)
     return future
+
+
+def joined(records: Sequence[bytes]) -> tuple[bytes, list[int]]:
+    """Return records as lines, and the end of each."""
+    return b"".join(b"%s\n" % record for record in records), list(accumulate(len(record) + 1 for record in records))

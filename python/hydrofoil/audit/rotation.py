@@ -8,6 +8,7 @@ import os
 import re
 import select
 import shutil
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ STAMP = "%Y-%m-%dT%H-%M-%S"
 STAMPED = re.compile(r"-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)\.\d{3}")
 MEGABYTE = 1 << 20
 MODE = 0o600
+END = ord("\n")
 
 
 class LogFile:
@@ -50,50 +52,49 @@ class LogFile:
         self._file = os.open(path, flags, MODE)
         self._size = os.fstat(self._file).st_size
 
-    def append(self, lines: Sequence[bytes]) -> tuple[int, OSError | None]:
-        """Write whole lines; return how many were written, and the error that ended it."""
-        at = 0
-        while at < len(lines):
-            end, size = at, 0
-            while end < len(lines) and (end == at or not self._most or self._size + size < self._most):
-                size += len(lines[end])
-                end += 1
+    def append(self, data: bytes, ends: Sequence[int]) -> tuple[int, OSError | None]:
+        """Write lines, which end at these places; return how many were written, and the error that ended it."""
+        view, at, start = memoryview(data), 0, 0
+        while at < len(ends):
+            at = self._room(ends, at, start)
+            piece = view[start : ends[at - 1]]
+            done, error = 0, None
             try:
-                if self._most and self._size and self._size + size > self._most:
+                if self._most and self._size and self._size + len(piece) > self._most:
                     self._rotate()
-                written = self._write(b"".join(lines[at:end]))
+                done, error = self._write(piece)
             except OSError as e:
-                return at, e
-            if isinstance(written, tuple):
-                done, error = written
-                for line in lines[at:end]:
-                    done -= len(line)
-                    if done < 0:
-                        break
-                    at += 1
-                return at, error
-            at = end
-        return at, None
+                error = e
+            if error is not None:
+                return bisect_right(ends, start + done), error
+            start += done
+        return len(ends), None
 
-    def _write(self, data: bytes) -> int | tuple[int, OSError]:
-        """Write all bytes; with an error, return the number of those that were written before it."""
+    def _room(self, ends: Sequence[int], at: int, start: int) -> int:
+        """Return the end of the lines from a place on that are written together."""
+        if not self._most:
+            return len(ends)
+        # A file ends with the line that reaches its size.
+        return min(len(ends), bisect_left(ends, start + self._most - self._size, at) + 1)
+
+    def _write(self, data: memoryview) -> tuple[int, OSError | None]:
+        """Write all bytes; return the number of those that were written, and the error that ended it."""
         done = 0
         if self._torn:
             os.write(self._file, b"\n")
             self._torn = False
-        view = memoryview(data)
         while done < len(data):
             try:
-                done += os.write(self._file, view[done:])
+                done += os.write(self._file, data[done:])
             except BlockingIOError:
                 # A pipe that another process has made non-blocking.
                 select.select([], [self._file], [], 1.0)
             except OSError as e:
                 self._size += done
-                self._torn = done > 0 and data[done - 1 : done] != b"\n"
+                self._torn = done > 0 and data[done - 1] != END
                 return done, e
         self._size += done
-        return done
+        return done, None
 
     def _rotate(self) -> None:
         path = self._path

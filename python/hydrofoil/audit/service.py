@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from hydrofoil.audit import legacy
 from hydrofoil.audit.addresses import source_addresses
-from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, user_json
+from hydrofoil.audit.event import LONGEST_AGENT, AuditEvent, Sender, begun, sender_of
 from hydrofoil.audit.level import NONE, RECEIVED, REQUEST
 from hydrofoil.audit.log import LogBackend
 from hydrofoil.audit.metrics import Counts
@@ -21,14 +21,16 @@ from hydrofoil.audit.policy_file import load
 from hydrofoil.audit.rotation import LogFile
 from hydrofoil.audit.webhook import WebhookBackend
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.headers import USER_AGENT
+from hydrofoil.headers import FORWARDED_FOR, REAL_IP, USER_AGENT
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.target import Target
 from hydrofoil.request import Incoming, User
 
-MOST_USERS = 1024
-"""The number of users whose JSON is kept."""
+MOST_SENDERS, LONGEST_HEADERS = 1024, 1024
+"""The number of senders whose JSON is kept, and the length of their headers in characters up to which it is."""
 TOKEN = re.compile(r"(?<=[?&]access_token=)[^&]*")
+Sent = tuple[int, str, str, str, str]
+"""The identity of a user, the three headers of its request that describe the sender, and the address."""
 Delivered = tuple[bool, asyncio.Future[bool]]
 """Whether a request is refused without it, and the result of a delivery."""
 
@@ -54,8 +56,10 @@ class Audit:
         self.counts = counts
         self._plugins: list[Plugin] = []
         self._lone: LogBackend | None = None
-        self._clock = clock.native
-        self._users: dict[int, tuple[User, bytes]] = {}
+        self.waits = False
+        """Whether answers may wait for their records."""
+        self.clock = clock.native
+        self._senders: dict[Sent, Sender] = {}
 
     @property
     def plugins(self) -> list[Plugin]:
@@ -67,9 +71,11 @@ class Audit:
         self._plugins, self._lone = plugins, None
         if len(plugins) == 1:
             found = plugins[0]
-            if isinstance(found.backend, LogBackend) and not (found.legacy or found.strict or found.delivery.truncates):
-                # The usual one takes each line as it is, and no answer waits for it.
-                self._lone = found.backend
+            log, other = found.backend, found.legacy or found.strict or found.delivery.truncates
+            if isinstance(log, LogBackend) and not other and not log.batched:
+                # The usual one takes each event as it is, and no answer waits for it.
+                self._lone = log
+        self.waits = self._lone is None
 
     @property
     def strict(self) -> bool:
@@ -78,44 +84,32 @@ class Audit:
 
     def begin(self, request: Incoming, user: User | None) -> AuditEvent | None:
         """Return the record of a request; None where the policy wants none. `user` is None if it has none."""
-        chosen = self.policy.every or self.policy.choose(user, request.info)
+        info = request.info
+        chosen = self.policy.every or self.policy.choose(user, info)
         level = chosen.level
         self.counts.levels[level] += 1
         if level == NONE:
             return None
         headers, uri = request.headers, request.target
-        if "access_token=" in uri:
+        if info.query and "access_token=" in uri:
             uri = TOKEN.sub("", uri)
-        agent = headers.get(USER_AGENT, "")
-        if len(agent) > LONGEST_AGENT:
-            agent = agent[:LONGEST_AGENT] + "...TRUNCATED"
-        kept = self._users.get(id(user))
-        shown = kept[1] if kept is not None and kept[0] is user else self._shown(user)
-        return AuditEvent(
-            request.audit_id,
-            chosen,
-            request.info,
-            user,
-            shown,
-            uri,
-            source_addresses(headers, request.remote),
-            agent,
-            self._clock.nanoseconds(),
-        )
+        agent, remote = headers.get(USER_AGENT, ""), request.remote
+        sent = id(user), agent, headers.get(FORWARDED_FOR, ""), headers.get(REAL_IP, ""), remote
+        sender = self._senders.get(sent)
+        if sender is None or sender.user is not user:
+            sender = self._sender(user, sent)
+        return begun(request.audit_id, chosen, info, sender, uri, self.clock.nanoseconds())
 
-    def _shown(self, user: User | None) -> bytes:
-        """Return a user as JSON, and keep it: the same object is seen by many requests."""
-        if user is None:
-            return b"{}"
-        if len(self._users) >= MOST_USERS:
-            self._users.clear()
-        made = user_json(user)
-        self._users[id(user)] = (user, made)
+    def _sender(self, user: User | None, sent: Sent) -> Sender:
+        """Return the sender of a request, and keep it unless its headers are long."""
+        _, agent, *others = sent
+        shown = agent if len(agent) <= LONGEST_AGENT else agent[:LONGEST_AGENT] + "...TRUNCATED"
+        made = sender_of(user, source_addresses(*others), shown)
+        if sum(map(len, sent[1:])) <= LONGEST_HEADERS:
+            if len(self._senders) >= MOST_SENDERS:
+                self._senders.clear()
+            self._senders[sent] = made
         return made
-
-    def now(self) -> int:
-        """Return the nanoseconds since 1970."""
-        return self._clock.nanoseconds()
 
     def emit(
         self, event: AuditEvent, stage: str, code: int = 0, at: int = 0, *, waits: bool = False
@@ -127,9 +121,10 @@ class Audit:
         if stage in event.chosen.omitted:
             return ()
         self.counts.events += 1
-        at = at or (event.received if stage is RECEIVED else self._clock.nanoseconds())
-        if self._lone is not None:
-            self._lone.take(event.encoded(stage, code, at))
+        at = at or (event.received if stage is RECEIVED else self.clock.nanoseconds())
+        if (log := self._lone) is not None:
+            if (number := event.put(log.lines.add, stage, code, at)) < 2:
+                log.added(number)
             return ()
         line: bytes | None = None
         results: list[Delivered] = []
@@ -141,7 +136,7 @@ class Audit:
                     line = event.encoded(stage, code, at)
                 made = line
             if plugin.delivery.truncates and len(made) > plugin.delivery.event_bytes:
-                if event.level >= REQUEST:
+                if event.chosen.level >= REQUEST:
                     made = event.encoded(stage, code, at, truncated=True)
                 if len(made) > plugin.delivery.event_bytes:
                     self.counts.lose("truncate", 1)
@@ -154,7 +149,7 @@ class Audit:
     @property
     def blocks(self) -> bool:
         """Report whether answers wait for their records."""
-        return self._lone is None and any(plugin.backend.blocks for plugin in self.plugins)
+        return any(plugin.backend.blocks for plugin in self.plugins)
 
     async def close(self) -> None:
         """Deliver what waits."""

@@ -18,12 +18,13 @@ ENCODING = "invalid base64.bearer.authorization token encoding"
 
 def bearer(value: str, warnings: list[str]) -> str:
     """Return the token of an Authorization header, empty without one (apiserver `bearertoken/bearertoken.go`)."""
-    parts = value.strip().split(" ", 2)
-    if len(parts) < 2 or parts[0].lower() != "bearer":
+    scheme, _, rest = value.strip().partition(" ")
+    if scheme != "Bearer" and scheme.lower() != "bearer":
         return ""
-    if not parts[1] and len(parts) == 3:
+    token, more, _ = rest.partition(" ")
+    if more and not token:
         warnings.append(EXTRA_SPACE)
-    return parts[1]
+    return token
 
 
 def decoded(text: str) -> bytes | None:

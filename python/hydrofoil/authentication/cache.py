@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
+from hydrofoil import engine
 from hydrofoil.authentication.login import Login
 from hydrofoil.clock import Clock
 
@@ -17,16 +16,21 @@ Key = tuple[bytes, tuple[str, ...] | None]
 
 def digest(token: str) -> bytes:
     """Return the digest under which a token is known: tokens themselves are neither kept nor compared."""
-    return sha256(token.encode(errors="surrogateescape")).digest()
+    return engine.token_digest(token.encode("utf-8", "surrogateescape"))
 
 
 class Logins:
     """Logins of tokens by their digest, each until its end; refusals are not kept."""
 
     def __init__(self, clock: Clock, seconds: float = SECONDS) -> None:
-        self._clock = clock
+        self._clock = clock.native
         self._life = int(seconds * NANOSECONDS)
         self._kept: dict[Key, tuple[int, Login]] = {}
+
+    def presented(self, header: str) -> Login | None:
+        """Return the kept login of the token in an Authorization header, for this server, if the form is the usual."""
+        found = engine.bearer_digest(header)
+        return None if found is None else self.get((found, None))
 
     def get(self, key: Key) -> Login | None:
         """Return a kept login."""

@@ -135,10 +135,11 @@ class Authentication:
             login, failed = self._certified(request)
             if login is not None:
                 return self._accepted(request, login)
-        if value and (token := bearer(value, request.warnings)):
-            if (kept := self._tokens.kept(token)) is not None:
+        if value:
+            if (kept := self._tokens.presented(value)) is not None:
                 return self._accepted(request, kept)
-            return self._waiting(request, token)
+            if token := bearer(value, request.warnings):
+                return self._waiting(request, token)
         if is_websocket(request.headers):
             return self._waiting(request, "", failed=failed)
         return self._nobody(request, failed=failed)
@@ -200,7 +201,8 @@ class Authentication:
 
     def _accepted(self, request: Incoming, login: Login) -> User:
         """Return the user of a login, and remove the headers of proxies."""
-        request.warnings.extend(login.warnings)
+        if login.warnings:
+            request.warnings.extend(login.warnings)
         if self._proxied is not None:
             self._strip(request, self._proxied)
         return login.user

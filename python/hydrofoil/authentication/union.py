@@ -37,6 +37,8 @@ class Tokens:
         """The audiences of this server."""
         self.known: list[Known] = []
         self._logins = Logins(clock)
+        self.presented = self._logins.presented
+        """Return the login of a header with a token that was accepted a moment ago."""
 
     def kept(self, token: str) -> Login | None:
         """Return the login of a token for this server if it was accepted a moment ago."""

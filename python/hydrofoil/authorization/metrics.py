@@ -108,14 +108,14 @@ class Counted:
     def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
         """Return the decision of the authorizer."""
         verdict = self._authorize(user, info)
-        return self._count(verdict) if isinstance(verdict, Verdict) else self._waiting(verdict)
-
-    def _count(self, verdict: Verdict) -> Verdict:
-        if verdict.allowed:
-            self._counts[self._allowed] += 1
-        elif verdict.denied:
-            self._counts[self._denied] += 1
+        if not isinstance(verdict, Verdict):
+            return self._waiting(verdict)
+        if verdict.allowed or verdict.denied:
+            self._counts[self._allowed if verdict.allowed else self._denied] += 1
         return verdict
 
     async def _waiting(self, waits: Awaitable[Verdict]) -> Verdict:
-        return self._count(await waits)
+        verdict = await waits
+        if verdict.allowed or verdict.denied:
+            self._counts[self._allowed if verdict.allowed else self._denied] += 1
+        return verdict

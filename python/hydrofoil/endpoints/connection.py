@@ -74,12 +74,15 @@ class Connection(web.RequestHandler):
         "_method",
         "_size",
         "_wire",
+        "address",
         "answer_timeout",
         "certificates",
         "head_limit",
         "header_timeout",
         "own_host",
     )
+    address: str
+    """The address of the client; empty without one."""
     certificates: Sequence[bytes]
     """The certificates that the client presented, in DER."""
     header_timeout: float
@@ -103,6 +106,8 @@ class Connection(web.RequestHandler):
         self._method = ""
         self._due: asyncio.TimerHandle | None = None
         self.certificates = transport.get_extra_info("peer_certificates") or ()
+        peer = transport.get_extra_info("peername") or ""
+        self.address = str(peer[0] if isinstance(peer, list | tuple) else peer)
         if transport.get_extra_info("hydrofoil.memory"):
             # No web page reaches it.
             self.own_host = ""

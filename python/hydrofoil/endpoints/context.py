@@ -92,6 +92,8 @@ class Context:
     """The user it acts as."""
     certificates: Sequence[bytes] = ()
     """The certificates that the client presented, in DER, its own first; the handshake verifies none."""
+    remote = ""
+    """The address of the client; set by the wire."""
     audit_id = ""
     audit: AuditEvent | None = None
     """The record of an audited request."""
@@ -124,42 +126,24 @@ class Context:
     allowed: float | None = None
     """The time limit of the answer in seconds; None for a stream that lasts until its client disconnects."""
     _ends: float | None = None
-    _headers: Headers | None = None
     _at_start: list[Callable[[Answer], None]] | None = None
-    _at_end: list[Callable[[Outcome], None]] | None = None
 
     def __init__(self, request: web.BaseRequest, parts: Parts) -> None:
         self.request = request
+        self.method = request.method
+        self.target = request.raw_path
+        """The target of the request line: path and query as received."""
+        self.headers: Headers = request.headers
+        """The headers; authentication replaces them where it removes some."""
         self.parts = parts
         self.registry = parts.registry
         self.hub = parts.hub
         self.unsafe = parts.unsafe
         """Whether a deletion may remove an unreadable object; then, whether it requests to."""
         self.warnings: list[str] = []
-
-    @property
-    def method(self) -> str:
-        """Return the method."""
-        return self.request.method
-
-    @property
-    def target(self) -> str:
-        """Return the target of the request line: path and query as received."""
-        return self.request.raw_path
-
-    @property
-    def headers(self) -> Headers:
-        """Return the headers; authentication replaces them where it removes some."""
-        return self._headers or self.request.headers
-
-    @headers.setter
-    def headers(self, headers: Headers) -> None:
-        self._headers = headers
-
-    @property
-    def remote(self) -> str:
-        """Return the address of the client."""
-        return self.request.remote or ""
+        self._at_end: list[Callable[[Outcome], None]] = []
+        self.at_end: Callable[[Callable[[Outcome], None]], None] = self._at_end.append
+        """Register a call once, before the last byte of the answer or when it breaks off."""
 
     @property
     def authorizer(self) -> Authorizer:
@@ -176,8 +160,8 @@ class Context:
         return {
             "auditID": self.audit_id,
             "user": self.user.name,
-            "method": self.request.method,
-            "URI": self.request.raw_path,
+            "method": self.method,
+            "URI": self.target,
             "srcIP": self.remote,
         }
 
@@ -210,7 +194,7 @@ class Context:
         given = self.params.get("fieldManager")
         if given:
             return given
-        agent = self.request.headers.get(USER_AGENT, "").partition("/")[0]
+        agent = self.headers.get(USER_AGENT, "").partition("/")[0]
         return "".join(c for c in agent if c.isprintable()).encode()[:128].decode(errors="ignore") or "unknown"
 
     def write(
@@ -251,12 +235,6 @@ class Context:
             self._at_start = []
         self._at_start.append(call)
 
-    def at_end(self, call: Callable[[Outcome], None]) -> None:
-        """Register a call once, before the last byte of the answer or when it breaks off."""
-        if self._at_end is None:
-            self._at_end = []
-        self._at_end.append(call)
-
     def starts(self, answer: Answer) -> None:
         """Run the calls registered for the start."""
         if self._at_start is not None:
@@ -266,10 +244,11 @@ class Context:
 
     def ended(self, status: int, whole: bool) -> None:
         """Run the calls for the end, last first, each in spite of errors of others; only the first end counts."""
-        if self._at_end is not None:
-            calls, self._at_end = self._at_end, None
+        if self._at_end:
+            calls = self._at_end[::-1]
+            self._at_end.clear()
             outcome = Outcome(status, whole)
-            for call in reversed(calls):
+            for call in calls:
                 try:
                     call(outcome)
                 except FAULTS:

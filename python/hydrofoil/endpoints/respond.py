@@ -57,7 +57,7 @@ def read_by_people(context: Context, given: str | None, accepted: Accepted) -> b
     """Report whether to indent: `given` is the parameter `pretty`; curl, Wget and browsers get indented text."""
     if given is not None:
         return given in ("true", "1")
-    return accepted.pretty or context.request.headers.get(USER_AGENT, "").startswith(("curl", "Wget", "Mozilla/5.0"))
+    return accepted.pretty or context.headers.get(USER_AGENT, "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
 def pretty(context: Context) -> bool:
@@ -67,8 +67,8 @@ def pretty(context: Context) -> bool:
 
 def wants_gzip(context: Context) -> bool:
     """Report whether the client accepts gzip, as upstream reads the header: the bare token."""
-    value = context.request.headers.get(ACCEPT_ENCODING)
-    if value is None or "gzip" not in [t.strip() for t in value.split(",")]:
+    value = context.headers.get(ACCEPT_ENCODING, "")
+    if "gzip" not in [t.strip() for t in value.split(",")]:
         return False
     return context.parts.compresses or context.info.path.startswith("/openapi/")
 
@@ -191,7 +191,7 @@ def refused(context: Context, error: ApiError) -> Answer:
     if context.warnings:
         # Warnings added before the failure.
         head += warning_lines(context.warnings)
-    accept = context.request.headers.get(ACCEPT, "")
+    accept = context.headers.get(ACCEPT, "")
     accepted = accepted_or_none(accept, cbor=context.parts.cbor and not error.foundation)
     if accepted is None:
         accepted, body = PLAIN, engine.pretty(body) + b"\n"

@@ -91,25 +91,25 @@ class Route:
 
     def _routed(self, context: Context) -> Handler:
         """Return the handler of a request. Raise ApiError 404, 405, 406 and 415."""
-        info, request = context.info, context.request
+        info, method, headers = context.info, context.method, context.headers
         catalog = context.registry.catalog
         if not info.resourceful or info.group not in catalog.groups:
             return self._document
         resource = catalog.find(info.group, info.version, info.resource)
-        if catalog.is_custom(info.group) and unserved(resource, request.method, info):
+        if catalog.is_custom(info.group) and unserved(resource, method, info):
             return missing
         resource = served(resource, info)
         context.params = query.parse(info.query)
-        verb, handler = choose(request.method, context, resource)
+        verb, handler = choose(method, context, resource)
         if verb == "patch" and info.subresource != "proxy":
             # The kind of a patch is checked before its Accept header.
-            content_type = request.headers.get(CONTENT_TYPE, "")
+            content_type = headers.get(CONTENT_TYPE, "")
             context.patch = patch_kind(content_type, custom=resource.custom, cbor=context.parts.cbor)
         warning = respond.warning_lines([resource.deprecation]) if resource.deprecation else b""
         context.common += warning
         try:
             context.accepted = negotiate(
-                request.headers.get(ACCEPT, ""),
+                headers.get(ACCEPT, ""),
                 watchable=verb in ("list", "watch"),
                 # The scale of a custom resource is a built-in kind.
                 custom=resource.custom and info.subresource != "scale",

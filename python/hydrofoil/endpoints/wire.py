@@ -115,7 +115,9 @@ class Wire:
         self._open += 1
         self._idle.clear()
         context = Context(request, self._parts)
-        if certificates := cast(Any, request.protocol).certificates:
+        connection = cast(Any, request.protocol)
+        context.remote = connection.address
+        if certificates := connection.certificates:
             context.certificates = certificates
         status = 500
         try:
@@ -151,7 +153,7 @@ class Wire:
             b"Connection: close\r\n" if close else b"",
             b"" if answer.sized else b"Content-Length: %d\r\n" % len(payload),
         )
-        body = b"" if request.method == "HEAD" else payload
+        body = b"" if context.method == "HEAD" else payload
         context.answered = len(body)
         if len(body) <= PIECE:
             context.ended(answer.status, True)

@@ -70,7 +70,7 @@ def levels(fairness: Fairness) -> str:
     rows: list[Sequence[str]] = [LEVELS]
     for name, level in sorted(fairness.levels.items()):
         q = level.queues
-        numbers = (q.waiting, q.executing, q.dispatched, q.rejected, 0, q.late)
+        numbers = (q.waiting, q.seats.executing, q.seats.dispatched, q.rejected, 0, q.late)
         flags = (str(q.idle).lower(), str(level.leaving).lower())
         rows.append((name, str(len(q.backlog)), *flags, *map(str, numbers)))
     return table(rows)
@@ -111,7 +111,7 @@ def row(level: str, clock: Clock, place: int, at: int, ticket: Ticket, details: 
         str,
         (
             level,
-            ticket.counts.schema,
+            ticket.flow.counts.schema,
             place,
             at,
             shown(ticket.flow.distinguisher),

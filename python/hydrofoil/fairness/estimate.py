@@ -18,6 +18,8 @@ EVENT_SECONDS = 0.005
 """How long they take it."""
 MOST = 10
 """The seats of one request, at most."""
+WIDE = tuple(Work(max(1, seats)) for seats in range(MOST + 1))
+"""The work of lists by their seats."""
 CHANGES = frozenset(("create", "update", "patch", "delete"))
 
 
@@ -25,7 +27,7 @@ def estimate(objects: Objects, info: RequestInfo, most: int) -> Work:
     """Return the work of a request in a level whose requests take at most this many seats; 0 means no such limit."""
     limit = min(most, MOST) if most else MOST
     if info.verb in ("list", "watch"):
-        return Work(max(1, min(limit, listed(objects, info))))
+        return WIDE[min(limit, listed(objects, info))]
     if info.verb in CHANGES:
         return changed(objects, info, limit)
     return ONE
@@ -33,7 +35,7 @@ def estimate(objects: Objects, info: RequestInfo, most: int) -> Work:
 
 def listed(objects: Objects, info: RequestInfo) -> int:
     """Return the seats of a list or of the initial events of a watch, before their limit."""
-    if info.subject:
+    if info.name or info.subject:
         return 1
     given = dict(parse_qsl(info.query, keep_blank_values=True)) if info.query else {}
     version = given.get("resourceVersion", "")
@@ -42,7 +44,7 @@ def listed(objects: Objects, info: RequestInfo) -> int:
     resource = objects.catalog.find(info.group, info.version, info.resource)
     if resource is None or "list" not in resource.verbs:
         return 1
-    return math.ceil(objects.collection(resource).stats()[0] / OBJECTS)
+    return -(-objects.collection(resource).size()[0] // OBJECTS)
 
 
 def changed(objects: Objects, info: RequestInfo, limit: int) -> Work:
@@ -52,7 +54,7 @@ def changed(objects: Objects, info: RequestInfo, limit: int) -> Work:
     resource = objects.catalog.find(info.group, info.version, info.resource)
     if resource is None or "list" not in resource.verbs:
         return ONE
-    watchers = objects.collection(resource).stats().watchers
+    _, _, watchers = objects.collection(resource).size()
     if watchers < WATCHERS:
         return ONE
     seats = math.ceil(watchers / WATCHERS)

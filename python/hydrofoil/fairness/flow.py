@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from hydrofoil.counting import Histogram
 
@@ -11,6 +12,8 @@ SECONDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.
 SEATS = (1.0, 2.0, 4.0, 10.0)
 LENGTHS = (0.0, 10.0, 25.0, 50.0, 100.0, 250.0, 500.0, 1000.0)
 """The buckets of lengths of queues (`queueLengthBuckets`)."""
+GUESS = 0.003
+"""The seconds that a request is expected to take before it has run."""
 
 
 class Work(Struct, frozen=True):
@@ -22,11 +25,15 @@ class Work(Struct, frozen=True):
     """Seats afterwards, while watchers get their events."""
     extra: float = 0.0
     """How long that is, in seconds."""
+    most: int = 1
+    """The seats that it takes; computed, as the next."""
+    total: float = GUESS
+    """All of it in seat-seconds, as far as is known before it runs."""
 
-    @property
-    def most(self) -> int:
-        """Return the seats that it takes."""
-        return max(self.first, self.last)
+    def __post_init__(self) -> None:
+        """Compute what follows, once for many requests."""
+        force_setattr(self, "most", max(self.first, self.last))
+        force_setattr(self, "total", self.first * GUESS + self.last * self.extra)
 
 
 ONE = Work()
@@ -36,6 +43,7 @@ class Counts:
     """The counts of one schema in one level: `apiserver_flowcontrol_...`."""
 
     __slots__ = (
+        "at_once",
         "dispatched",
         "executing",
         "execution",
@@ -56,6 +64,8 @@ class Counts:
         self.schema = schema
         self.level = level
         self.executing = self.seats = self.waiting = self.waiting_seats = self.dispatched = self.unfit = 0
+        self.at_once = 0
+        """Requests that did not wait."""
         self.rejected: dict[str, int] = {}
         self.regular = Histogram(SECONDS)
         self.execution = {"regular": self.regular, "watch": Histogram(SECONDS)}
@@ -67,10 +77,6 @@ class Counts:
     def reject(self, reason: str) -> None:
         """Count a refusal."""
         self.rejected[reason] = self.rejected.get(reason, 0) + 1
-
-    def took(self, seconds: float) -> None:
-        """Count the duration of a request."""
-        self.regular.observe(seconds)
 
 
 class Flow:

@@ -43,7 +43,7 @@ class Level:
     @property
     def wanted(self) -> int:
         """Return the seats that the level keeps: those it used lately, within those that are its own."""
-        high = self.queues.demand.high
+        high = self.queues.seats.high
         if self.config.exempt:
             return max(self.seats.least, high)
         return max(self.seats.least, min(self.seats.nominal, high))

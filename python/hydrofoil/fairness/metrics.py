@@ -8,6 +8,7 @@ from functools import partial
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from hydrofoil.clock import stopwatch
 from hydrofoil.counting import Histogram
 from hydrofoil.fairness.flow import SEATS, Counts
 from hydrofoil.fairness.level import Level
@@ -37,10 +38,10 @@ LEVELS: tuple[tuple[str, str, Callable[[Level], float]], ...] = (
     ("current_limit_seats", "[ALPHA] current derived number of execution seats", lambda v: v.current),
     ("target_seats", "[ALPHA] Seat allocation targets", lambda v: v.target),
     ("current_r", "[ALPHA] R(time of last change)", lambda v: v.queues.now),
-    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.demand.high),
-    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.demand.average),
-    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.demand.deviation),
-    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.demand.smoothed),
+    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.seats.high),
+    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.seats.average),
+    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.seats.deviation),
+    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.seats.smoothed),
 )
 
 
@@ -101,10 +102,11 @@ class FlowMetrics(Collector):
             "use) / (nominal number of seats for that level)"
         )
         ratios = HistogramMetricFamily(PREFIX + "demand_seats", text, labels=BOTH[:1])
+        now = stopwatch()
         for level, found in sorted(self._fairness.levels.items()):
             # The demand of a level without a limit is not measured over time.
             if not found.config.exempt:
-                ratio = found.queues.demand.ratios(found.seats.nominal)
+                ratio = found.queues.ratios.until(found.seats.nominal, now)
                 ratios.add_metric((level,), ratio.cumulative(), ratio.sum)
         yield ratios
         text = "[ALPHA] Fair fraction of server's concurrency to allocate to each priority level that can use it"
@@ -124,7 +126,9 @@ class FlowMetrics(Collector):
         )
         lengths = HistogramMetricFamily(PREFIX + "request_queue_length_after_enqueue", text, labels=BOTH)
         for c in every:
-            for family, by in ((waits, c.waited), (runs, c.execution)):
+            waited = {label: h.copy() for label, h in c.waited.items()}
+            waited["true"].observe(0.0, c.at_once)
+            for family, by in ((waits, waited), (runs, c.execution)):
                 for label, h in by.items():
                     if any(h.counts):
                         family.add_metric((c.level, c.schema, label), h.cumulative(), h.sum)
@@ -132,11 +136,11 @@ class FlowMetrics(Collector):
             if c.level == "exempt":
                 # Each takes one seat.
                 work = Histogram(SEATS)
-                work.counts[0], work.sum = c.dispatched, float(c.dispatched)
+                work.observe(1.0, c.dispatched)
             else:
                 # A request that need not wait is alone in its queue.
-                length, alone = c.lengths.copy(), c.waited["true"].counts[0]
-                length.observe(1, alone)
+                length = c.lengths.copy()
+                length.observe(1, c.at_once)
                 if any(length.counts):
                     lengths.add_metric((c.level, c.schema), length.cumulative(), length.sum)
             seats.add_metric((c.level, c.schema), work.cumulative(), work.sum)

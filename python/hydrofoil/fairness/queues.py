@@ -11,15 +11,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from msgspec import Struct
-
+from hydrofoil import engine
 from hydrofoil.clock import Clock, stopwatch
-from hydrofoil.fairness.demand import Demand
-from hydrofoil.fairness.flow import Flow, Work
+from hydrofoil.fairness.demand import Ratios
+from hydrofoil.fairness.flow import GUESS, Flow, Work
 from hydrofoil.request import Incoming
 
-GUESS = 0.003
-"""The seconds that a request is expected to take before it has run."""
 REJECTED_LIMIT, REJECTED_FULL, REJECTED_LATE = "concurrency-limit", "queue-full", "time-out"
 """The reasons of refusals in metrics."""
 
@@ -27,15 +24,13 @@ REJECTED_LIMIT, REJECTED_FULL, REJECTED_LATE = "concurrency-limit", "queue-full"
 class Ticket:
     """One request of a level: waiting, or on its seats."""
 
-    __slots__ = ("arrived", "counts", "flow", "granted", "queue", "queues", "request", "seats", "started", "work")
+    __slots__ = ("arrived", "flow", "granted", "queue", "queues", "request", "started", "work")
 
-    def __init__(self, queues: Queues, flow: Flow, work: Work) -> None:
+    def __init__(self, queues: Queues, flow: Flow, work: Work, queue: Queue | None = None) -> None:
         self.queues = queues
         self.flow = flow
-        self.counts = flow.counts
         self.work = work
-        self.seats = work.most
-        self.queue: Queue | None = None
+        self.queue = queue
         self.granted: asyncio.Future[None] | None = None
         """Done when its turn has come, or its wait has ended."""
         self.arrived = self.started = 0.0
@@ -47,27 +42,24 @@ class Ticket:
         """Report whether the request has its seats."""
         return self.started > 0.0
 
-    @property
-    def total(self) -> float:
-        """Return its work in seat-seconds, as far as is known before it runs."""
-        return self.work.first * GUESS + self.work.last * self.work.extra
-
     def end(self, _: object = None) -> None:
         """Give the seats back, at once or when watchers have their events."""
         self.queues.finish(self)
 
 
-class Queue(Struct, eq=False):
+class Queue:
     """Requests that wait for their turn, first in, first out."""
 
-    waiting: deque[Ticket]
-    executing: int = 0
-    seats: int = 0
-    """The seats in use by requests of this queue."""
-    next: float = 0.0
-    """The virtual time at which the next request begins."""
-    work: float = 0.0
-    """The work of the waiting requests, in seat-seconds."""
+    __slots__ = ("executing", "next", "seats", "waiting", "work")
+
+    def __init__(self) -> None:
+        self.waiting: deque[Ticket] = deque()
+        self.executing = self.seats = 0
+        """The number of requests of this queue that run, and the seats in use by them."""
+        self.next = 0.0
+        """The virtual time at which the next request begins."""
+        self.work = 0.0
+        """The work of the waiting requests, in seat-seconds."""
 
     @property
     def active(self) -> bool:
@@ -86,14 +78,10 @@ class Queues:
         """The seats that may be in use."""
         self.length = 0
         self.queues: list[Queue] = []
-        self.demand = Demand()
+        self.seats = engine.Seats(stopwatch())
+        self.ratios = Ratios(self.seats)
         self.waiting = 0
-        self.executing = 0
-        self.seats = 0
-        """The seats in use, those included that watchers take after their request."""
-        self.wanted = 0
-        """The seats that waiting requests want."""
-        self.dispatched = self.rejected = self.late = 0
+        self.rejected = self.late = 0
         self.running: dict[Ticket, None] = {}
         self.passing: dict[Incoming, tuple[Flow, float]] = {}
         """Requests of a level without a limit, their flow and their start."""
@@ -109,7 +97,7 @@ class Queues:
         """Set the seats, the number of queues, and their length."""
         self.limit, self.length = limit, length
         while len(self.queues) < count:
-            self.queues.append(Queue(deque()))
+            self.queues.append(Queue())
         while len(self.queues) > count and not self.queues[-1].active:
             self.queues.pop()
         self.dispatch()
@@ -117,30 +105,30 @@ class Queues:
     @property
     def idle(self) -> bool:
         """Report whether no request is waiting or running."""
-        return not self.waiting and not self.executing
+        return not self.waiting and not self.seats.executing
 
     def start(self, flow: Flow, work: Work, *, busy: bool = False) -> Ticket | None:
         """Return the ticket of a request: on its seats, or waiting if `granted` is set; None if it is refused.
 
         `busy`: it waits for its turn even where seats are free.
         """
-        ticket = Ticket(self, flow, work)
         if self.exempt or not self.queues:
-            if not self._fits(ticket.seats):
+            if not self._fits(work.most):
                 self.rejected += 1
                 flow.counts.reject(REJECTED_LIMIT)
                 return None
+            ticket = Ticket(self, flow, work)
             self._run(ticket)
             return ticket
         queue = self._choose(flow)
-        if len(queue.waiting) >= self.length and (busy or self.seats >= self.limit):
+        if len(queue.waiting) >= self.length and (busy or self.seats.used >= self.limit):
             self.rejected += 1
             flow.counts.reject(REJECTED_FULL)
             return None
         # An idle queue gathers no share for later.
         queue.next = max(queue.next, self.now)
-        ticket.queue = queue
-        if not self.waiting and not busy and self._fits(ticket.seats):
+        ticket = Ticket(self, flow, work, queue)
+        if not self.waiting and not busy and self._fits(work.most):
             self._run(ticket)
             return ticket
         self._wait(ticket, queue)
@@ -152,9 +140,7 @@ class Queues:
         counts = flow.counts
         counts.dispatched += 1
         counts.executing += 1
-        self.dispatched += 1
-        self.executing += 1
-        self.demand.most = max(self.demand.most, self.executing)
+        self.seats.enter()
         self.passing[request] = flow, stopwatch()
 
     def leave(self, request: Incoming) -> None:
@@ -162,7 +148,7 @@ class Queues:
         flow, started = self.passing.pop(request)
         counts = flow.counts
         counts.executing -= 1
-        self.executing -= 1
+        self.seats.leave()
         counts.regular.observe(stopwatch() - started)
 
     def _choose(self, flow: Flow) -> Queue:
@@ -182,32 +168,30 @@ class Queues:
         ticket.granted = asyncio.get_running_loop().create_future()
         ticket.arrived = stopwatch()
         queue.waiting.append(ticket)
-        queue.work += ticket.total
+        queue.work += ticket.work.total
         self.backlog[queue] = None
         self.waiting += 1
-        self.wanted += ticket.seats
-        ticket.counts.waiting += 1
-        ticket.counts.waiting_seats += ticket.seats
-        ticket.counts.lengths.observe(len(queue.waiting))
-        self.demand.set(self.seats + self.wanted)
+        self.seats.want(ticket.work.most, ticket.arrived)
+        ticket.flow.counts.waiting += 1
+        ticket.flow.counts.waiting_seats += ticket.work.most
+        ticket.flow.counts.lengths.observe(len(queue.waiting))
 
     def _leave(self, ticket: Ticket, queue: Queue) -> None:
         """Take a request out of its queue."""
-        queue.work -= ticket.total
+        queue.work -= ticket.work.total
         self.waiting -= 1
-        self.wanted -= ticket.seats
-        ticket.counts.waiting -= 1
-        ticket.counts.waiting_seats -= ticket.seats
+        self.seats.want(-ticket.work.most, stopwatch())
+        ticket.flow.counts.waiting -= 1
+        ticket.flow.counts.waiting_seats -= ticket.work.most
         if not queue.waiting:
             queue.work = 0.0
             del self.backlog[queue]
 
     def _run(self, ticket: Ticket) -> None:
-        queue, counts, seats = ticket.queue, ticket.counts, ticket.seats
-        ticket.started = stopwatch()
-        self.executing += 1
-        self.dispatched += 1
-        self.seats += seats
+        queue, counts, work = ticket.queue, ticket.flow.counts, ticket.work
+        seats = work.most
+        now = ticket.started = stopwatch()
+        self.seats.run(seats, now)
         self.running[ticket] = None
         counts.executing += 1
         counts.dispatched += 1
@@ -216,34 +200,30 @@ class Queues:
             queue.executing += 1
             queue.seats += seats
             if ticket.granted is None:
-                counts.waited["true"].counts[0] += 1
+                counts.at_once += 1
             self.now = max(self.now, queue.next)
-            queue.next += ticket.total
-        if not self.exempt:
-            self.demand.set(self.seats + self.wanted)
-        elif self.seats > self.demand.most:
-            self.demand.most = self.seats
+            queue.next += work.total
 
     def _fits(self, seats: int) -> bool:
         """Report whether seats are free; a request that needs more than there are runs alone."""
         if self.exempt:
             return True
         if seats > self.limit:
-            return not self.executing
-        return self.seats + seats <= self.limit
+            return not self.seats.executing
+        return self.seats.used + seats <= self.limit
 
     def dispatch(self) -> None:
         """Run waiting requests while seats are free and the loop has time: the queue that ends first is next."""
-        while self.backlog and self.seats < self.limit:
+        while self.backlog and self.seats.used < self.limit:
             best, least = None, 0.0
             for queue in self.backlog:
-                end = queue.next + queue.waiting[0].total
+                end = queue.next + queue.waiting[0].work.total
                 if best is None or end < least:
                     best, least = queue, end
             assert best is not None, "there is a backlog"
             ticket = best.waiting[0]
-            if not self._fits(ticket.seats):
-                ticket.counts.unfit += 1
+            if not self._fits(ticket.work.most):
+                ticket.flow.counts.unfit += 1
                 return
             if not self.admits():
                 return
@@ -267,8 +247,7 @@ class Queues:
         self._leave(ticket, queue)
         self.rejected += 1
         self.late += 1
-        ticket.counts.reject(REJECTED_LATE)
-        self.demand.set(self.seats + self.wanted)
+        ticket.flow.counts.reject(REJECTED_LATE)
         if ticket.granted is not None and not ticket.granted.done():
             ticket.granted.set_result(None)
 
@@ -277,36 +256,34 @@ class Queues:
         if ticket not in self.running:
             return
         del self.running[ticket]
-        took = stopwatch() - ticket.started
-        counts, queue = ticket.counts, ticket.queue
-        self.executing -= 1
+        now = stopwatch()
+        took = now - ticket.started
+        counts, queue, work = ticket.flow.counts, ticket.queue, ticket.work
+        self.seats.leave()
         counts.executing -= 1
-        counts.took(took)
-        if queue is None:
-            self._release(ticket)
-            return
-        queue.executing -= 1
-        # The share was charged with a guess.
-        queue.next -= ticket.work.first * (GUESS - took)
-        if ticket.work.extra > 0.0:
-            self._clock.later(ticket.work.extra, lambda: self._late(ticket))
-        else:
-            self._release(ticket)
-            if self.backlog:
-                self.dispatch()
+        counts.regular.observe(took)
+        if queue is not None:
+            queue.executing -= 1
+            # The share was charged with a guess.
+            queue.next -= work.first * (GUESS - took)
+            if work.extra > 0.0:
+                self._clock.later(work.extra, lambda: self._late(ticket))
+                return
+        self._release(ticket, now)
+        if self.backlog:
+            self.dispatch()
 
     def _late(self, ticket: Ticket) -> None:
         """Give seats back when watchers have their events."""
-        self._release(ticket)
+        self._release(ticket, stopwatch())
         self.dispatch()
 
-    def _release(self, ticket: Ticket) -> None:
-        self.seats -= ticket.seats
-        ticket.counts.seats -= ticket.seats
+    def _release(self, ticket: Ticket, now: float) -> None:
+        seats = ticket.work.most
+        self.seats.release(seats, now)
+        ticket.flow.counts.seats -= seats
         if ticket.queue is not None:
-            ticket.queue.seats -= ticket.seats
-        if not self.exempt:
-            self.demand.set(self.seats + self.wanted)
+            ticket.queue.seats -= seats
 
 
 def always() -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.engine import Stored
 from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
@@ -117,7 +117,7 @@ class Fairness:
             return kept[2]
         key: tuple[str, ...]
         if info.resourceful:
-            key = (info.verb, info.resource, info.namespace, info.subresource, info.group, info.scope)
+            key = (info.verb, info.resource, info.namespace or info.scope, info.subresource, info.group)
         else:
             key = (info.verb, info.path)
         found = kept[1].get(key)
@@ -159,7 +159,7 @@ class Fairness:
         limited = [level for level in self.levels.values() if not level.config.exempt]
         for level in self.levels.values():
             if look:
-                level.queues.demand.look(level.seats.nominal)
+                level.queues.ratios.look(level.seats.nominal, stopwatch())
         total = sum(level.seats.nominal for level in self.levels.values())
         exempt = [level for level in self.levels.values() if level.config.exempt]
         left = total - sum(level.wanted for level in exempt)
@@ -175,7 +175,7 @@ class Fairness:
         else:
             claims = []
             for level in limited:
-                level.target = max(level.wanted, level.queues.demand.smoothed)
+                level.target = max(level.wanted, level.queues.seats.smoothed)
                 claims.append(Claim(level.target, level.wanted, level.seats.most))
             try:
                 seats, self.fraction = allocate(total, claims)

@@ -29,6 +29,8 @@ class Turns:
         self._began = 0.0
         self._armed = False
         self._granted = 0
+        self._held = False
+        """Whether requests wait for the next turn that could run now."""
         self._left = MOST
         self._cost = GUESS
         self._first = 0
@@ -50,6 +52,7 @@ class Turns:
         if not self._armed:
             self._arm()
         if self._left <= 0:
+            self._held = True
             return False
         self._left -= 1
         self._granted += 1
@@ -58,6 +61,10 @@ class Turns:
     def _end(self) -> None:
         """Run waiting requests of all levels, in proportion to their seats."""
         self._armed = False
+        if not self._granted and not self._held:
+            # The usual turn: nothing has waited.
+            return
+        self._held = False
         if self._granted:
             took = (stopwatch() - self._began) / self._granted
             self._cost += (took - self._cost) / 8

@@ -48,7 +48,7 @@ class Logins:
         decisions = dict(self._decisions.seconds)
         if self._decisions.waived:
             waived = Histogram(decisions["allowed"].buckets)
-            waived.counts[0] = self._decisions.waived
+            waived.observe(0.0, self._decisions.waived)
             decisions["allowed"] = merged(tuple(waived.buckets), (decisions["allowed"], waived))
         text = (
             "Counter of authorization attempts broken down by result. It can be either 'allowed', 'denied', "

@@ -206,6 +206,10 @@ class Collection:
         while not self._shard.adopt(resource, await loop.run_in_executor(None, self._shard.reindexed, resource)):
             pass
 
+    def size(self) -> tuple[int, int, int]:
+        """Return the numbers of objects, bytes and watchers."""
+        return self._shard.size()
+
     def stats(self) -> Stats:
         """Return the sizes."""
-        return Stats._make(self._shard.size())
+        return Stats._make(self.size())

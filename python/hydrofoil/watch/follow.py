@@ -52,14 +52,15 @@ class Followed(Generic[S]):
         self._taking = False
         self._changed = False
         """Whether a change is not reported to listeners yet."""
-        self._watcher = self._watch()
+        self.watcher = self._watch()
+        """The changes that wait. A caller for which each call counts asks them before it asks for the state."""
         hub.add(self._token, self)
         if collection.loading is not None:
             # Loaded objects are not events.
             collection.loading.add_done_callback(lambda _: self._anew())
 
     def _anew(self) -> None:
-        self._watcher = self._watch()
+        self.watcher = self._watch()
         self._hub.again(self._token)
 
     def _watch(self) -> Watcher:
@@ -70,7 +71,7 @@ class Followed(Generic[S]):
     @property
     def state(self) -> S:
         """Return the state at the view of this call: waiting changes are applied first."""
-        while self._watcher.waits() and not self._taking:
+        while self.watcher.waits() and not self._taking:
             self._take()
         return self._state
 
@@ -82,7 +83,7 @@ class Followed(Generic[S]):
         if not self._collection.ready():
             await self._collection.wait()
         pace = Pace()
-        while self._watcher.waits():
+        while self.watcher.waits():
             self._take()
             await pace.rest()
         await self._state.settle()
@@ -94,7 +95,7 @@ class Followed(Generic[S]):
 
     def _take(self) -> None:
         """Apply a batch of waiting changes. After an error, rebuild the state from all objects at the next call."""
-        changes, left = self._watcher.changes(BATCH)
+        changes, left = self.watcher.changes(BATCH)
         # A listener called by the state itself reads the state so far.
         self._taking = True
         if not self._changed:
@@ -107,12 +108,12 @@ class Followed(Generic[S]):
                     loaded, self._loaded = self._loaded, None
                     self._state.replace(loaded)
             elif left == LAPPED:
-                self._watcher = self._watch()
+                self.watcher = self._watch()
             else:
                 for old, new in changes:
                     self._state.apply(old, new)
         except FAULTS:
-            self._watcher = self._watch()
+            self.watcher = self._watch()
             raise
         finally:
             self._taking = False
@@ -132,10 +133,10 @@ class Followed(Generic[S]):
     def _pieces(self) -> bool:
         """Apply waiting changes until another task is due; report whether more are waiting."""
         pace = Pace()
-        while self._watcher.waits():
+        while self.watcher.waits():
             self._take()
             if pace.due():
-                return self._watcher.waits()
+                return self.watcher.waits()
         return False
 
     def bookmark(self) -> None:

@@ -45,8 +45,8 @@ pub struct Request<'a> {
     pub verb: &'a str,
     /// The user.
     pub user: &'a [u8],
-    /// The user agent; empty if there is none.
-    pub agent: &'a str,
+    /// Members about the client, each followed by a comma: those of `sources`.
+    pub sources: &'a [u8],
     /// The object of the request, if it is for a resource.
     pub object: Option<Reference<'a>>,
     /// The time of the arrival of the request.
@@ -62,8 +62,6 @@ pub struct Stage<'a> {
     pub at: Timestamp,
     /// Members about the user that the request acts as, each followed by a comma.
     pub acts: &'a [u8],
-    /// The object as its body names it, in place of that of the request.
-    pub object: Option<Reference<'a>>,
     /// Members about the answer and the objects, each followed by a comma.
     pub answer: &'a [u8],
     /// The annotations, with a comma before them; empty if there are none.
@@ -80,8 +78,8 @@ pub struct Record {
 }
 
 impl Record {
-    /// Encode what the events of a request share. `addresses` are those that it came by.
-    pub fn new<'a>(request: &Request<'_>, addresses: impl IntoIterator<Item = &'a str>) -> Self {
+    /// Encode what the events of a request share.
+    pub fn new(request: &Request<'_>) -> Self {
         let mut out = Vec::with_capacity(768);
         let level = LEVELS.get(usize::from(request.level)).copied().unwrap_or_default();
         put(&mut out, &[br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":""#, level.as_bytes()]);
@@ -92,44 +90,69 @@ impl Record {
         member(&mut out, br#","verb":"#, request.verb);
         put(&mut out, &[br#","user":"#, request.user, b","]);
         let user = out.len();
-        for (number, address) in addresses.into_iter().enumerate() {
-            member(&mut out, if number == 0 { br#""sourceIPs":["# } else { b"," }, address);
-        }
-        if out.len() > user {
-            out.extend_from_slice(b"],");
-        }
-        if !request.agent.is_empty() {
-            member(&mut out, br#""userAgent":"#, request.agent);
-            out.push(b',');
-        }
+        out.extend_from_slice(request.sources);
         let sources = out.len();
         if let Some(object) = &request.object {
             object.write(&mut out);
         }
         let object = out.len();
-        let received = request.received.rfc3339_micro();
-        put(&mut out, &[br#""requestReceivedTimestamp":""#, received.as_bytes(), br#"","stageTimestamp":""#]);
+        out.extend_from_slice(br#""requestReceivedTimestamp":""#);
+        request.received.write_micro(&mut out);
+        out.extend_from_slice(br#"","stageTimestamp":""#);
         Self { shared: out, ends: [stage, user, sources, object] }
     }
 
-    /// Return the event of a stage in one line, without its end.
+    /// Return the same record with another object.
     #[must_use]
-    pub fn line(&self, stage: &Stage<'_>) -> Vec<u8> {
-        let [head, user, sources, object] = self.ends;
-        let part = |from: usize, to: usize| self.shared.get(from..to).unwrap_or_default();
-        let sizes = [self.shared.len(), stage.acts.len(), stage.answer.len(), stage.notes.len(), 128];
-        let mut out = Vec::with_capacity(sizes.iter().sum());
-        out.extend_from_slice(part(0, head));
-        write_string(&mut out, stage.name);
-        put(&mut out, &[part(head, user), stage.acts, part(user, sources)]);
-        match &stage.object {
-            Some(given) => given.write(&mut out),
-            None => out.extend_from_slice(part(sources, object)),
-        }
-        let at = stage.at.rfc3339_micro();
-        put(&mut out, &[stage.answer, part(object, self.shared.len()), at.as_bytes(), b"\"", stage.notes, b"}"]);
-        if out.is_ascii() { out } else { one_line(&out) }
+    pub fn referring(&self, to: &Reference<'_>) -> Self {
+        let [stage, user, sources, before] = self.ends;
+        let (head, tail) = (self.part(0, sources), self.part(before, self.shared.len()));
+        let mut out = Vec::with_capacity(self.shared.len().saturating_add(256));
+        out.extend_from_slice(head);
+        to.write(&mut out);
+        let object = out.len();
+        out.extend_from_slice(tail);
+        Self { shared: out, ends: [stage, user, sources, object] }
     }
+
+    /// Append the event of a stage in one line, without its end.
+    pub fn write(&self, stage: &Stage<'_>, out: &mut Vec<u8>) {
+        let [head, user, _, object] = self.ends;
+        let begin = out.len();
+        out.reserve([self.shared.len(), stage.acts.len(), stage.answer.len(), stage.notes.len(), 128].iter().sum());
+        out.extend_from_slice(self.part(0, head));
+        write_string(out, stage.name);
+        let (before, after) = (self.part(user, object), self.part(object, self.shared.len()));
+        put(out, &[self.part(head, user), stage.acts, before, stage.answer, after]);
+        stage.at.write_micro(out);
+        put(out, &[b"\"", stage.notes, b"}"]);
+        let made = out.get(begin..).unwrap_or_default();
+        if !made.is_ascii() {
+            let made = one_line(made);
+            out.truncate(begin);
+            out.extend_from_slice(&made);
+        }
+    }
+
+    fn part(&self, from: usize, to: usize) -> &[u8] {
+        self.shared.get(from..to).unwrap_or_default()
+    }
+}
+
+/// Return the members about a client, each followed by a comma: the addresses that it came by, and its user agent.
+pub fn sources<'a>(addresses: impl IntoIterator<Item = &'a str>, agent: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (number, address) in addresses.into_iter().enumerate() {
+        member(&mut out, if number == 0 { br#""sourceIPs":["# } else { b"," }, address);
+    }
+    if !out.is_empty() {
+        out.extend_from_slice(b"],");
+    }
+    if !agent.is_empty() {
+        member(&mut out, br#""userAgent":"#, agent);
+        out.push(b',');
+    }
+    out
 }
 
 impl Reference<'_> {
@@ -189,7 +212,7 @@ fn one_line(line: &[u8]) -> Vec<u8> {
 mod tests {
     use hydrofoil_types::Timestamp;
 
-    use super::{Record, Reference, Request, Stage};
+    use super::{Record, Reference, Request, Stage, sources};
 
     fn at(text: &str) -> Timestamp {
         Timestamp::parse(text).expect("a time")
@@ -202,16 +225,17 @@ mod tests {
             uri: "/x?a=1&b=2",
             verb: "get",
             user: b"{}",
-            agent: "",
+            sources: b"",
             object: None,
             received: at("2026-01-02T03:04:05.000006Z"),
         }
     }
 
-    fn text(request: &Request<'_>, addresses: &[&str], stage: &Stage<'_>) -> String {
+    fn text(record: &Record, stage: &Stage<'_>) -> String {
         let at = at("2026-01-02T03:04:05.000007Z");
-        let made = Record::new(request, addresses.iter().copied()).line(&Stage { at, ..*stage });
-        String::from_utf8(made).expect("it is text")
+        let mut out = b"before\xe2\x80\xa8".to_vec();
+        record.write(&Stage { at, ..*stage }, &mut out);
+        String::from_utf8(out.split_off(9)).expect("it is text")
     }
 
     #[test]
@@ -222,7 +246,7 @@ mod tests {
             r#""requestReceivedTimestamp":"2026-01-02T03:04:05.000006Z","#,
             r#""stageTimestamp":"2026-01-02T03:04:05.000007Z"}"#,
         );
-        assert_eq!(text(&request(), &[], &Stage { name: "RequestReceived", ..Stage::default() }), expected);
+        assert_eq!(text(&Record::new(&request()), &Stage { name: "RequestReceived", ..Stage::default() }), expected);
     }
 
     #[test]
@@ -235,7 +259,8 @@ mod tests {
             notes: br#","annotations":{}"#,
             ..Stage::default()
         };
-        let sent = Request { agent: "x", object: Some(object), ..request() };
+        let client = sources(["192.0.2.1", "::1"], "x");
+        let sent = Record::new(&Request { sources: &client, object: Some(object), ..request() });
         let expected = |object: &str| {
             [
                 r#""stage":"ResponseComplete","requestURI":"/x?a=1\u0026b=2","verb":"get","#,
@@ -246,19 +271,18 @@ mod tests {
             ]
             .concat()
         };
-        let addresses = ["192.0.2.1", "::1"];
-        let shown = r#"{"resource":"pods","name":"p","apiVersion":"v1"}"#;
-        assert!(text(&sent, &addresses, &full).ends_with(&expected(shown)));
-        let named = Stage { object: Some(Reference { name: "q", uid: "1", ..object }), ..full };
+        assert!(text(&sent, &full).ends_with(&expected(r#"{"resource":"pods","name":"p","apiVersion":"v1"}"#)));
+        let named = sent.referring(&Reference { name: "q", uid: "1", ..object });
         let shown = r#"{"resource":"pods","name":"q","uid":"1","apiVersion":"v1"}"#;
-        assert!(text(&sent, &addresses, &named).ends_with(&expected(shown)));
+        assert!(text(&named, &full).ends_with(&expected(shown)));
     }
 
     #[test]
     fn line_breaks_of_other_alphabets_are_escaped() {
         let user = "{\"username\":\"a\u{85}b\u{2028}c\u{2029}d\u{e9}\"}";
-        let sent = Request { user: user.as_bytes(), agent: "\u{85}\u{2028}\n", ..request() };
-        let made = text(&sent, &[], &Stage::default());
+        let client = sources([], "\u{85}\u{2028}\n");
+        let sent = Record::new(&Request { user: user.as_bytes(), sources: &client, ..request() });
+        let made = text(&sent, &Stage::default());
         assert!(made.contains("\"a\\u0085b\\u2028c\\u2029d\u{e9}\""));
         assert!(made.contains(r#""userAgent":"\u0085\u2028\n""#));
     }

@@ -8,8 +8,10 @@ pub mod cbor;
 pub mod error;
 pub mod gzip;
 pub mod json;
+mod lines;
 pub mod openapi;
 pub mod proto;
 pub mod yaml;
 
 pub use error::{DecodeError, Decoded};
+pub use lines::Lines;

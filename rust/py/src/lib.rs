@@ -8,6 +8,7 @@ mod catalog;
 mod change;
 mod client;
 mod clock;
+mod counting;
 mod draft;
 mod durable;
 mod encryption;
@@ -34,8 +35,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _native {
     #[pymodule_export]
     use crate::{
-        audit::AuditRecord,
+        audit::{AuditLines, AuditRecord, audit_record, audit_sources},
         client::{ClientError, ClientRun, ClientTarget},
+        counting::{Histogram, Seats},
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
@@ -48,7 +50,7 @@ mod _native {
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
-        tls::{new_authority, new_certificate, usable_certificate},
+        tls::{bearer_digest, new_authority, new_certificate, token_digest, usable_certificate},
     };
 
     use pyo3::prelude::*;

@@ -131,6 +131,8 @@ fn update(target: &Target, mut value: Value, old: &Value, warnings: &mut Vec<Str
         let map = value.object_at_mut(&["metadata"]);
         match before {
             Some(v) => map.set(key, v),
+            // A server fills in what marks a deletion, and leaves it to validation otherwise.
+            None if key.starts_with("deletion") => {}
             None => drop(map.remove(key)),
         }
     }

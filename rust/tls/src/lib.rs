@@ -11,6 +11,7 @@ mod connection;
 mod der;
 mod issue;
 mod subject;
+pub mod token;
 mod verifier;
 
 pub use authority::{ClientCa, Refusal};

@@ -70,48 +70,62 @@ impl Timestamp {
 
     /// Format as `2006-01-02T15:04:05Z`.
     pub fn rfc3339(self) -> String {
-        let mut text = self.second();
-        text.push('Z');
-        text
+        let mut out = Vec::with_capacity(32);
+        self.write_second(&mut out);
+        out.push(b'Z');
+        text(out)
     }
 
     /// Format as `2006-01-02T15:04:05.000000Z`.
     pub fn rfc3339_micro(self) -> String {
-        let mut text = self.second();
-        text.push('.');
-        digits(&mut text, 6, self.nanos / 1000);
-        text.push('Z');
-        text
+        let mut out = Vec::with_capacity(32);
+        self.write_micro(&mut out);
+        text(out)
     }
 
-    /// Format as `2006-01-02T15:04:05`: digit by digit, since every event and object has times.
-    fn second(self) -> String {
+    /// Append `2006-01-02T15:04:05.000000Z`.
+    pub fn write_micro(self, out: &mut Vec<u8>) {
+        self.write_second(out);
+        out.push(b'.');
+        digits(out, 6, self.nanos / 1000);
+        out.push(b'Z');
+    }
+
+    /// Append `2006-01-02T15:04:05`: digit by digit, since every event and object has times.
+    fn write_second(self, out: &mut Vec<u8>) {
         let (year, month, day) = civil(self.seconds.div_euclid(86400));
-        let s = self.seconds.rem_euclid(86400);
-        let mut text = String::with_capacity(32);
+        let s = self.seconds.rem_euclid(86400) as u32;
         // A time zone can move a moment beyond four-digit years; Go writes the sign before them.
         if year < 0 {
-            text.push('-');
+            out.push(b'-');
         }
         let year = year.unsigned_abs();
         if year < 10_000 {
-            digits(&mut text, 4, year as u32);
+            digits(out, 4, year as u32);
         } else {
-            text.push_str(&year.to_string());
+            out.extend_from_slice(year.to_string().as_bytes());
         }
-        for (mark, value) in [('-', month), ('-', day), ('T', s / 3600), (':', s / 60 % 60), (':', s % 60)] {
-            text.push(mark);
-            digits(&mut text, 2, value as u32);
+        for (mark, value) in
+            [(b'-', month as u32), (b'-', day as u32), (b'T', s / 3600), (b':', s / 60 % 60), (b':', s % 60)]
+        {
+            let [high, low] = [value / 10 % 10, value % 10].map(|digit| b'0' + digit as u8);
+            out.extend_from_slice(&[mark, high, low]);
         }
-        text
     }
 }
 
-/// Append the last digits of a number.
-fn digits(text: &mut String, count: u32, value: u32) {
+/// Append the last digits of a number, six at most.
+fn digits(out: &mut Vec<u8>, count: usize, mut value: u32) {
+    let mut found = [b'0'; 6];
     for place in (0..count).rev() {
-        text.push(char::from(b'0' + (value / 10_u32.pow(place) % 10) as u8));
+        found[place] += (value % 10) as u8;
+        value /= 10;
     }
+    out.extend_from_slice(&found[..count]);
+}
+
+fn text(out: Vec<u8>) -> String {
+    String::from_utf8(out).expect("digits and marks are ASCII")
 }
 
 #[cfg(test)]

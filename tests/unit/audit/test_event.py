@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from hydrofoil import errors
-from hydrofoil.audit.event import AuditEvent, user_json
+from hydrofoil.audit.event import AuditEvent, begun, sender_of
 from hydrofoil.audit.level import COMPLETE, METADATA, RECEIVED, REQUEST, RESPONSE, Chosen
 from hydrofoil.request import ALLOWED, User, Verdict, parse
 
@@ -23,10 +23,8 @@ STAGE_AT = RECEIVED_AT + 1_000
 def event(target: str = "/api/v1/namespaces/n/pods/p", method: str = "GET", **given: Any) -> AuditEvent:
     chosen = Chosen(given.get("level", METADATA), omits_managed=given.get("omits_managed", False))
     user = given.get("user", USER)
-    shown = b"{}" if user is None else user_json(user)
-    agent, addresses = given.get("agent", ""), given.get("addresses", ("192.0.2.1",))
-    info = parse(method, target)
-    return AuditEvent(given.get("id", "a"), chosen, info, user, shown, target, addresses, agent, RECEIVED_AT)
+    sender = sender_of(user, given.get("addresses", ("192.0.2.1",)), given.get("agent", ""))
+    return begun(given.get("id", "a"), chosen, parse(method, target), sender, target, RECEIVED_AT)
 
 
 def shown(made: AuditEvent, stage: str = COMPLETE, code: int = 200, *, truncated: bool = False) -> Any:
@@ -74,8 +72,8 @@ def test_a_request_is_described() -> None:
 
 def test_the_body_completes_the_reference_after_the_first_stage() -> None:
     made = event("/api/v1/namespaces/n/pods", "POST")
-    made.sent("p", "other", "u", "7")
     assert "name" not in shown(made, RECEIVED, 0)["objectRef"]
+    made.sent("p", "other", "u", "7")
     reference = shown(made, code=201)["objectRef"]
     assert reference["name"] == "p" and reference["namespace"] == "n"
     assert reference["uid"] == "u" and reference["resourceVersion"] == "7"

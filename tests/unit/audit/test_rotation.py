@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hydrofoil.audit import rotation
+from hydrofoil.audit.log import joined
 from hydrofoil.audit.rotation import LogFile
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678000, UTC)
@@ -29,6 +30,10 @@ class Days:
         return START + timedelta(days=self.days - 1)
 
 
+def append(file: LogFile, records: list[bytes]) -> tuple[int, OSError | None]:
+    return file.append(*joined(records))
+
+
 def opened(path: Path | str, **given: Any) -> LogFile:
     limits: dict[str, Any] = {"megabytes": 0, "days": 0, "kept": 0, "compresses": False}
     return LogFile(str(path), Days(), **limits | given)
@@ -42,9 +47,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_records_are_appended_for_the_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "new" / "audit.log"
-    for line in (b"one\n", b"two\n"):
+    for record in (b"one", b"two"):
         file = opened(path)
-        assert file.append([line]) == (1, None)
+        assert append(file, [record]) == (1, None)
         file.close()
     assert path.read_bytes() == b"one\ntwo\n"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -54,8 +59,8 @@ def test_records_are_appended_for_the_owner_alone(tmp_path: Path) -> None:
 def test_a_full_file_becomes_an_old_one(tmp_path: Path) -> None:
     path = tmp_path / "audit.log"
     file = opened(path, megabytes=1)
-    assert file.append([b"1234567\n"]) == (1, None)
-    assert file.append([b"abc\n", b"d\n"]) == (2, None)
+    assert append(file, [b"1234567"]) == (1, None)
+    assert append(file, [b"abc", b"d"]) == (2, None)
     file.close()
     assert path.read_bytes() == b"abc\nd\n"
     assert (tmp_path / "audit-2026-01-02T03-04-05.678.log").read_bytes() == b"1234567\n"
@@ -68,7 +73,7 @@ def test_old_files_are_compressed_and_removed(tmp_path: Path) -> None:
     other.write_text("kept")
     file = opened(path, megabytes=1, kept=2, compresses=True)
     for number in range(5):
-        assert file.append([b"1234567%d\n" % number]) == (1, None)
+        assert append(file, [b"1234567%d" % number]) == (1, None)
     file.close()
     old = sorted(p.name for p in tmp_path.iterdir() if p.suffix == ".gz")
     assert old == ["a[1]*-2026-01-04T03-04-05.678.log.gz", "a[1]*-2026-01-05T03-04-05.678.log.gz"]
@@ -81,14 +86,14 @@ def test_files_of_other_days_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "audit.log"
     file = opened(path, megabytes=1, days=2)
     for _ in range(6):
-        file.append([b"12345678\n"])
+        append(file, [b"12345678"])
     file.close()
     assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_a_full_disk_loses_records_and_says_so() -> None:
     file = opened("/dev/full", megabytes=1)
-    written, error = file.append([b"a\n", b"b\n"])
+    written, error = append(file, [b"a", b"b"])
     assert written == 0 and error is not None and error.errno == errno.ENOSPC
     file.close()
 
@@ -108,9 +113,9 @@ def test_a_record_that_breaks_off_is_ended_before_the_next(tmp_path: Path, monke
         return done
 
     monkeypatch.setattr(os, "write", limited)
-    assert file.append([b"one\n", b"two\n"])[0] == 1
+    assert append(file, [b"one", b"two"])[0] == 1
     room = 100
-    assert file.append([b"three\n"]) == (1, None)
+    assert append(file, [b"three"]) == (1, None)
     file.close()
     assert path.read_bytes().splitlines() == [b"one", b"tw", b"three"]
 
@@ -120,18 +125,18 @@ def test_a_pipe_that_does_not_block_is_waited_for() -> None:
     os.set_blocking(write, False)
     file = opened(f"/proc/self/fd/{write}")
     os.set_blocking(file._file, False)
-    data = b"x" * 200_000 + b"\n"
+    data = b"x" * 200_000
     got = bytearray()
 
     def drain() -> None:
-        while len(got) < len(data):
+        while len(got) <= len(data):
             got.extend(os.read(read, 65536))
 
     reader = threading.Thread(target=drain)
     reader.start()
-    assert file.append([data]) == (1, None)
+    assert append(file, [data]) == (1, None)
     reader.join()
-    assert got == data
+    assert got == data + b"\n"
     file.close()
     os.close(read)
     os.close(write)

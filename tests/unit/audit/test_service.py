@@ -14,7 +14,7 @@ from hydrofoil.audit.level import COMPLETE, RECEIVED, RESPONSE, Chosen
 from hydrofoil.audit.metrics import Counts
 from hydrofoil.audit.options import AuditOptions, Delivery
 from hydrofoil.audit.policy import Policy, Rule
-from hydrofoil.audit.service import MOST_USERS, Audit, Plugin, auditing
+from hydrofoil.audit.service import LONGEST_HEADERS, MOST_SENDERS, Audit, Plugin, auditing
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.request import User, parse
 
@@ -90,12 +90,18 @@ def test_large_events_lose_their_objects_or_themselves() -> None:
     assert len(kept.lines) == 1 and made.counts.lost == {"truncate": 1}
 
 
-def test_users_are_encoded_once_and_their_number_is_bounded() -> None:
+def test_senders_are_encoded_once_and_their_number_and_size_are_bounded() -> None:
     made, _ = audit(Chosen(1))
-    users = [User(f"u{n}") for n in range(MOST_USERS + 1)]
-    for user in users:
-        assert begun(made, user=user).shown is begun(made, user=user).shown
-    assert len(made._users) == 1
+    users = [User(f"u{n}") for n in range(MOST_SENDERS + 1)]
+    for number, user in enumerate(users):
+        agents = {"User-Agent": f"a{number % 2}"}
+        sender = begun(made, headers=agents, user=user).sender
+        assert begun(made, headers=agents, user=user).sender is sender and sender.user is user
+        assert begun(made, headers={"User-Agent": "b"}, user=user).sender is not sender
+    assert len(made._senders) < MOST_SENDERS
+    before = len(made._senders)
+    assert begun(made, headers={"User-Agent": "x" * LONGEST_HEADERS}).sender.agent == "x" * LONGEST_HEADERS
+    assert len(made._senders) == before
 
 
 def test_nothing_is_recorded_without_a_policy_or_a_place(tmp_path: Path) -> None:

@@ -1,40 +1,22 @@
-"""The demand for seats."""
+"""The part of a level's seats that is in demand."""
 
 from __future__ import annotations
 
 import pytest
 
-from hydrofoil.fairness import demand
-from hydrofoil.fairness.demand import SMOOTHING, Demand
+from hydrofoil import engine
+from hydrofoil.fairness.demand import Ratios
 
 
-def test_demand_is_measured_over_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr(demand, "stopwatch", lambda: now)
-    found = Demand()
-    found.set(4)
-    now = 5.0
-    found.set(0)
-    now = 10.0
-    found.look(8)
-    assert (found.high, found.average, found.deviation, found.smoothed) == (4, 2.0, 2.0, 4.0)
-    now = 20.0
-    found.look(8)
-    assert (found.high, found.average) == (0, 0.0)
-    assert found.smoothed == pytest.approx(SMOOTHING * 4.0)
-
-
-def test_the_time_of_each_ratio_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_each_ratio_is_counted() -> None:
     """In nanoseconds; the seats are those of the time."""
-    now = 0.0
-    monkeypatch.setattr(demand, "stopwatch", lambda: now)
-    found = Demand()
-    found.set(4)
-    now = 3.0
-    found.look(8)
-    now = 5.0
-    found.set(0)
-    ratios = dict(found.ratios(4).cumulative())
+    seats = engine.Seats(0.0)
+    found = Ratios(seats)
+    seats.run(4, 0.0)
+    found.look(8, 3.0)
+    assert seats.high == 4
+    seats.release(4, 5.0)
+    ratios = dict(found.until(4, 5.0).cumulative())
     assert (ratios["0.4"], ratios["0.6"], ratios["1"], ratios["+Inf"]) == (0.0, 3e9, 5e9, 5e9)
-    assert found.ratios(4).sum == pytest.approx(0.5 * 3e9 + 1.0 * 2e9)
-    assert found.ratios(0).counts[-1] == 0
+    assert found.until(4, 5.0).sum == pytest.approx(0.5 * 3e9 + 1.0 * 2e9)
+    assert found.until(0, 5.0).counts[-1] == 0

@@ -31,7 +31,7 @@ def started(q: Queues, f: Flow, work: Work = ONE, *, busy: bool = False) -> Tick
 def test_an_exempt_level_has_no_limit() -> None:
     q, f = queues(0, exempt=True), flow()
     tickets = [started(q, f) for _ in range(100)]
-    assert q.executing == f.counts.executing == 100 and q.demand.most == 100
+    assert q.seats.executing == f.counts.executing == 100 and q.seats.most == 100
     for ticket in tickets:
         ticket.end()
         ticket.end()
@@ -60,13 +60,13 @@ async def test_requests_wait_for_seats_and_full_queues_refuse() -> None:
     running = started(q, f)
     waiting = [started(q, f), started(q, f)]
     assert q.start(f, ONE) is None and f.counts.rejected == {"queue-full": 1}
-    assert [t.executing for t in waiting] == [False, False] and q.waiting == 2 and q.wanted == 2
+    assert [t.executing for t in waiting] == [False, False] and q.waiting == 2 and q.seats.wanted == 2
     running.end()
     assert [t.executing for t in waiting] == [True, False]
     assert waiting[0].granted is not None and waiting[0].granted.done()
     waiting[0].end()
     waiting[1].end()
-    assert q.idle and q.wanted == 0 and q.seats == 0 and not q.backlog
+    assert q.idle and q.seats.wanted == 0 and q.seats.used == 0 and not q.backlog
 
 
 async def test_a_flow_with_little_work_overtakes_one_with_much() -> None:
@@ -105,7 +105,7 @@ async def test_a_busy_loop_makes_requests_wait_where_seats_are_free() -> None:
     assert q.start(f, ONE, busy=True) is None
     q.admits = lambda: True
     q.dispatch()
-    assert q.executing == 3
+    assert q.seats.executing == 3
 
 
 async def test_a_request_can_stop_waiting() -> None:
@@ -124,11 +124,11 @@ async def test_watchers_keep_seats_for_a_while() -> None:
     q, f = queues(5, 1, 5), flow()
     ticket = started(q, f, Work(1, 5, 0.01))
     ticket.end()
-    assert q.executing == 0 and q.seats == 5
+    assert q.seats.executing == 0 and q.seats.used == 5
     waiting = started(q, f)
     assert waiting.granted is not None
     await asyncio.wait_for(waiting.granted, 5)
-    assert waiting.executing and q.seats == 1
+    assert waiting.executing and q.seats.used == 1
 
 
 async def test_fewer_queues_remain_until_they_are_empty() -> None:

@@ -31,7 +31,7 @@ async def test_waiting_requests_are_served_turn_by_turn() -> None:
     queues.configure(1000, 1, 1000)
     flow = Flow(Counts("s", "l"), "", (0,), b"")
     tickets = [queues.start(flow, ONE, busy=True) for _ in range(3 * MOST)]
-    before = queues.executing
+    before = queues.seats.executing
     assert 0 < before <= MOST
     for ticket in tickets:
         assert ticket is not None and ticket.granted is not None
@@ -51,7 +51,7 @@ async def test_levels_get_turns_by_their_seats() -> None:
     for _ in range(50):
         large.start(flow, ONE, busy=True)
         small.start(flow, ONE, busy=True)
-    assert large.executing == small.executing == 0
+    assert large.seats.executing == small.seats.executing == 0
     found._cost = turns.TURN / 20
     found._end()
-    assert large.executing == 18 and small.executing == 2
+    assert large.seats.executing == 18 and small.seats.executing == 2

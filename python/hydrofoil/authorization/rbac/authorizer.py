@@ -51,7 +51,8 @@ class RBAC:
     def present(self) -> Policy:
         """Return roles and bindings at the view of this call."""
         for followed in self._followed or self.followed():
-            _ = followed.state
+            if followed.watcher.waits():
+                _ = followed.state
         return self.policy
 
     def rights(self, user: User) -> Rights:

@@ -121,7 +121,7 @@ class Rights(Struct):
         """Return the decision on a request."""
         if not info.resourceful:
             return self._url(info)
-        key = (info.verb, info.group, info.resource, info.subresource, info.scope)
+        key = (info.verb, info.group, info.resource, info.subresource, info.namespace or info.scope)
         found = self._decisions.get(key)
         if found is None:
             if len(self._decisions) >= MOST_KINDS:
@@ -130,7 +130,7 @@ class Rights(Struct):
             found = self._decisions[key] = self._decision(*key)
         if not found.named:
             return found.anything or found.refused
-        return found.on(info.subject)
+        return found.on(info.name or info.subject)
 
     def _decision(self, verb: str, group: str, resource: str, subresource: str, namespace: str) -> Decision:
         tables = [self.table("")]

@@ -28,7 +28,7 @@ def audit(auditing: Audit) -> Filter:
             return inner(context)
         context.audit = event
         results = auditing.emit(event, RECEIVED, waits=True)
-        if results or auditing.blocks:
+        if auditing.waits and (results or auditing.blocks):
             return _waiting(auditing, event, results, context, inner)
         _follow(auditing, event, context)
         return inner(context)
@@ -73,7 +73,7 @@ def finish(auditing: Audit, event: AuditEvent, lasting: bool, outcome: Outcome) 
         event.status, code = CLOSED_EARLY, 200
         if lasting:
             auditing.emit(event, STARTED, code)
-    at = auditing.now()
+    at = auditing.clock.nanoseconds()
     if not lasting and (took := at - event.received) > SLOW:
         event.annotate("apiserver.latency.k8s.io/total", f"{took / 1e9:.6f}s")
     auditing.emit(event, PANIC if event.fault else COMPLETE, code, at)

@@ -22,6 +22,7 @@ class Decisions:
     def __init__(self) -> None:
         self.seconds = {result: Histogram(TIMES) for result in ("allowed", "denied", "no-opinion", "error")}
         """The durations."""
+        self.allowed = self.seconds["allowed"]
         self.waived = 0
         """The number of requests that were allowed without a look, since every caller may do everything."""
 
@@ -29,15 +30,16 @@ class Decisions:
         """Return the present state."""
         found = Decisions()
         found.seconds, found.waived = {result: row.copy() for result, row in self.seconds.items()}, self.waived
+        found.allowed = found.seconds["allowed"]
         return found
 
     def count(self, verdict: Verdict, seconds: float) -> None:
         """Count a decision."""
         if verdict.allowed:
-            result = "allowed"
+            self.allowed.observe(seconds)
         else:
             result = "error" if verdict.error else "denied" if verdict.denied else "no-opinion"
-        self.seconds[result].observe(seconds)
+            self.seconds[result].observe(seconds)
 
 
 def authorization(authorizer: Authorizer, others: Authorizer, decisions: Decisions | None = None) -> Filter:

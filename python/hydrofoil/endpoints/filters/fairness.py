@@ -75,9 +75,9 @@ async def _waiting(
     finally:
         timer.cancel()
     if not ticket.executing:
-        ticket.counts.waited["false"].observe(stopwatch() - ticket.arrived)
+        ticket.flow.counts.waited["false"].observe(stopwatch() - ticket.arrived)
         return await _refused(context, fair, level, dropped)
-    ticket.counts.waited["true"].observe(ticket.started - ticket.arrived)
+    ticket.flow.counts.waited["true"].observe(ticket.started - ticket.arrived)
     _hold(context, ticket, context.info.verb == "watch")
     return await inner(context)
 

@@ -20,13 +20,12 @@ def request_info(chance: Chance) -> Filter:
     numbers = itertools.count()
 
     def report(context: Context, inner: Handler) -> Awaitable[Answer]:
-        request = context.request
-        audit = request.headers.get(AUDIT_ID)
-        if audit is None or not audit.isprintable() or len(audit) > 64:
+        audit = context.headers.get(AUDIT_ID, "")
+        if not audit or not audit.isprintable() or len(audit) > 64:
             audit = f"{prefix}{next(numbers) & 0xFFFFFFFFFFFF:012x}"
         context.audit_id = audit
         context.common = b"Audit-Id: %s\r\n%s" % (audit.encode(), CACHE_CONTROL)
-        context.info = parse(request.method, request.raw_path)
+        context.info = parse(context.method, context.target)
         return inner(context)
 
     return report

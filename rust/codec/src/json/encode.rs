@@ -334,10 +334,17 @@ const ESCAPED: [bool; 256] = {
 /// Append a string with its quotes, escaped as Go's encoder does (HTML characters included).
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    out.push(b'"');
     let bytes = text.as_bytes();
+    out.reserve(bytes.len() + 2);
+    out.push(b'"');
+    // Most texts have nothing to escape.
+    let Some(first) = bytes.iter().position(|&byte| ESCAPED[usize::from(byte)]) else {
+        out.extend_from_slice(bytes);
+        out.push(b'"');
+        return;
+    };
     let mut start = 0;
-    for (i, &byte) in bytes.iter().enumerate() {
+    for (i, &byte) in bytes.iter().enumerate().skip(first) {
         if !ESCAPED[usize::from(byte)]
             || (byte == 0xe2 && !(bytes[i + 1] == 0x80 && matches!(bytes[i + 2], 0xa8 | 0xa9)))
         {

@@ -9,7 +9,7 @@ use hydrofoil_types::{Causes, MetaView, Path, Seen, Timestamp, Value, Whole};
 use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
 use crate::kind::{Kind, NameRule};
-use crate::read::{Read, Write, same};
+use crate::read::{Read, Write};
 
 const METADATA: Path<'static> = Path::new("metadata");
 const ANNOTATIONS: usize = 256 * 1024;
@@ -264,8 +264,9 @@ pub(crate) fn base_update(new: &Value, old: &Value, causes: &mut Causes) {
         }
     }
     let key = "deletionGracePeriodSeconds";
-    if !same(new.field(key), old.field(key)) {
-        causes.invalid(&path.child(key), new.field(key), IMMUTABLE);
+    // Zero is not the same as no value.
+    if let Some(seconds) = new.opt(key).filter(|seconds| old.opt(key) != Some(*seconds)) {
+        causes.invalid(&path.child(key), seconds, IMMUTABLE);
     }
     labels(new.get("labels"), &path.child("labels"), causes);
     annotations(new, &path.child("annotations"), causes);

@@ -5,6 +5,8 @@ use hydrofoil_types::{Causes, Path, Value};
 use crate::kind::Strategy;
 use crate::read::Read;
 use crate::rules::check::{Check, NOT_NEGATIVE};
+use crate::rules::format::name;
+use crate::rules::meta;
 use crate::rules::table::default::{CREATED, NAME};
 use crate::rules::table::{Subject, cells, column};
 
@@ -17,8 +19,9 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     ..Strategy::DEFAULT
 };
 
-/// `ValidateScale`, but for the metadata.
+/// `ValidateScale`.
 fn validate(object: &Value, causes: &mut Causes) {
+    meta::base(true, object, &Path::new("metadata"), name::subdomain, causes);
     let replicas = object.field("spec").int("replicas");
     if replicas < 0 {
         causes.invalid_int(&SPEC.child("replicas"), replicas, NOT_NEGATIVE);

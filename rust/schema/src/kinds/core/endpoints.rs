@@ -87,7 +87,7 @@ fn validate(object: &Value, old: Option<&Value>, causes: &mut Causes) {
             let at = at.child(key);
             for (j, address) in subset.list(key).iter().enumerate() {
                 let at = at.index(j);
-                address_of(address, old, &at, causes);
+                address_of(address, &at, causes);
             }
         }
         let ports = subset.list("ports");
@@ -98,7 +98,7 @@ fn validate(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     }
 }
 
-fn address_of(address: &Value, _old: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
+fn address_of(address: &Value, path: &Path<'_>, causes: &mut Causes) {
     let text = address.text("ip");
     causes.format(&path.child("ip"), text, ip::ip_legacy);
     if !address.zero("hostname") {

@@ -5,7 +5,20 @@ mod flow_schema;
 mod mandatory;
 mod priority_level_configuration;
 
+use hydrofoil_types::{Timestamp, Value};
+
 use crate::kind::Strategy;
+use crate::read::{Read, Write};
+
+/// Keep all metadata in a write of the status, but for the managed fields and the version that it names.
+fn keep_metadata(object: &mut Value, old: &Value, _: Timestamp) {
+    let given = std::mem::take(object.make("metadata"));
+    let mut kept = old.field("metadata").clone();
+    for key in ["managedFields", "resourceVersion"] {
+        kept.copy_from(&given, key);
+    }
+    object.put("metadata", kept);
+}
 
 /// Return the strategy of a kind of the group.
 pub(super) fn of(kind: &str) -> Option<&'static Strategy> {

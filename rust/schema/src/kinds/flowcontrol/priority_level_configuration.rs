@@ -12,7 +12,7 @@ use crate::rules::table::{Subject, cells};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
-    status_resets_metadata: true,
+    prepare_status: super::keep_metadata,
     reset_fields: reset_metadata,
     generation: GenerationRule::of_spec("flowcontrol.PriorityLevelConfigurationSpec"),
     default: |object, _| default(object),

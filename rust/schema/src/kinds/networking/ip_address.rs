@@ -14,9 +14,12 @@ use crate::rules::table::{Subject, cells};
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Other,
     metadata_order: MetadataOrder::Own,
-    metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
+    metadata_on_update: &[MetadataCheck::Update],
     validate: |req, object, causes| validate(req.kind, object, causes),
-    validate_update: |_, object, old, causes| validate_update(object, old, causes),
+    validate_update: |req, object, old, causes| {
+        validate(req.kind, object, causes);
+        validate_update(object, old, causes);
+    },
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -50,7 +53,6 @@ fn parent(object: &Value, causes: &mut Causes) {
 
 /// `ValidateIPAddressUpdate`.
 fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
-    parent(object, causes);
     let (now, before) = (object.field("spec").field("parentRef"), old.field("spec").field("parentRef"));
     causes.immutable_internal(&SPEC.child("parentRef"), "*networking.ParentReference", now, before);
 }

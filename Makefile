@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages tutorial site image pictures locks
+.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages packaged tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -146,7 +146,9 @@ sdist: $(RELEASE)/.installed ## The source distribution (DIST)
 	$(RELEASE)/bin/maturin sdist --out $(DIST)
 	$(RELEASE)/bin/twine check --strict $(DIST)/*.tar.gz
 
-packages: wheel sdist ## Both, with the checks of a release: stable ABI, platform tag, size, paths, a smoke test in each Python found
+packages: wheel sdist packaged ## Both, with the checks of a release
+
+packaged: $(RELEASE)/.installed ## The checks of the packages in DIST: stable ABI, platform tag, size, paths, a smoke test in each Python found
 	$(RELEASE)/bin/python -m tools.packages $(DIST) --abi3audit $(RELEASE)/bin/abi3audit --auditwheel $(RELEASE)/bin/auditwheel
 
 changes: $(VENV)/.installed ## The files of changes/ as a section of CHANGELOG.md (VERSION); DRAFT=1 only prints it

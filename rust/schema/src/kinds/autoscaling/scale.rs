@@ -5,8 +5,6 @@ use hydrofoil_types::{Causes, Path, Value};
 use crate::kind::Strategy;
 use crate::read::Read;
 use crate::rules::check::{Check, NOT_NEGATIVE};
-use crate::rules::format::name;
-use crate::rules::meta;
 use crate::rules::table::default::{CREATED, NAME};
 use crate::rules::table::{Subject, cells, column};
 
@@ -19,9 +17,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     ..Strategy::DEFAULT
 };
 
-/// `ValidateScale`.
+/// `ValidateScale`, but for the metadata.
 fn validate(object: &Value, causes: &mut Causes) {
-    meta::base(true, object, &Path::new("metadata"), name::subdomain, causes);
     let replicas = object.field("spec").int("replicas");
     if replicas < 0 {
         causes.invalid_int(&SPEC.child("replicas"), replicas, NOT_NEGATIVE);

@@ -51,8 +51,10 @@ fn default(object: &mut Value) {
     object.within("status", |status| {
         resource_list(status, "capacity");
         resource_list(status, "allocatable");
-        if let (None, Some(capacity)) = (status.opt("allocatable"), status.opt("capacity")) {
-            let capacity = capacity.clone();
+        // An empty list counts as none.
+        if status.entries("allocatable").next().is_none()
+            && let Some(capacity) = status.opt("capacity").cloned()
+        {
             status.put("allocatable", capacity);
         }
     });

@@ -26,6 +26,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     ..Strategy::DEFAULT
 };
 
+/// The bytes of all metadata of an attachment (`maxAttachedVolumeMetadataSize`).
+const MOST_BYTES: usize = 256 << 10;
 const SPEC: Path<'static> = Path::new("spec");
 
 fn default(object: &mut Value) {
@@ -66,11 +68,19 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     causes.format(&SPEC.child("nodeName"), spec.text("nodeName"), name::subdomain);
     let status = Path::new("status");
+    let size: usize = object
+        .field("status")
+        .entries("attachmentMetadata")
+        .map(|(key, value)| key.len().saturating_add(value.as_str().unwrap_or("").len()))
+        .fold(0, usize::saturating_add);
+    if size > MOST_BYTES {
+        causes.too_long(&status.child("attachmentMetadata"), MOST_BYTES);
+    }
     for key in ["attachError", "detachError"] {
         let error = object.field("status").field(key);
         // The bound that upstream reports is another one.
         if error.text("message").len() > 1024 {
-            causes.too_long(&status.child(key).child("message"), 262_144);
+            causes.too_long(&status.child(key).child("message"), MOST_BYTES);
         }
         if let Some(code) = error.opt_int("errorCode") {
             causes.range(&status.child(key).child("errorCode"), code, 0, i64::from(i32::MAX));

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use smol_str::SmolStr;
 
-use crate::checker;
+use crate::ast::Expr;
+use crate::checker::{self, Checked};
 use crate::cost;
 use crate::decl::{Decl, Field, Shape};
 use crate::parser;
@@ -122,11 +123,18 @@ impl Environment {
         self
     }
 
+    /// Parse an expression and find its types; the error has the issues.
+    fn checked(&self, text: &str) -> Result<(Expr, Checked), String> {
+        let reported = |issues: Vec<source::Issue>| source::render(text, &issues);
+        // Only device selectors, which are never run here, may bind names.
+        let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(reported)?;
+        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
+        Ok((expr, checked))
+    }
+
     /// Compile an expression, to be run in a [`Scope`](crate::scope::Scope) of the same names.
     pub(crate) fn compile(&self, text: &str) -> Result<(Node, Output), Refusal> {
-        let reported = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
-        let (mut expr, nodes) = parser::parse(text, false).map_err(reported)?;
-        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
+        let (expr, checked) = self.checked(text).map_err(Refusal::Issues)?;
         let node = plan::plan_of(&expr, &NAMES);
         constants(&node)?;
         Ok((node, Output { of: checked.of(&expr).clone(), cost: 0 }))
@@ -134,17 +142,13 @@ impl Environment {
 
     /// Parse and check an expression without the values of its constants; the error has the issues.
     pub(crate) fn output(&self, text: &str) -> Result<Output, String> {
-        let reported = |issues: Vec<source::Issue>| source::render(text, &issues);
-        let (mut expr, nodes) = parser::parse(text, false).map_err(reported)?;
-        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
+        let (expr, checked) = self.checked(text)?;
         Ok(Output { of: checked.of(&expr).clone(), cost: 0 })
     }
 
     /// Parse and check an expression; the error is the reason of its rejection.
     pub fn check(&self, text: &str) -> Result<Output, Refusal> {
-        let reported = |issues: Vec<source::Issue>| Refusal::Issues(source::render(text, &issues));
-        let (mut expr, nodes) = parser::parse(text, self.device.is_some()).map_err(reported)?;
-        let checked = checker::check(&mut expr, nodes, &self.variables, self.patches).map_err(reported)?;
+        let (expr, checked) = self.checked(text).map_err(Refusal::Issues)?;
         constants(&plan::plan(&expr, ""))?;
         let cost = self.device.as_ref().map_or(0, |device| cost::estimate(&expr, &checked, device));
         Ok(Output { of: checked.of(&expr).clone(), cost })

@@ -24,13 +24,11 @@ from hydrofoil.clock import Chance, Clock
 from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
 from hydrofoil.controllers.addresses import AddressRepair
-from hydrofoil.controllers.aggregation import RoleAggregation
 from hydrofoil.controllers.base import Controller
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.namespace import NamespaceController
-from hydrofoil.controllers.policy_status import PolicyStatus
-from hydrofoil.controllers.protection import PROTECTIONS
+from hydrofoil.controllers.optional import OPTIONAL
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError
@@ -241,13 +239,9 @@ class Server:
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
         if config.controls("garbagecollector"):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
-        if config.controls("clusterrole-aggregation") and RoleAggregation.served(self.app.catalog):
-            self.controllers.append(RoleAggregation(self.app.registry, self.app.hub))
-        if config.controls("validatingadmissionpolicy-status") and PolicyStatus.served(self.app.catalog):
-            self.controllers.append(PolicyStatus(self.app.registry, self.app.hub))
-        for name, protection in PROTECTIONS.items():
-            if config.controls(name) and protection.served(self.app.catalog):
-                self.controllers.append(protection(self.app.registry, self.app.hub))
+        for name, optional in OPTIONAL.items():
+            if config.controls(name) and optional.served(self.app.catalog):
+                self.controllers.append(optional(self.app.registry, self.app.hub))
         self.controllers += self._of_accounts()
         for controller in self.controllers:
             await self._begin(controller)

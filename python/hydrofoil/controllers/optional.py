@@ -1,0 +1,14 @@
+"""The controllers of resources that a server may not serve."""
+
+from __future__ import annotations
+
+from hydrofoil.controllers.aggregation import RoleAggregation
+from hydrofoil.controllers.policy_status import PolicyStatus
+from hydrofoil.controllers.protection import PROTECTIONS, ProtectionController
+
+OPTIONAL: dict[str, type[RoleAggregation | PolicyStatus | ProtectionController]] = {
+    "clusterrole-aggregation": RoleAggregation,
+    "validatingadmissionpolicy-status": PolicyStatus,
+    **PROTECTIONS,
+}
+"""By their names in `--controllers`, in the order in which they start."""

@@ -1,7 +1,7 @@
 """The Rust engine."""
 
 from collections.abc import Sequence
-from typing import Self, final
+from typing import Any, Protocol, Self, final
 
 from typing_extensions import disjoint_base
 
@@ -34,26 +34,31 @@ __all__ = [
     "ExpiredError",
     "Expression",
     "Expressions",
+    "Flow",
+    "FlowCounts",
     "FutureError",
     "Histogram",
     "Lifecycle",
     "ListCursor",
     "Local",
+    "LoopTurns",
     "MissingError",
     "ObjectMeta",
     "PanicException",
+    "Queues",
     "RefusedError",
     "Reindexed",
     "ResourceType",
-    "Seats",
     "Selector",
     "Shard",
     "Stored",
+    "Ticket",
     "TlsConfig",
     "TlsConnection",
     "TlsError",
     "View",
     "Watcher",
+    "Work",
     "audit_record",
     "audit_sources",
     "bearer_digest",
@@ -590,10 +595,147 @@ class Histogram:
         """Add the counts of another one, whose buckets are these and maybe finer ones."""
 
 @final
-class Seats:
-    """The seats of a priority level: times are in seconds from an arbitrary point."""
+class Work:
+    """The estimated work of a request: seats while it runs, and for so many seconds afterwards."""
 
-    def __new__(cls, now: float) -> Seats: ...
+    def __new__(cls, first: int = 1, last: int = 0, extra: float = 0.0) -> Work: ...
+    @property
+    def first(self) -> int:
+        """Seats while it runs."""
+
+    @property
+    def last(self) -> int:
+        """Seats afterwards, while watchers get their events."""
+
+    @property
+    def extra(self) -> float:
+        """How long that is, in seconds."""
+
+@final
+class FlowCounts:
+    """The counts of one flow schema in one priority level: `apiserver_flowcontrol_...`."""
+
+    def __new__(cls) -> FlowCounts: ...
+    @property
+    def executing(self) -> int:
+        """Requests that run."""
+
+    @property
+    def seats(self) -> int:
+        """Seats in use."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait."""
+
+    @property
+    def waiting_seats(self) -> int:
+        """Seats that they want."""
+
+    @property
+    def dispatched(self) -> int:
+        """Requests that have run or do so."""
+
+    @property
+    def unfit(self) -> int:
+        """Attempts to run a waiting request that found no free seats."""
+
+    @property
+    def rejected(self) -> dict[str, int]:
+        """Refusals by reason."""
+
+    @property
+    def waited(self) -> tuple[Histogram, Histogram]:
+        """Seconds of waits that ended with a run, and with a refusal."""
+
+    @property
+    def executed(self) -> tuple[Histogram, Histogram]:
+        """Seconds of requests, and of watches until they began."""
+
+    @property
+    def work(self) -> Histogram:
+        """Estimated seats."""
+
+    @property
+    def lengths(self) -> Histogram:
+        """Lengths that requests found in their queue, with themselves."""
+
+@final
+class Flow:
+    """The requests of a flow schema with the same distinguisher: they share a hand of queues."""
+
+    def __new__(cls, counts: FlowCounts, schema: str, distinguisher: str, hand: Sequence[int], lines: bytes) -> Flow:
+        """`lines` are header lines of answers."""
+
+    @property
+    def counts(self) -> FlowCounts: ...
+    @property
+    def schema(self) -> str: ...
+    @property
+    def distinguisher(self) -> str: ...
+    @property
+    def lines(self) -> bytes: ...
+
+class _TurnHost(Protocol):
+    """What marks the turns of a loop, and waits."""
+
+    def mark(self) -> None:
+        """Call `LoopTurns.end` in the next turn."""
+
+@final
+class LoopTurns:
+    """The time of the loop, and the requests of all levels by kind."""
+
+    def __new__(cls, host: _TurnHost, gaps: bool = True) -> LoopTurns:
+        """`gaps`: requests have tickets, so that time without any of them shows the end of a turn."""
+
+    def full(self) -> bool:
+        """Report whether a request that no level holds back has to wait."""
+
+    def end(self) -> int | None:
+        """End a turn: return how many waiting requests may run in the next; None if none wait."""
+
+    def leave(self, left: int) -> None:
+        """Set how many may still run in this turn."""
+
+    def limit(self, running: int, waiting: int) -> None:
+        """Set how many requests may run and wait in all."""
+
+    def requests(self, writes: bool, waits: bool) -> int:
+        """Return the number of requests that run, or that wait."""
+
+    def requests_over_time(self, writes: bool, waits: bool) -> Histogram:
+        """Return how long which part of the limit ran, or waited, in nanoseconds."""
+
+@final
+class Queues:
+    """The seats and queues of a priority level."""
+
+    def __new__(cls, turns: LoopTurns, exempt: bool = False) -> Queues: ...
+    def configure(self, nominal: int, limit: int, count: int, length: int) -> None:
+        """Set the seats that are its own, those it has at present, the number of queues, and their length."""
+
+    def enter(self, flow: Flow, request: object, verb: str) -> Ticket:
+        """Begin a request of a level without a limit."""
+
+    def start(self, flow: Flow, work: Work, request: object, verb: str) -> Ticket | None:
+        """Begin a request, or let it wait; None if it is refused."""
+
+    def dispatch(self) -> list[Any]:
+        """Run waiting requests as far as seats and the turn allow; return what they hold."""
+
+    @property
+    def limit(self) -> int:
+        """The seats at present."""
+
+    @property
+    def backlog(self) -> int:
+        """The number of queues with waiting requests."""
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait."""
+
     @property
     def executing(self) -> int:
         """Requests that run."""
@@ -603,47 +745,81 @@ class Seats:
         """Requests that have run or do so."""
 
     @property
-    def used(self) -> int:
+    def rejected(self) -> int:
+        """Requests that were refused."""
+
+    @property
+    def late(self) -> int:
+        """Those of them that had waited for too long."""
+
+    @property
+    def progress(self) -> float:
+        """The virtual time: where the request served last began."""
+
+    @property
+    def seats(self) -> int:
         """The seats in use, those included that watchers take after their request."""
-
-    @property
-    def wanted(self) -> int:
-        """The seats that waiting requests want."""
-
-    @property
-    def most(self) -> int:
-        """The greatest demand since the last look: seats in use and wanted."""
 
     @property
     def high(self) -> int:
         """The greatest demand between the last two looks; likewise the next three."""
 
     @property
-    def average(self) -> float: ...
+    def average(self) -> float:
+        """The average of the demand over time."""
+
     @property
-    def deviation(self) -> float: ...
+    def deviation(self) -> float:
+        """Its deviation."""
+
     @property
-    def smoothed(self) -> float: ...
-    def enter(self) -> None:
-        """Count a request of a level without a limit: it takes no seat."""
+    def smoothed(self) -> float:
+        """The average of several looks."""
 
-    def leave(self) -> None:
-        """End a request; its seats are released apart."""
-
-    def run(self, seats: int, now: float) -> None:
-        """Run a request on its seats."""
-
-    def release(self, seats: int, now: float) -> None:
-        """Give seats back."""
-
-    def want(self, seats: int, now: float) -> None:
-        """Change the number of seats that waiting requests want."""
-
-    def lasted(self, now: float) -> list[tuple[int, float]]:
-        """Return how long each demand lasted since the last look, in seconds."""
-
-    def look(self, now: float) -> None:
+    def look(self) -> None:
         """Complete the figures of a period, and begin the next."""
+
+    def demands(self) -> Histogram:
+        """Return how long which part of its own seats was in demand, in nanoseconds."""
+
+    def uses(self) -> Histogram:
+        """Return how long which part of its present seats was in use, in nanoseconds."""
+
+    def requests_over_time(self, waits: bool) -> Histogram:
+        """Return how long which part of the seats ran, or of the room in queues waited, in nanoseconds."""
+
+    def states(self) -> list[tuple[int, int, int, float, int, int, float]]:
+        """Return of each queue: waiting and running requests, seats, virtual time, seats wanted, at most, and work."""
+
+    def requests(self) -> list[tuple[Any, Flow, Work, int | None, int | None, float, float | None]]:
+        """Return requests that wait and run: flow, work, queue, place in it, seconds since they came and began."""
+
+@final
+class Ticket:
+    """One request of a level; to be called at its end."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it had to wait."""
+
+    @property
+    def executing(self) -> bool:
+        """Whether it runs."""
+
+    def hold(self, granted: object) -> None:
+        """Keep what the request waits for, until its turn has come."""
+
+    def expire(self) -> Any:
+        """End the wait of a request that is refused or cancelled; return what it holds, None if it does not wait."""
+
+    def __call__(self, _outcome: object) -> None:
+        """End the request."""
+
+    def end(self) -> None:
+        """End the request: release its seats, at once or when watchers have their events."""
+
+    def release(self) -> None:
+        """Release the seats of a request that has ended."""
 
 @final
 class AuditRecord:

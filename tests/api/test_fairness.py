@@ -143,7 +143,7 @@ async def test_a_client_that_leaves_its_queue_frees_its_place(tmp_path: Path, mo
         queues = level.levels["global-default"].queues
         monkeypatch.setattr(get_handler, "caught_up", slow)
         running = [asyncio.create_task(made.ask("ada", "GET", MAP)) for _ in range(queues.limit)]
-        while queues.seats.executing < queues.limit:
+        while queues.executing < queues.limit:
             await asyncio.sleep(0)
         waits = asyncio.create_task(made.ask("ada", "GET", MAP))
         while not queues.waiting:
@@ -153,9 +153,9 @@ async def test_a_client_that_leaves_its_queue_frees_its_place(tmp_path: Path, mo
             await asyncio.sleep(0)
         held.set()
         await asyncio.gather(*running)
-        while not queues.idle:
+        while queues.executing:
             await asyncio.sleep(0)
-        assert queues.seats.used == 0 and queues.seats.wanted == 0
+        assert queues.seats == 0 and queues.backlog == 0
 
 
 async def test_no_seats_at_all_refuse_the_start(tmp_path: Path) -> None:

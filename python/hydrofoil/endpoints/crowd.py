@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
+from hydrofoil import engine
 from hydrofoil.clock import TURN_SECONDS, stopwatch
 
 FIRST = 2
@@ -14,16 +15,15 @@ FIRST = 2
 class Crowd:
     """Let requests begin in the order of their arrival, about `TURN_SECONDS` of them in each turn.
 
-    A crowd of clients would otherwise be one long turn, in which no timer, watch or health check has its own. The clock
-    is read once a request, and a mark runs through the loop every `TURN_SECONDS` at most, however busy it is.
+    A crowd of clients would otherwise be one long turn, in which no timer, watch or health check has its own.
     """
 
-    def __init__(self) -> None:
-        self._until = 0.0
-        """When the present turn is full, unless a mark returns before that."""
-        self._marked = False
-        """Whether a mark is on its way: it returns in the next turn."""
+    def __init__(self, turns: engine.LoopTurns | None = None) -> None:
+        """Take the turns of the priority levels, if there are any: these know when requests end."""
+        self._turns = turns or engine.LoopTurns(self, gaps=False)
         self._waiting: deque[asyncio.Future[None]] = deque()
+        self._resuming = False
+        """Whether the next turn is on its way."""
         self._most = FIRST
         self._begun = 0.0
         """When the requests that waited last began."""
@@ -31,31 +31,26 @@ class Crowd:
     @property
     def full(self) -> bool:
         """Report whether a request has to wait; to be asked once for each request."""
-        if self._waiting:
-            return True
-        now = stopwatch()
-        if now < self._until:
-            return False
-        if self._marked:
-            return True
-        self._mark(now)
-        return False
+        return bool(self._waiting) or self._turns.full()
+
+    def mark(self) -> None:
+        """Note the end of the present turn."""
+        asyncio.get_running_loop().call_soon(self._turns.end)
 
     async def wait(self) -> None:
         """Wait for the next turn, behind all requests that wait."""
-        place = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        place = loop.create_future()
         self._waiting.append(place)
+        if not self._resuming:
+            self._resuming = True
+            loop.call_soon(self._next)
         await place
-
-    def _mark(self, now: float) -> None:
-        self._marked = True
-        self._until = now + TURN_SECONDS
-        asyncio.get_running_loop().call_soon(self._next)
 
     def _next(self) -> None:
         """Begin a turn: let as many requests begin as the last turn had time for."""
-        self._marked = False
         if not self._waiting:
+            self._resuming = False
             self._most = FIRST
             self._begun = 0.0
             return
@@ -70,5 +65,5 @@ class Crowd:
             if not place.done():
                 place.set_result(None)
                 left -= 1
-        # Those that begin now run before the mark.
-        self._mark(now)
+        # Those that begin now run before the next turn.
+        asyncio.get_running_loop().call_soon(self._next)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from hydrofoil.clock import Clock, stopwatch
-from hydrofoil.fairness.flow import ONE
-from hydrofoil.fairness.queues import Ticket
+from hydrofoil.clock import Clock
+from hydrofoil.engine import Flow, Work
 from hydrofoil.fairness.service import Fairness
 from hydrofoil.request import Incoming
 
@@ -48,6 +47,8 @@ REQUESTS = (
 )
 DETAILS = ("UserName", "Verb", "APIPath", "Namespace", "Name", "APIVersion", "Resource", "SubResource")
 NEVER = "0001-01-01T00:00:00Z"
+Shown = tuple[Incoming, Flow, Work, int | None, int | None, float, float | None]
+"""A request, its flow and work, its queue, its place in that if it waits, and the seconds since it came and began."""
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -70,9 +71,9 @@ def levels(fairness: Fairness) -> str:
     rows: list[Sequence[str]] = [LEVELS]
     for name, level in sorted(fairness.levels.items()):
         q = level.queues
-        numbers = (q.waiting, q.seats.executing, q.seats.dispatched, q.rejected, 0, q.late)
-        flags = (str(q.idle).lower(), str(level.leaving).lower())
-        rows.append((name, str(len(q.backlog)), *flags, *map(str, numbers)))
+        numbers = (q.waiting, q.executing, q.dispatched, q.rejected, 0, q.late)
+        flags = (str(level.idle).lower(), str(level.leaving).lower())
+        rows.append((name, str(q.backlog), *flags, *map(str, numbers)))
     return table(rows)
 
 
@@ -80,11 +81,9 @@ def queues(fairness: Fairness) -> str:
     """Return a row for each queue."""
     rows: list[Sequence[str]] = [QUEUES]
     for name, level in fairness.levels.items():
-        for at, q in enumerate(level.queues.queues):
-            first, most = sum(t.work.first for t in q.waiting), sum(t.work.most for t in q.waiting)
-            numbers = (at, len(q.waiting), q.executing, q.seats)
-            sums = (f"{q.next:.8f}ss", str(first), str(most), f"{q.work:.8f}ss")
-            rows.append((name, *map(str, numbers), *sums))
+        for at, (waiting, running, seats, begins, first, most, work) in enumerate(level.queues.states()):
+            sums = (f"{begins:.8f}ss", str(first), str(most), f"{work:.8f}ss")
+            rows.append((name, *map(str, (at, waiting, running, seats)), *sums))
     return table(rows)
 
 
@@ -92,48 +91,39 @@ def requests(fairness: Fairness, *, details: bool) -> str:
     """Return a row for each request that waits or runs."""
     rows: list[Sequence[str]] = [(*REQUESTS, *DETAILS) if details else REQUESTS]
     for name, level in fairness.levels.items():
-        places = {id(q): at for at, q in enumerate(level.queues.queues)}
-        for q in level.queues.queues:
-            rows += (row(name, fairness.clock, places[id(q)], at, t, details) for at, t in enumerate(q.waiting))
-        for ticket in level.queues.running:
-            place = -1 if ticket.queue is None else places.get(id(ticket.queue), -1)
-            rows.append(row(name, fairness.clock, place, -1, ticket, details))
-        for request, (flow, started) in level.queues.passing.items():
-            ticket = Ticket(level.queues, flow, ONE)
-            ticket.request, ticket.started = request, started
-            rows.append(row(name, fairness.clock, -1, -1, ticket, details))
+        rows += (row(name, fairness.clock, one, details) for one in level.queues.requests())
     return table(rows)
 
 
-def row(level: str, clock: Clock, place: int, at: int, ticket: Ticket, details: bool) -> Sequence[str]:
+def row(level: str, clock: Clock, found: Shown, details: bool) -> Sequence[str]:
     """Return the row of one request."""
+    request, flow, work, queue, place, arrived, started = found
     cells: Iterator[str] = map(
         str,
         (
             level,
-            ticket.flow.counts.schema,
-            place,
-            at,
-            shown(ticket.flow.distinguisher),
-            moment(clock, ticket.arrived or ticket.started),
-            ticket.work.first,
-            ticket.work.last,
-            f"{ticket.work.extra:g}s",
-            moment(clock, ticket.started),
+            flow.schema,
+            -1 if queue is None else queue,
+            -1 if place is None else place,
+            shown(flow.distinguisher),
+            moment(clock, arrived),
+            work.first,
+            work.last,
+            f"{work.extra:g}s",
+            moment(clock, started),
         ),
     )
-    request: Incoming | None = ticket.request
-    if not details or request is None:
-        return (*cells, *([""] * len(DETAILS) if details else ()))
+    if not details:
+        return tuple(cells)
     info = request.info
     version = f"{info.group}/{info.version}" if info.group else info.version
     more = (request.user.name, info.verb, info.path, info.scope, info.name, version, info.resource, info.subresource)
     return (*cells, *map(shown, more))
 
 
-def moment(clock: Clock, at: float) -> str:
-    """Return a point of the stopwatch as a time."""
-    if not at:
+def moment(clock: Clock, ago: float | None) -> str:
+    """Return the time so many seconds ago."""
+    if ago is None:
         return NEVER
-    found = datetime.fromtimestamp(clock.seconds() - (stopwatch() - at), UTC)
+    found = datetime.fromtimestamp(clock.seconds() - ago, UTC)
     return found.isoformat(timespec="microseconds").replace("+00:00", "Z")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from urllib.parse import parse_qsl
 
-from hydrofoil.fairness.flow import ONE, Work
+from hydrofoil.engine import Work
 from hydrofoil.options import TRUE
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import RequestInfo
@@ -18,6 +18,8 @@ EVENT_SECONDS = 0.005
 """How long they take it."""
 MOST = 10
 """The seats of one request, at most."""
+ONE = Work()
+"""The work of most requests."""
 WIDE = tuple(Work(max(1, seats)) for seats in range(MOST + 1))
 """The work of lists by their seats."""
 CHANGES = frozenset(("create", "update", "patch", "delete"))

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from hydrofoil.clock import Clock
+from hydrofoil import engine
 from hydrofoil.fairness.limits import LevelConfig, Seats, most_of
-from hydrofoil.fairness.queues import Queues
 from hydrofoil.fairness.retry_after import RetryAfter
 
 
 class Level:
     """A level with its queues; it lasts until its last request after its object is deleted."""
 
-    def __init__(self, config: LevelConfig, clock: Clock) -> None:
+    def __init__(self, config: LevelConfig, turns: engine.LoopTurns) -> None:
         self.config = config
-        self.queues = Queues(clock, exempt=config.exempt)
+        self.queues = engine.Queues(turns, exempt=config.exempt)
+        self.exempt = config.exempt
+        """Whether the level has no limit."""
         self.seats = Seats(0, 0, 0)
         self.current = 0
         """The seats at present: its own, less those lent, plus those borrowed."""
@@ -38,12 +39,17 @@ class Level:
     def limit(self, current: int) -> None:
         """Change the seats at present."""
         self.current = current
-        self.queues.configure(current, self.config.queues, self.config.length)
+        self.queues.configure(self.seats.nominal, current, self.config.queues, self.config.length)
+
+    @property
+    def idle(self) -> bool:
+        """Report whether no request is waiting or running."""
+        return not self.queues.waiting and not self.queues.executing
 
     @property
     def wanted(self) -> int:
         """Return the seats that the level keeps: those it used lately, within those that are its own."""
-        high = self.queues.seats.high
+        high = self.queues.high
         if self.config.exempt:
             return max(self.seats.least, high)
         return max(self.seats.least, min(self.seats.nominal, high))

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hydrofoil.clock import stopwatch
+from hydrofoil import engine
 from hydrofoil.counting import Histogram
-from hydrofoil.fairness.flow import SEATS, Counts
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.service import Fairness
 
 PREFIX = "apiserver_flowcontrol_"
-READS = frozenset(("get", "list", "watch"))
 BOTH = ("priority_level", "flow_schema")
-GAUGES: tuple[tuple[str, str, Callable[[Counts], float]], ...] = (
+GAUGES: tuple[tuple[str, str, Callable[[engine.FlowCounts], float]], ...] = (
     ("current_inqueue_requests", "[BETA] Number of requests currently pending in queues", lambda c: c.waiting),
     ("current_inqueue_seats", "[ALPHA] Number of seats currently pending in queues", lambda c: c.waiting_seats),
     (
@@ -37,12 +35,45 @@ LEVELS: tuple[tuple[str, str, Callable[[Level], float]], ...] = (
     ("upper_limit_seats", "[ALPHA] Configured upper bound on number of execution seats", lambda v: v.seats.most),
     ("current_limit_seats", "[ALPHA] current derived number of execution seats", lambda v: v.current),
     ("target_seats", "[ALPHA] Seat allocation targets", lambda v: v.target),
-    ("current_r", "[ALPHA] R(time of last change)", lambda v: v.queues.now),
-    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.seats.high),
-    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.seats.average),
-    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.seats.deviation),
-    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.seats.smoothed),
+    ("current_r", "[ALPHA] R(time of last change)", lambda v: v.queues.progress),
+    ("demand_seats_high_watermark", "[ALPHA] High watermark of demand_seats", lambda v: v.queues.high),
+    ("demand_seats_average", "[ALPHA] Time-weighted average of demand_seats", lambda v: v.queues.average),
+    ("demand_seats_stdev", "[ALPHA] Standard deviation of demand_seats", lambda v: v.queues.deviation),
+    ("demand_seats_smoothed", "[ALPHA] Smoothed seat demands", lambda v: v.queues.smoothed),
 )
+
+
+Values = Iterable[tuple[tuple[str, ...], engine.Histogram]]
+HISTOGRAMS: tuple[tuple[str, str, tuple[str, ...], Callable[[engine.FlowCounts], Values]], ...] = (
+    (
+        "request_wait_duration_seconds",
+        "[BETA] Length of time a request spent waiting in its queue",
+        (*BOTH, "execute"),
+        lambda c: zip((("true",), ("false",)), c.waited, strict=True),
+    ),
+    (
+        "request_execution_seconds",
+        "[ALPHA] Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution",
+        (*BOTH, "type"),
+        lambda c: zip((("regular",), ("watch",)), c.executed, strict=True),
+    ),
+    (
+        "work_estimated_seats",
+        "[ALPHA] Number of estimated seats (maximum of initial and final seats) associated with requests",
+        BOTH,
+        lambda c: (((), c.work),),
+    ),
+    (
+        "request_queue_length_after_enqueue",
+        "[ALPHA] Length of queue in the API Priority and Fairness subsystem, as seen by each request after it is "
+        "enqueued",
+        BOTH,
+        lambda c: (((), c.lengths),),
+    ),
+)
+"""Histograms by name, their text and labels, and the values of each further label."""
+PHASES = (("executing", False), ("waiting", True))
+OVER_TIME = "[ALPHA] Observations, at the end of every nanosecond, of"
 
 
 class FlowMetrics(Collector):
@@ -54,100 +85,93 @@ class FlowMetrics(Collector):
     @property
     def executing(self) -> tuple[Callable[[], int], Callable[[], int]]:
         """Return functions that count the requests in flight: those that read, and those that write."""
-
-        def count(writes: bool) -> int:
-            levels = [level.queues for level in self._fairness.levels.values()]
-            running = [r for level in levels for r in (*(t.request for t in level.running), *level.passing)]
-            return sum(r is not None and (r.info.verb not in READS) is writes for r in running)
-
-        return partial(count, False), partial(count, True)
+        turns = self._fairness.turns.native
+        return partial(turns.requests, False, False), partial(turns.requests, True, False)
 
     @property
     def queued(self) -> tuple[Callable[[], int], Callable[[], int]]:
         """Return functions that count the requests in queues, as `executing`."""
-
-        def count(writes: bool) -> int:
-            queues = [q for level in self._fairness.levels.values() for q in level.queues.queues]
-            waiting = [t.request for q in queues for t in q.waiting]
-            return sum(r is not None and (r.info.verb not in READS) is writes for r in waiting)
-
-        return partial(count, False), partial(count, True)
+        turns = self._fairness.turns.native
+        return partial(turns.requests, False, True), partial(turns.requests, True, True)
 
     def collect(self) -> Iterable[Metric]:
         """Return the families."""
-        every = list(self._fairness.counts.values())
+        every = [((level, schema), counts) for (schema, level), counts in self._fairness.counts.items()]
         for name, text, gauged in GAUGES:
             gauge = GaugeMetricFamily(PREFIX + name, text, labels=BOTH)
-            for c in every:
-                gauge.add_metric((c.level, c.schema), gauged(c))
+            for labels, c in every:
+                gauge.add_metric(labels, gauged(c))
             yield gauge
         text = "[BETA] Number of requests executed by API Priority and Fairness subsystem"
-        yield counter("dispatched_requests", text, BOTH, (((c.level, c.schema), c.dispatched) for c in every))
+        yield counter("dispatched_requests", text, BOTH, ((labels, c.dispatched) for labels, c in every))
         text = (
             "[ALPHA] Number of times a dispatch attempt resulted in a non accommodation due to lack of available seats"
         )
-        samples = [((c.level, c.schema), c.unfit) for c in every if c.unfit]
+        samples = [(labels, c.unfit) for labels, c in every if c.unfit]
         yield counter("request_dispatch_no_accommodation", text, BOTH, samples)
         text = "[BETA] Number of requests rejected by API Priority and Fairness subsystem"
-        refusals = [((c.level, c.schema, why), n) for c in every for why, n in c.rejected.items()]
+        refusals = [((*labels, why), n) for labels, c in every for why, n in c.rejected.items()]
         yield counter("rejected_requests", text, (*BOTH, "reason"), refusals)
-        yield from self._histograms(every)
+        for name, text, names, counted in HISTOGRAMS:
+            family = HistogramMetricFamily(PREFIX + name, text, labels=names)
+            for first, c in every:
+                for rest, values in counted(c):
+                    if any(values.counts):
+                        add(family, (*first, *rest), values)
+            yield family
+        levels = sorted(self._fairness.levels.items())
         for name, text, measured in LEVELS:
             gauge = GaugeMetricFamily(PREFIX + name, f"{text} for each priority level", labels=BOTH[:1])
-            for level, found in sorted(self._fairness.levels.items()):
+            for level, found in levels:
                 gauge.add_metric((level,), measured(found))
             yield gauge
-        text = (
-            "[ALPHA] Observations, at the end of every nanosecond, of (the number of seats each priority level could "
-            "use) / (nominal number of seats for that level)"
-        )
-        ratios = HistogramMetricFamily(PREFIX + "demand_seats", text, labels=BOTH[:1])
-        now = stopwatch()
-        for level, found in sorted(self._fairness.levels.items()):
-            # The demand of a level without a limit is not measured over time.
-            if not found.config.exempt:
-                ratio = found.queues.ratios.until(found.seats.nominal, now)
-                ratios.add_metric((level,), ratio.cumulative(), ratio.sum)
-        yield ratios
+        yield from self._ratios([(name, level.queues) for name, level in levels if not level.exempt])
         text = "[ALPHA] Fair fraction of server's concurrency to allocate to each priority level that can use it"
         yield GaugeMetricFamily(PREFIX + "seat_fair_frac", text, self._fairness.fraction)
 
-    @staticmethod
-    def _histograms(every: list[Counts]) -> Iterable[Metric]:
-        text = "[BETA] Length of time a request spent waiting in its queue"
-        waits = HistogramMetricFamily(PREFIX + "request_wait_duration_seconds", text, labels=(*BOTH, "execute"))
-        text = "[ALPHA] Duration of initial stage (for a WATCH) or any (for a non-WATCH) stage of request execution"
-        runs = HistogramMetricFamily(PREFIX + "request_execution_seconds", text, labels=(*BOTH, "type"))
-        text = "[ALPHA] Number of estimated seats (maximum of initial and final seats) associated with requests"
-        seats = HistogramMetricFamily(PREFIX + "work_estimated_seats", text, labels=BOTH)
+    def _ratios(self, levels: list[tuple[str, engine.Queues]]) -> Iterable[Metric]:
+        """Return what is measured over time; not of a level without a limit."""
         text = (
-            "[ALPHA] Length of queue in the API Priority and Fairness subsystem, as seen by each request after it is "
-            "enqueued"
+            f"{OVER_TIME} (the number of seats each priority level could use) / (nominal number of seats for that "
+            "level)"
         )
-        lengths = HistogramMetricFamily(PREFIX + "request_queue_length_after_enqueue", text, labels=BOTH)
-        for c in every:
-            waited = {label: h.copy() for label, h in c.waited.items()}
-            waited["true"].observe(0.0, c.at_once)
-            for family, by in ((waits, waited), (runs, c.execution)):
-                for label, h in by.items():
-                    if any(h.counts):
-                        family.add_metric((c.level, c.schema, label), h.cumulative(), h.sum)
-            work = c.work
-            if c.level == "exempt":
-                # Each takes one seat.
-                work = Histogram(SEATS)
-                work.observe(1.0, c.dispatched)
-            else:
-                # A request that need not wait is alone in its queue.
-                length = c.lengths.copy()
-                length.observe(1, c.at_once)
-                if any(length.counts):
-                    lengths.add_metric((c.level, c.schema), length.cumulative(), length.sum)
-            seats.add_metric((c.level, c.schema), work.cumulative(), work.sum)
-        yield waits
-        yield runs
-        yield seats
-        yield lengths
+        family = HistogramMetricFamily(PREFIX + "demand_seats", text, labels=BOTH[:1])
+        for name, queues in levels:
+            add(family, (name,), queues.demands())
+        yield family
+        text = f"{OVER_TIME} utilization of seats for any stage of execution (but only initial stage for WATCHes)"
+        family = HistogramMetricFamily(PREFIX + "priority_level_seat_utilization", text, labels=(*BOTH[:1], "phase"))
+        for name, queues in levels:
+            add(family, (name, "executing"), queues.uses())
+        yield family
+        text = (
+            f"{OVER_TIME} number of requests (as a fraction of the relevant limit) waiting or in any stage of "
+            "execution (but only initial stage for WATCHes)"
+        )
+        name = PREFIX + "priority_level_request_utilization"
+        family = HistogramMetricFamily(name, text, labels=("phase", *BOTH[:1]))
+        for name, queues in levels:
+            for phase, waits in PHASES:
+                add(family, (phase, name), queues.requests_over_time(waits))
+        yield family
+        text = (
+            f"{OVER_TIME} the number of requests (as a fraction of the relevant limit) waiting or in regular stage of "
+            "execution"
+        )
+        name = PREFIX + "read_vs_write_current_requests"
+        family = HistogramMetricFamily(name, text, labels=("phase", "request_kind"))
+        turns = self._fairness.turns.native
+        for phase, waits in PHASES:
+            for kind, writes in (("mutating", True), ("readOnly", False)):
+                add(family, (phase, kind), turns.requests_over_time(writes, waits))
+        yield family
+
+
+def add(family: HistogramMetricFamily, labels: Sequence[str], found: engine.Histogram) -> None:
+    """Add the values of a native histogram."""
+    shown = Histogram(found.buckets)
+    shown.add(found)
+    family.add_metric(labels, shown.cumulative(), shown.sum)
 
 
 def counter(

@@ -10,16 +10,14 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.clock import Clock, stopwatch
-from hydrofoil.engine import Stored
+from hydrofoil.clock import Clock
+from hydrofoil.engine import Flow, FlowCounts, Queues, Stored, Work
 from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
 from hydrofoil.fairness.dealer import flow_hash, hand
-from hydrofoil.fairness.estimate import estimate
-from hydrofoil.fairness.flow import ONE, Counts, Flow, Work
+from hydrofoil.fairness.estimate import ONE, estimate
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.limits import LevelConfig, config_of, rounded, seats_of, share_sum
-from hydrofoil.fairness.queues import Queues
 from hydrofoil.fairness.schema import Schema, mandatory, schema_of
 from hydrofoil.fairness.turns import Turns
 from hydrofoil.pool import lasting
@@ -49,11 +47,11 @@ class Fairness:
         self._objects = objects
         self.levels: dict[str, Level] = {}
         self.schemas: list[Schema] = []
-        self.counts: dict[tuple[str, str], Counts] = {}
+        self.counts: dict[tuple[str, str], FlowCounts] = {}
         """The counts by schema and level."""
         self.fraction = 0.0
         """The fair fraction of the last adjustment."""
-        self.turns = Turns(self._queues)
+        self.turns = Turns(self._queues, clock)
         self._users: dict[int, tuple[User, Kinds, Found | None]] = {}
         """By user: the levels of kinds of requests, or one for all of them."""
         self._task: asyncio.Task[None] | None = None
@@ -86,16 +84,14 @@ class Fairness:
         for name, level in list(self.levels.items()):
             if name not in configs:
                 level.leaving = True
-                if level.queues.idle:
+                if level.idle:
                     del self.levels[name]
                 else:
                     configs[name] = level.config
         shares = share_sum(configs.values())
         for name, config in configs.items():
-            level = self.levels.get(name) or Level(config, self.clock)
-            if name not in self.levels:
-                self.levels[name] = level
-                level.queues.admits = self.turns.admits
+            level = self.levels.get(name) or Level(config, self.turns.native)
+            self.levels[name] = level
             level.configure(config, seats_of(config, self.total, shares))
         usable = {s.name: s for s in schemas if s.level in configs and not self.levels[s.level].leaving}
         for schema in mandatory():
@@ -103,6 +99,8 @@ class Fairness:
         self.schemas = sorted(usable.values(), key=lambda s: (s.precedence, s.name))
         self._users.clear()
         self.adjust(look=False)
+        room = sum(config.queues * config.length for config in configs.values())
+        self.turns.native.limit(self.total, room)
 
     def classify(self, user: User, info: RequestInfo) -> Found:
         """Return the level and the flow of a request; kept until a schema or level changes."""
@@ -134,7 +132,7 @@ class Fairness:
         level = self.levels[schema.level]
         counts = self.counts.get((schema.name, level.config.name))
         if counts is None:
-            counts = self.counts[schema.name, level.config.name] = Counts(schema.name, level.config.name)
+            counts = self.counts[schema.name, level.config.name] = FlowCounts()
         config = level.config
         distinguisher = ""
         cards: tuple[int, ...] = (0,)
@@ -143,23 +141,20 @@ class Fairness:
             cards = hand(flow_hash(schema.name, distinguisher), config.queues, config.hand)
         lines = f"X-Kubernetes-PF-FlowSchema-UID: {schema.uid}\r\n"
         lines += f"X-Kubernetes-PF-PriorityLevel-UID: {config.uid}\r\n"
-        return level, Flow(counts, distinguisher, cards, lines.encode())
+        return level, Flow(counts, schema.name, distinguisher, cards, lines.encode())
 
-    def work(self, level: Level, flow: Flow, info: RequestInfo) -> Work:
-        """Return the estimated work of a request."""
-        if level.config.exempt or not info.resourceful or info.verb == "get":
-            work = ONE
-        else:
-            work = estimate(self._objects, info, level.most)
-        flow.counts.work.observe(work.most)
-        return work
+    def work(self, level: Level, info: RequestInfo) -> Work:
+        """Return the estimated work of a request of a level with a limit."""
+        if not info.resourceful or info.verb == "get":
+            return ONE
+        return estimate(self._objects, info, level.most)
 
     def adjust(self, *, look: bool = True) -> None:
         """Lend seats of levels that need few to those that need more (`updateBorrowing`)."""
         limited = [level for level in self.levels.values() if not level.config.exempt]
-        for level in self.levels.values():
-            if look:
-                level.queues.ratios.look(level.seats.nominal, stopwatch())
+        if look:
+            for level in self.levels.values():
+                level.queues.look()
         total = sum(level.seats.nominal for level in self.levels.values())
         exempt = [level for level in self.levels.values() if level.config.exempt]
         left = total - sum(level.wanted for level in exempt)
@@ -175,7 +170,7 @@ class Fairness:
         else:
             claims = []
             for level in limited:
-                level.target = max(level.wanted, level.queues.seats.smoothed)
+                level.target = max(level.wanted, level.queues.smoothed)
                 claims.append(Claim(level.target, level.wanted, level.seats.most))
             try:
                 seats, self.fraction = allocate(total, claims)
@@ -198,7 +193,7 @@ class Fairness:
             await self.clock.sleep(PERIOD)
             if self.bring_back is not None and turn % LOOKS == 0:
                 await self.bring_back()
-            if any(level.leaving and level.queues.idle for level in self.levels.values()):
+            if any(level.leaving and level.idle for level in self.levels.values()):
                 self.rebuild()
             self.adjust()
 

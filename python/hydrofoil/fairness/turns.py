@@ -9,73 +9,41 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from hydrofoil.clock import stopwatch
-from hydrofoil.fairness.queues import Queues
-
-TURN = 0.0003
-"""The seconds of requests in one turn of the loop."""
-MOST = 32
-"""The number of waiting requests that one turn serves, at most."""
-GUESS = 0.0001
-"""The seconds of a request before any was measured."""
+from hydrofoil import engine
+from hydrofoil.clock import Clock
 
 
 class Turns:
-    """The part of the present turn that is used up."""
+    """Mark the turns of the loop, and run waiting requests in each."""
 
-    def __init__(self, levels: Callable[[], Sequence[Queues]]) -> None:
+    def __init__(self, levels: Callable[[], Sequence[engine.Queues]], clock: Clock) -> None:
         """`levels` returns the queues that may have waiting requests."""
+        self.native = engine.LoopTurns(self)
         self._levels = levels
-        self._began = 0.0
-        self._armed = False
-        self._granted = 0
-        self._held = False
-        """Whether requests wait for the next turn that could run now."""
-        self._left = MOST
-        self._cost = GUESS
+        self._clock = clock
         self._first = 0
 
-    def busy(self) -> bool:
-        """Report whether a request that arrives now waits for another turn."""
-        if not self._armed:
-            self._arm()
-            return False
-        return stopwatch() - self._began > TURN
-
-    def _arm(self) -> None:
-        self._armed = True
-        self._began = stopwatch()
+    def mark(self) -> None:
+        """Note the end of the present turn."""
         asyncio.get_running_loop().call_soon(self._end)
 
-    def admits(self) -> bool:
-        """Report whether another waiting request runs in the next turn, and count it."""
-        if not self._armed:
-            self._arm()
-        if self._left <= 0:
-            self._held = True
-            return False
-        self._left -= 1
-        self._granted += 1
-        return True
+    def later(self, seconds: float, release: Callable[[], None]) -> None:
+        """Release seats when watchers have their events."""
+        self._clock.later(seconds, release)
 
     def _end(self) -> None:
         """Run waiting requests of all levels, in proportion to their seats."""
-        self._armed = False
-        if not self._granted and not self._held:
-            # The usual turn: nothing has waited.
+        room = self.native.end()
+        if room is None:
             return
-        self._held = False
-        if self._granted:
-            took = (stopwatch() - self._began) / self._granted
-            self._cost += (took - self._cost) / 8
-            self._granted = 0
-        room = max(1, min(MOST, int(TURN / max(self._cost, 1e-6))))
         waiting = [level for level in self._levels() if level.backlog]
         if waiting:
             self._first += 1
             total = sum(level.limit for level in waiting) or 1
             for at in range(len(waiting)):
                 level = waiting[(self._first + at) % len(waiting)]
-                self._left = max(1, room * level.limit // total)
-                level.dispatch()
-        self._left = room
+                self.native.leave(max(1, room * level.limit // total))
+                for granted in level.dispatch():
+                    # Its client may have disconnected.
+                    if not granted.done():
+                        granted.set_result(None)

@@ -228,10 +228,9 @@ class App:
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""
-        crowd = Crowd()
         if self.fairness is None:
-            return spread(crowd, self.inflight.filter)
-        return fairness(self.fairness, self.metrics.dropped, crowd)
+            return spread(Crowd(), self.inflight.filter)
+        return fairness(self.fairness, self.metrics.dropped, Crowd(self.fairness.turns.native))
 
     def _fairness(self) -> Fairness | None:
         """Return priority and fairness, if it is on. Raise ValueError with one line."""

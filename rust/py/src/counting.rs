@@ -1,4 +1,4 @@
-//! Counts: for metrics, and of seats.
+//! Counts for metrics.
 
 use hydrofoil_types as types;
 use parking_lot::Mutex;
@@ -7,6 +7,12 @@ use pyo3::prelude::*;
 /// Numbers of values by bucket, and their sum.
 #[pyclass(frozen, subclass, module = "hydrofoil._native")]
 pub(crate) struct Histogram(Mutex<types::Histogram>);
+
+impl From<types::Histogram> for Histogram {
+    fn from(found: types::Histogram) -> Self {
+        Self(Mutex::new(found))
+    }
+}
 
 #[pymethods]
 impl Histogram {
@@ -39,90 +45,5 @@ impl Histogram {
         // The locks of two are never held together.
         let other = other.0.lock().clone();
         self.0.lock().add(&other);
-    }
-}
-
-/// The seats of a priority level.
-#[pyclass(frozen, module = "hydrofoil._native")]
-pub(crate) struct Seats(Mutex<types::Seats>);
-
-#[pymethods]
-impl Seats {
-    #[new]
-    fn new(now: f64) -> Self {
-        Self(Mutex::new(types::Seats::new(now)))
-    }
-
-    #[getter]
-    fn executing(&self) -> u64 {
-        self.0.lock().executing
-    }
-
-    #[getter]
-    fn dispatched(&self) -> u64 {
-        self.0.lock().dispatched
-    }
-
-    #[getter]
-    fn used(&self) -> u64 {
-        self.0.lock().used
-    }
-
-    #[getter]
-    fn wanted(&self) -> u64 {
-        self.0.lock().wanted
-    }
-
-    #[getter]
-    fn most(&self) -> u64 {
-        self.0.lock().most
-    }
-
-    #[getter]
-    fn high(&self) -> u64 {
-        self.0.lock().high
-    }
-
-    #[getter]
-    fn average(&self) -> f64 {
-        self.0.lock().average
-    }
-
-    #[getter]
-    fn deviation(&self) -> f64 {
-        self.0.lock().deviation
-    }
-
-    #[getter]
-    fn smoothed(&self) -> f64 {
-        self.0.lock().smoothed
-    }
-
-    fn enter(&self) {
-        self.0.lock().enter();
-    }
-
-    fn leave(&self) {
-        self.0.lock().leave();
-    }
-
-    fn run(&self, seats: u64, now: f64) {
-        self.0.lock().run(seats, now);
-    }
-
-    fn release(&self, seats: u64, now: f64) {
-        self.0.lock().release(seats, now);
-    }
-
-    fn want(&self, seats: i64, now: f64) {
-        self.0.lock().want(seats, now);
-    }
-
-    fn lasted(&self, now: f64) -> Vec<(u64, f64)> {
-        self.0.lock().lasted(now)
-    }
-
-    fn look(&self, now: f64) {
-        self.0.lock().look(now);
     }
 }

@@ -15,6 +15,7 @@ mod encryption;
 mod error;
 mod etcd;
 mod expression;
+mod fairness;
 mod frame;
 mod functions;
 mod handles;
@@ -37,10 +38,11 @@ mod _native {
     use crate::{
         audit::{AuditLines, AuditRecord, audit_record, audit_sources},
         client::{ClientError, ClientRun, ClientTarget},
-        counting::{Histogram, Seats},
+        counting::Histogram,
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
+        fairness::{Flow, FlowCounts, LoopTurns, Queues, Ticket, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},

@@ -19,7 +19,6 @@ mod quantity;
 mod quote;
 mod raw;
 mod schema;
-mod seats;
 mod time;
 mod value;
 
@@ -34,7 +33,6 @@ pub use quantity::{Quantity, QuantityFormat};
 pub use quote::{go_json_string, quoted};
 pub use raw::compact;
 pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
-pub use seats::Seats;
 pub use smol_str::SmolStr;
 pub use time::Timestamp;
 pub use value::Value;

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from typing import cast
 
 import pytest
 
-from hydrofoil.clock import TURN_SECONDS
+from hydrofoil import engine
+from hydrofoil.clock import TURN_SECONDS, stopwatch
 from hydrofoil.endpoints import crowd as module
 from hydrofoil.endpoints.crowd import Crowd
 
@@ -21,11 +23,23 @@ class Requests:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 100.0
         self.turn = 0
-        self.crowd = Crowd()
+        self.began = 0.0
+        """When the present turn began; 0 before its first request."""
+        self.crowd = Crowd(cast(engine.LoopTurns, self))
         self.order: list[int] = []
         self.begun: Counter[int] = Counter()
         """How many began in each turn of the loop."""
         monkeypatch.setattr(module, "stopwatch", lambda: self.now)
+
+    def full(self) -> bool:
+        """Report whether the turn is used up, as the native turns do."""
+        if not self.began:
+            self.began = self.now
+            asyncio.get_running_loop().call_soon(self.end)
+        return self.now - self.began > TURN_SECONDS
+
+    def end(self) -> None:
+        self.began = 0.0
 
     async def request(self, number: int) -> None:
         if self.crowd.full:
@@ -73,3 +87,15 @@ async def test_those_that_leave_are_passed_over(crowd: Requests) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
     assert set(crowd.order) >= {*range(20), *range(40, 60)}
     assert crowd.order == sorted(crowd.order)
+
+
+async def test_without_levels_the_turns_are_its_own() -> None:
+    crowd = Crowd()
+    assert not crowd.full
+    end = stopwatch() + 2 * TURN_SECONDS
+    while stopwatch() < end:
+        pass
+    assert crowd.full
+    await asyncio.wait_for(crowd.wait(), 5)
+    await asyncio.sleep(0)
+    assert not crowd.full

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.fairness.estimate import estimate
-from hydrofoil.fairness.flow import ONE, Work
+from hydrofoil.engine import Work
+from hydrofoil.fairness.estimate import ONE, estimate
 from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
 from tests.unit.parts import draft, opened, resource

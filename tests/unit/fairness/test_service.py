@@ -52,7 +52,7 @@ async def parts() -> AsyncIterator[tuple[Registry, Fairness]]:
 
 def found(fair: Fairness, user: User) -> tuple[str, str]:
     level, flow = fair.classify(user, PODS)
-    return level.config.name, flow.counts.schema
+    return level.config.name, flow.schema
 
 
 async def test_two_levels_need_no_objects(parts: tuple[Registry, Fairness]) -> None:
@@ -71,10 +71,10 @@ async def test_objects_decide_and_changes_take_effect(parts: tuple[Registry, Fai
     fair.rebuild()
     assert found(fair, ADA) == ("l", "s")
     made = fair.levels["l"]
-    assert (made.seats.nominal, made.seats.least) == (450, 225) and len(made.queues.queues) == 4
+    assert (made.seats.nominal, made.seats.least) == (450, 225) and len(made.queues.states()) == 4
     flow = fair.classify(ADA, PODS)[1]
-    assert len(flow.hand) == 2 and b"X-Kubernetes-PF-FlowSchema-UID: " in flow.lines
-    ticket = made.queues.start(flow, fair.work(made, flow, PODS))
+    assert b"X-Kubernetes-PF-FlowSchema-UID: " in flow.lines
+    ticket = made.queues.start(flow, fair.work(made, PODS), None, "get")
     assert ticket is not None
     of = resource("prioritylevelconfigurations", GROUP)
     from hydrofoil.registry.delete_options import DeleteOptions
@@ -95,7 +95,7 @@ async def test_idle_levels_lend_their_seats(parts: tuple[Registry, Fairness]) ->
     fair.rebuild()
     busy, idle = fair.levels["busy"], fair.levels["idle"]
     flow = fair.classify(ADA, PODS)[1]
-    tickets = [busy.queues.start(flow, fair.work(busy, flow, PODS)) for _ in range(busy.current)]
+    tickets = [busy.queues.start(flow, fair.work(busy, PODS), None, "get") for _ in range(busy.current)]
     fair.adjust()
     assert busy.current > busy.seats.nominal and idle.current < idle.seats.nominal
     assert fair.fraction > 0
@@ -109,15 +109,13 @@ async def test_pages_and_metrics(parts: tuple[Registry, Fairness]) -> None:
     fair.rebuild()
     ill = User("x\x1b[2J\ny")
     at, flow = fair.classify(ill, PODS)
-    ticket = at.queues.start(flow, fair.work(at, flow, PODS))
-    assert ticket is not None
 
     class Request:
         info = PODS
         user = ill
 
-    request: Any = Request()
-    ticket.request = request
+    ticket = at.queues.start(flow, fair.work(at, PODS), Request(), "get")
+    assert ticket is not None
     levels, queues = dump.levels(fair), dump.queues(fair)
     assert levels.splitlines()[0].startswith("PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ")
     assert "\nl,                 0,            false,  false,       0,               1," in levels
@@ -135,7 +133,11 @@ async def test_pages_and_metrics(parts: tuple[Registry, Fairness]) -> None:
     assert f"apiserver_flowcontrol_dispatched_requests_total{labels} 1.0" in text
     assert [count() for count in metrics.executing] == [1, 0]
     ticket.end()
+    assert [count() for count in metrics.executing] == [0, 0]
     text = generate_latest(collected).decode()
+    ratio = 'utilization_count{phase="executing",priority_level="l"}'
+    assert all(f"apiserver_flowcontrol_priority_level_{of}_{ratio}" in text for of in ("seat", "request"))
+    assert 'read_vs_write_current_requests_count{phase="waiting",request_kind="mutating"}' in text
     assert 'request_execution_seconds_count{flow_schema="s",priority_level="l",type="regular"} 1.0' in text
 
 

@@ -4,54 +4,97 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
+from hydrofoil import engine
 from hydrofoil.clock import Clock
-from hydrofoil.fairness import turns
-from hydrofoil.fairness.flow import ONE, Counts, Flow
-from hydrofoil.fairness.queues import Queues
-from hydrofoil.fairness.turns import MOST, Turns
+from hydrofoil.fairness.turns import Turns
+
+ONE = engine.Work()
 
 
-async def test_a_turn_is_used_up_and_the_next_one_is_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr(turns, "stopwatch", lambda: now)
-    found = Turns(list)
-    assert not found.busy()
-    now = 1.0
-    assert found.busy()
-    await asyncio.sleep(0)
-    assert not found.busy()
+def flow() -> engine.Flow:
+    return engine.Flow(engine.FlowCounts(), "s", "", [0], b"")
+
+
+def level(turns: Turns, limit: int) -> engine.Queues:
+    made = engine.Queues(turns.native)
+    made.configure(limit, limit, 1, 1000)
+    return made
+
+
+async def served(tickets: list[engine.Ticket | None]) -> None:
+    """Wait for each request, and end it."""
+    for ticket in tickets:
+        assert ticket is not None
+        while not ticket.executing:
+            await asyncio.sleep(0)
+        ticket.end()
+        ticket.end()
 
 
 async def test_waiting_requests_are_served_turn_by_turn() -> None:
-    queues = Queues(Clock())
-    found = Turns(lambda: [queues])
-    queues.admits = found.admits
-    queues.configure(1000, 1, 1000)
-    flow = Flow(Counts("s", "l"), "", (0,), b"")
-    tickets = [queues.start(flow, ONE, busy=True) for _ in range(3 * MOST)]
-    before = queues.seats.executing
-    assert 0 < before <= MOST
+    turns = Turns(lambda: [queues], Clock())
+    queues, given = level(turns, 10), flow()
+    tickets = [queues.start(given, ONE, None, "get") for _ in range(100)]
+    assert queues.executing == 10 and queues.waiting == 90
+    await asyncio.wait_for(served(tickets), 5)
+    assert not queues.executing and not queues.waiting and given.counts.dispatched == 100
+    assert sum(given.counts.waited[0].counts) == 100
+
+
+async def test_what_a_request_waits_for_is_done_in_its_turn() -> None:
+    turns = Turns(lambda: [queues], Clock())
+    queues, given = level(turns, 1), flow()
+    first, second = (queues.start(given, ONE, None, "get") for _ in range(2))
+    assert first is not None and second is not None and second.waits
+    granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    second.hold(granted)
+    first(None)
+    await asyncio.wait_for(granted, 5)
+    assert second.executing and second.expire() is None
+    second(None)
+
+
+async def test_a_request_that_stops_waiting_returns_what_it_holds() -> None:
+    turns = Turns(lambda: [queues], Clock())
+    queues, given = level(turns, 1), flow()
+    first, second = (queues.start(given, ONE, None, "get") for _ in range(2))
+    assert first is not None and second is not None
+    second.hold("x")
+    assert second.expire() == "x" and second.expire() is None
+    assert given.counts.rejected == {"time-out": 1} and queues.late == 1 and not queues.waiting
+    first(None)
+    assert not queues.executing
+
+
+async def test_watchers_keep_seats_for_a_while() -> None:
+    turns = Turns(lambda: [queues], Clock())
+    queues, given = level(turns, 5), flow()
+    ticket = queues.start(given, engine.Work(1, 5, 0.01), None, "update")
+    assert ticket is not None
+    ticket(None)
+    assert queues.executing == 0 and queues.seats == 5
+    waiting = queues.start(given, ONE, None, "get")
+    assert waiting is not None and waiting.waits
+    await asyncio.wait_for(served([waiting]), 5)
+    assert queues.seats == 0
+
+
+async def test_more_seats_serve_those_who_wait() -> None:
+    turns = Turns(lambda: [queues], Clock())
+    queues, given = level(turns, 1), flow()
+    tickets = [queues.start(given, ONE, None, "get") for _ in range(3)]
+    queues.configure(3, 3, 1, 1000)
     for ticket in tickets:
-        assert ticket is not None and ticket.granted is not None
-        await asyncio.wait_for(ticket.granted, 5)
-        ticket.end()
-    assert queues.idle
+        assert ticket is not None
+        while not ticket.executing:
+            await asyncio.sleep(0)
 
 
-async def test_levels_get_turns_by_their_seats() -> None:
-    large, small = Queues(Clock()), Queues(Clock())
-    found = Turns(lambda: [large, small])
-    flow = Flow(Counts("s", "l"), "", (0,), b"")
-    for queues, limit in ((large, 90), (small, 10)):
-        queues.configure(limit, 1, 1000)
-        queues.admits = found.admits
-    found._left = 0
-    for _ in range(50):
-        large.start(flow, ONE, busy=True)
-        small.start(flow, ONE, busy=True)
-    assert large.seats.executing == small.seats.executing == 0
-    found._cost = turns.TURN / 20
-    found._end()
-    assert large.seats.executing == 18 and small.seats.executing == 2
+async def test_reads_and_writes_are_counted_apart() -> None:
+    turns = Turns(lambda: [queues], Clock())
+    queues, given = level(turns, 2), flow()
+    tickets = [queues.start(given, ONE, None, verb) for verb in ("get", "patch", "watch", "create")]
+    found = [turns.native.requests(writes, waits) for waits in (False, True) for writes in (False, True)]
+    assert found == [1, 1, 1, 1]
+    await served(tickets)
+    assert [sum(h.counts) for h in given.counts.executed] == [3, 1]

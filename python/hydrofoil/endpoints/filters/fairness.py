@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from hydrofoil.answer import NOSNIFF, TEXT, Answer
-from hydrofoil.clock import stopwatch
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.crowd import Crowd
 from hydrofoil.endpoints.filters.in_flight import REFUSAL
 from hydrofoil.endpoints.filters.spread import later
+from hydrofoil.engine import Ticket
 from hydrofoil.fairness.level import Level
-from hydrofoil.fairness.queues import Ticket
 from hydrofoil.fairness.service import Fairness
 
 LONGEST_WAIT = 60.0
@@ -32,17 +33,13 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None], crowd: Crowd) -
             return inner(context)
         level, flow = fair.classify(context.user, info)
         context.common += flow.lines
-        queues = level.queues
-        if queues.exempt:
-            queues.enter(context, flow)
-            context.at_end(lambda _: queues.leave(context))
+        if level.exempt:
+            context.at_end(level.queues.enter(flow, context, info.verb))
             return later(crowd, context, inner) if crowd.full else inner(context)
-        busy = bool(queues.queues) and (queues.waiting > 0 or fair.turns.busy())
-        ticket = queues.start(flow, fair.work(level, flow, info), busy=busy)
+        ticket = level.queues.start(flow, fair.work(level, info), context, info.verb)
         if ticket is None:
             return _refused(context, fair, level, dropped)
-        ticket.request = context
-        if ticket.granted is not None:
+        if ticket.waits:
             return _waiting(context, inner, fair, level, ticket, dropped)
         _hold(context, ticket, watch)
         return inner(context)
@@ -52,34 +49,39 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None], crowd: Crowd) -
 
 def _hold(context: Context, ticket: Ticket, watch: bool) -> None:
     """Give the seats back at the end, or those of a watch once it has begun."""
-    context.at_end(ticket.end)
+    context.at_end(ticket)
     if watch:
-        context.at_start(ticket.end)
+        context.at_start(ticket)
 
 
 async def _waiting(
     context: Context, inner: Handler, fair: Fairness, level: Level, ticket: Ticket, dropped: Callable[[Context], None]
 ) -> Answer:
     """Wait for the turn of a request, for a fourth of its time at most."""
-    queues, granted = level.queues, ticket.granted
-    assert granted is not None, "it waits"
+    granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    ticket.hold(granted)
     allowed = context.allowed or context.patience
-    timer = fair.clock.later(min(allowed / 4, LONGEST_WAIT), lambda: queues.expire(ticket))
+    timer = fair.clock.later(min(allowed / 4, LONGEST_WAIT), partial(_expire, ticket))
     try:
         await granted
     except BaseException:
         # The client has disconnected, or the deadline has passed.
-        queues.expire(ticket)
-        queues.finish(ticket)
+        ticket.expire()
+        ticket.end()
         raise
     finally:
         timer.cancel()
     if not ticket.executing:
-        ticket.flow.counts.waited["false"].observe(stopwatch() - ticket.arrived)
         return await _refused(context, fair, level, dropped)
-    ticket.flow.counts.waited["true"].observe(ticket.started - ticket.arrived)
     _hold(context, ticket, context.info.verb == "watch")
     return await inner(context)
+
+
+def _expire(ticket: Ticket) -> None:
+    """End the wait of a request."""
+    granted = ticket.expire()
+    if granted is not None and not granted.done():
+        granted.set_result(None)
 
 
 async def _refused(context: Context, fair: Fairness, level: Level, dropped: Callable[[Context], None]) -> Answer:

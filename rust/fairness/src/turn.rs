@@ -1,0 +1,237 @@
+//! The time of the event loop, shared by the requests of all levels.
+//!
+//! Requests that find their turn of the loop used up wait in their queue, so that of many at once those of other flows
+//! are served first. Without that the loop would serve whatever arrived, and one client with many connections most.
+
+/// The seconds of requests in one turn of the loop, before others wait.
+const TURN: f64 = 0.0002;
+/// The same of requests that no level holds back.
+const LONG: f64 = 0.002;
+/// The number of waiting requests that one turn serves, at most.
+const MOST: u64 = 32;
+/// The number of requests in one turn that are the only ones of their queue.
+const SINGLE: u64 = 8;
+/// The seconds of a request before any was measured.
+const GUESS: f64 = 0.0001;
+/// Seconds without any request that show that the loop has begun another turn.
+const GAP: f64 = 0.0001;
+
+/// How a request may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// At once.
+    Free,
+    /// Not before those that wait.
+    Used,
+}
+
+/// The part of the present turn that is used up.
+///
+/// A mark runs through the loop at the end of a turn; without it, the next turn is seen by the gap before it.
+#[derive(Debug)]
+pub struct Turn {
+    began: f64,
+    /// When a request ended last.
+    ended: f64,
+    /// Whether a mark is on its way.
+    marked: bool,
+    /// Until when requests that no level holds back may begin without a mark.
+    until: f64,
+    /// How many waiting requests may run in this turn.
+    left: u64,
+    /// How many waiting requests run in this turn, and how many others.
+    granted: u64,
+    others: u64,
+    single: u64,
+    /// Whether requests wait that could run now.
+    held: bool,
+    /// The seconds of one request.
+    cost: f64,
+    /// Whether gaps count: not where nobody tells when requests end.
+    gaps: bool,
+}
+
+impl Turn {
+    /// Begin. `gaps`: `ended` is called at the end of each request.
+    pub fn new(gaps: bool) -> Self {
+        Self {
+            began: f64::NEG_INFINITY,
+            ended: f64::NEG_INFINITY,
+            marked: false,
+            until: f64::NEG_INFINITY,
+            left: MOST,
+            granted: 0,
+            others: 0,
+            single: 0,
+            held: false,
+            cost: GUESS,
+            gaps,
+        }
+    }
+
+    /// Return how a request that arrives may begin, and whether the loop has to be marked.
+    pub fn arrive(&mut self, now: f64) -> (Room, bool) {
+        if self.marked {
+            return (if now - self.began > TURN { Room::Used } else { Room::Free }, false);
+        }
+        if self.gaps && now - self.ended > GAP {
+            self.begin(now);
+            return (Room::Free, false);
+        }
+        self.mark(now);
+        (Room::Free, true)
+    }
+
+    /// Report whether a request that no level holds back has to wait, and whether the loop has to be marked.
+    pub fn full(&mut self, now: f64) -> (bool, bool) {
+        if now < self.until {
+            return (false, false);
+        }
+        if self.marked {
+            return (now - self.began > LONG, false);
+        }
+        self.until = now + LONG;
+        if self.gaps && now - self.ended > GAP {
+            return (false, false);
+        }
+        self.mark(now);
+        (false, true)
+    }
+
+    /// Report whether the only request of a queue may begin although the turn is used up, and count it.
+    pub fn single(&mut self, now: f64) -> bool {
+        let free = self.single < SINGLE && now - self.began < LONG;
+        if free {
+            self.single = self.single.saturating_add(1);
+        }
+        free
+    }
+
+    /// Report whether another waiting request may run, and count it.
+    pub fn admits(&mut self) -> bool {
+        let Some(left) = self.left.checked_sub(1) else {
+            self.held = true;
+            return false;
+        };
+        self.left = left;
+        self.granted = self.granted.saturating_add(1);
+        true
+    }
+
+    /// Note a request that waits; return whether the loop has to be marked.
+    pub fn hold(&mut self, now: f64) -> bool {
+        let mark = !self.marked;
+        if mark {
+            self.mark(now);
+        }
+        self.held = true;
+        mark
+    }
+
+    /// Count a request that begins without having waited.
+    pub fn began(&mut self) {
+        self.others = self.others.saturating_add(1);
+    }
+
+    /// Note the end of a request.
+    pub fn ended(&mut self, now: f64) {
+        self.ended = now;
+    }
+
+    /// End a turn at its mark: return how many waiting requests may run in the next, which has to be marked; None if none
+    /// wait.
+    pub fn end(&mut self, now: f64) -> Option<u64> {
+        self.marked = false;
+        let begun = self.granted.saturating_add(self.others);
+        if begun > 0 {
+            let took = (now - self.began) / begun as f64;
+            self.cost += (took - self.cost) / 8.0;
+        }
+        if self.granted == 0 && !self.held {
+            // The usual turn: nothing has waited.
+            return None;
+        }
+        self.mark(now);
+        let room = (TURN / self.cost.max(1e-6)) as u64;
+        self.left = room.clamp(1, MOST);
+        Some(self.left)
+    }
+
+    /// Set how many waiting requests may still run in this turn.
+    pub fn leave(&mut self, left: u64) {
+        self.left = left;
+    }
+
+    fn mark(&mut self, now: f64) {
+        self.marked = true;
+        self.begin(now);
+    }
+
+    fn begin(&mut self, now: f64) {
+        self.began = now;
+        (self.granted, self.others, self.single, self.held) = (0, 0, 0, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GAP, LONG, MOST, Room, SINGLE, TURN, Turn};
+
+    #[test]
+    fn a_turn_is_used_up_and_the_next_one_is_new() {
+        let mut turn = Turn::new(false);
+        assert_eq!(turn.arrive(0.0), (Room::Free, true));
+        assert_eq!(turn.arrive(TURN), (Room::Free, false));
+        assert_eq!(turn.arrive(2.0 * TURN), (Room::Used, false));
+        assert_eq!(turn.end(1.0), None);
+        assert_eq!(turn.arrive(1.0), (Room::Free, true));
+    }
+
+    #[test]
+    fn requests_one_after_the_other_need_no_mark() {
+        let mut turn = Turn::new(true);
+        for at in [0.0, 1.0, 2.0] {
+            assert_eq!(turn.arrive(at), (Room::Free, false));
+            turn.ended(at + TURN);
+        }
+        assert_eq!(turn.arrive(2.0 + TURN + GAP / 2.0), (Room::Free, true));
+    }
+
+    #[test]
+    fn requests_without_limit_have_longer_turns() {
+        let mut turn = Turn::new(true);
+        assert_eq!(turn.full(0.0), (false, false));
+        turn.ended(LONG - GAP / 2.0);
+        assert_eq!(turn.full(LONG / 2.0), (false, false));
+        assert_eq!(turn.full(LONG), (false, true));
+        turn.ended(2.5 * LONG);
+        assert_eq!(turn.full(2.5 * LONG), (true, false));
+        assert_eq!(turn.end(3.0 * LONG), None);
+    }
+
+    #[test]
+    fn waiting_requests_share_a_turn() {
+        let mut turn = Turn::new(false);
+        assert!(turn.hold(0.0));
+        assert_eq!(turn.end(0.0), Some(2));
+        assert!(!turn.hold(0.0));
+        assert!(turn.admits() && turn.admits() && !turn.admits());
+        // Two took a tenth of the guess.
+        let room = turn.end(TURN / 20.0).expect("one was held");
+        assert!((2..=MOST).contains(&room));
+        turn.leave(0);
+        assert!(!turn.admits());
+        assert!(turn.end(1.0).is_some());
+        assert_eq!(turn.end(2.0), None);
+    }
+
+    #[test]
+    fn a_few_single_requests_begin_in_a_turn_that_is_used_up() {
+        let mut turn = Turn::new(false);
+        turn.arrive(0.0);
+        assert!((0..SINGLE).all(|_| turn.single(TURN * 2.0)) && !turn.single(TURN * 2.0));
+        turn.end(1.0);
+        turn.arrive(1.0);
+        assert!(turn.single(1.0) && !turn.single(1.0 + LONG));
+    }
+}

@@ -1,0 +1,504 @@
+//! Seats and queues of priority levels.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use hydrofoil_fairness as fairness;
+use hydrofoil_fairness::{Arrival, Kind, Reason, Start};
+use parking_lot::Mutex;
+use pyo3::{
+    gc::{PyTraverseError, PyVisit},
+    prelude::*,
+    types::{PyBytes, PyString},
+};
+
+use crate::counting::Histogram;
+
+/// The number of a ticket whose request has ended.
+const ENDED: usize = usize::MAX;
+#[allow(clippy::disallowed_methods, reason = "work takes its time on this machine, whatever clock its server has")]
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+/// Return seconds since the first call.
+fn now() -> f64 {
+    START.elapsed().as_secs_f64()
+}
+
+/// The estimated work of a request.
+#[pyclass(frozen, eq, module = "hydrofoil._native")]
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Work(fairness::Work);
+
+#[pymethods]
+impl Work {
+    #[new]
+    #[pyo3(signature = (first=1, last=0, extra=0.0))]
+    fn new(first: u64, last: u64, extra: f64) -> Self {
+        Self(fairness::Work { first, last, extra })
+    }
+
+    #[getter]
+    fn first(&self) -> u64 {
+        self.0.first
+    }
+
+    #[getter]
+    fn last(&self) -> u64 {
+        self.0.last
+    }
+
+    #[getter]
+    fn extra(&self) -> f64 {
+        self.0.extra
+    }
+}
+
+/// The counts of one flow schema in one level.
+#[pyclass(frozen, module = "hydrofoil._native")]
+pub(crate) struct FlowCounts(Arc<fairness::Counts>);
+
+#[pymethods]
+impl FlowCounts {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    #[getter]
+    fn executing(&self) -> u64 {
+        self.0.with(|counts| counts.executing)
+    }
+
+    #[getter]
+    fn seats(&self) -> u64 {
+        self.0.with(|counts| counts.seats)
+    }
+
+    #[getter]
+    fn waiting(&self) -> u64 {
+        self.0.with(|counts| counts.waiting)
+    }
+
+    #[getter]
+    fn waiting_seats(&self) -> u64 {
+        self.0.with(|counts| counts.waiting_seats)
+    }
+
+    #[getter]
+    fn dispatched(&self) -> u64 {
+        self.0.with(|counts| counts.dispatched)
+    }
+
+    #[getter]
+    fn unfit(&self) -> u64 {
+        self.0.with(|counts| counts.unfit)
+    }
+
+    #[getter]
+    fn rejected(&self) -> BTreeMap<&'static str, u64> {
+        let found = self.0.with(|counts| counts.rejected);
+        Reason::ALL.iter().map(|reason| reason.word()).zip(found).filter(|(_, count)| *count > 0).collect()
+    }
+
+    #[getter]
+    fn waited(&self) -> (Histogram, Histogram) {
+        self.0.with(|counts| (counts.waited().into(), counts.refused.clone().into()))
+    }
+
+    #[getter]
+    fn executed(&self) -> (Histogram, Histogram) {
+        self.0.with(|counts| (counts.regular.clone().into(), counts.watches.clone().into()))
+    }
+
+    #[getter]
+    fn work(&self) -> Histogram {
+        self.0.with(|counts| counts.work()).into()
+    }
+
+    #[getter]
+    fn lengths(&self) -> Histogram {
+        self.0.with(|counts| counts.lengths()).into()
+    }
+}
+
+/// The requests of a flow schema with the same distinguisher.
+#[pyclass(frozen, module = "hydrofoil._native")]
+pub(crate) struct Flow {
+    inner: Arc<fairness::Flow>,
+    #[pyo3(get)]
+    counts: Py<FlowCounts>,
+    #[pyo3(get)]
+    schema: Py<PyString>,
+    #[pyo3(get)]
+    distinguisher: Py<PyString>,
+    #[pyo3(get)]
+    lines: Py<PyBytes>,
+}
+
+#[pymethods]
+impl Flow {
+    #[new]
+    fn new(
+        counts: Py<FlowCounts>,
+        schema: Py<PyString>,
+        distinguisher: Py<PyString>,
+        hand: Vec<usize>,
+        lines: Py<PyBytes>,
+    ) -> Self {
+        let inner = fairness::Flow { counts: Arc::clone(&counts.get().0), hand: hand.into() };
+        Self { inner: Arc::new(inner), counts, schema, distinguisher, lines }
+    }
+}
+
+/// The time of the loop, and the requests of all levels by kind.
+#[pyclass(frozen, module = "hydrofoil._native")]
+pub(crate) struct LoopTurns {
+    turn: Mutex<fairness::Turn>,
+    kinds: Mutex<fairness::Kinds>,
+    /// What marks the loop, and waits.
+    host: Py<PyAny>,
+}
+
+impl LoopTurns {
+    fn mark(&self, py: Python<'_>, wanted: bool) -> PyResult<()> {
+        if wanted {
+            self.host.call_method0(py, "mark")?;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl LoopTurns {
+    #[new]
+    #[pyo3(signature = (host, gaps=true))]
+    fn new(host: Py<PyAny>, gaps: bool) -> Self {
+        let now = now();
+        Self { turn: Mutex::new(fairness::Turn::new(gaps)), kinds: Mutex::new(fairness::Kinds::new(now)), host }
+    }
+
+    fn full(&self, py: Python<'_>) -> PyResult<bool> {
+        let (full, mark) = self.turn.lock().full(now());
+        self.mark(py, mark)?;
+        Ok(full)
+    }
+
+    fn end(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        let room = self.turn.lock().end(now());
+        self.mark(py, room.is_some())?;
+        Ok(room)
+    }
+
+    fn leave(&self, left: u64) {
+        self.turn.lock().leave(left);
+    }
+
+    fn limit(&self, running: u64, waiting: u64) {
+        self.kinds.lock().limit(running, waiting, now());
+    }
+
+    fn requests(&self, writes: bool, waits: bool) -> u64 {
+        self.kinds.lock().of(writes, waits).value()
+    }
+
+    fn requests_over_time(&self, writes: bool, waits: bool) -> Histogram {
+        self.kinds.lock().of(writes, waits).until(now()).into()
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.host)
+    }
+}
+
+/// What is kept with a request.
+struct Held {
+    request: Py<PyAny>,
+    flow: Py<Flow>,
+    granted: Option<Py<PyAny>>,
+}
+
+/// A request that waits or runs, as pages show it: request, flow, work, queue, place in it, seconds since it came and began.
+type Shown = (Py<PyAny>, Py<Flow>, Work, Option<usize>, Option<usize>, f64, Option<f64>);
+
+/// The seats and queues of a level.
+#[pyclass(frozen, module = "hydrofoil._native")]
+pub(crate) struct Queues {
+    level: Mutex<fairness::Level<Held>>,
+    turns: Py<LoopTurns>,
+}
+
+impl Queues {
+    /// Change the level, beside the turn and the requests of all levels.
+    fn with<T>(
+        &self,
+        what: impl FnOnce(&mut fairness::Level<Held>, &mut fairness::Turn, &mut fairness::Kinds, f64) -> T,
+    ) -> T {
+        let turns = self.turns.get();
+        what(&mut self.level.lock(), &mut turns.turn.lock(), &mut turns.kinds.lock(), now())
+    }
+
+    /// Note a request that ended, and whether others wait; return whether the loop has to be marked.
+    fn ended(level: &fairness::Level<Held>, turn: &mut fairness::Turn, now: f64) -> bool {
+        turn.ended(now);
+        level.backlog() > 0 && turn.hold(now)
+    }
+}
+
+#[pymethods]
+impl Queues {
+    #[new]
+    #[pyo3(signature = (turns, exempt=false))]
+    fn new(turns: Py<LoopTurns>, exempt: bool) -> Self {
+        Self { level: Mutex::new(fairness::Level::new(exempt, now())), turns }
+    }
+
+    fn configure(&self, py: Python<'_>, nominal: u64, limit: u64, count: usize, length: usize) -> PyResult<()> {
+        let mark = self.with(|level, turn, _, now| {
+            level.configure(nominal, limit, count, length, now);
+            level.backlog() > 0 && turn.hold(now)
+        });
+        self.turns.get().mark(py, mark)
+    }
+
+    fn enter(slf: &Bound<'_, Self>, flow: Py<Flow>, request: Py<PyAny>, verb: &str) -> Ticket {
+        let arrival = Arrival {
+            flow: Arc::clone(&flow.get().inner),
+            work: fairness::Work::ONE,
+            kind: Kind::of(verb),
+            of: Held { request, flow, granted: None },
+        };
+        let number = slf.get().with(|level, _, kinds, now| level.enter(arrival, kinds, now));
+        Ticket::new(slf, number, false)
+    }
+
+    fn start(
+        slf: &Bound<'_, Self>,
+        flow: Py<Flow>,
+        work: &Work,
+        request: Py<PyAny>,
+        verb: &str,
+    ) -> PyResult<Option<Ticket>> {
+        let arrival = Arrival {
+            flow: Arc::clone(&flow.get().inner),
+            work: work.0,
+            kind: Kind::of(verb),
+            of: Held { request, flow, granted: None },
+        };
+        let (start, mark) = slf.get().with(|level, turn, kinds, now| {
+            let (room, marks) = turn.arrive(now);
+            let start = level.start(arrival, room, turn, kinds, now);
+            (start, marks | (matches!(start, Start::Waits(_)) && turn.hold(now)))
+        });
+        slf.get().turns.get().mark(slf.py(), mark)?;
+        Ok(match start {
+            Start::Runs(number) => Some(Ticket::new(slf, number, false)),
+            Start::Waits(number) => Some(Ticket::new(slf, number, true)),
+            Start::Refused => None,
+        })
+    }
+
+    /// Run waiting requests; return what each of them waits for.
+    fn dispatch(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+        self.with(|level, turn, kinds, now| {
+            let numbers = level.dispatch(turn, kinds, now);
+            let granted = |number| level.ticket(number)?.arrival.of.granted.as_ref();
+            numbers.into_iter().filter_map(granted).map(|granted| granted.clone_ref(py)).collect()
+        })
+    }
+
+    #[getter]
+    fn limit(&self) -> u64 {
+        self.level.lock().limit()
+    }
+
+    #[getter]
+    fn backlog(&self) -> usize {
+        self.level.lock().backlog()
+    }
+
+    #[getter]
+    fn waiting(&self) -> u64 {
+        self.level.lock().waiting
+    }
+
+    #[getter]
+    fn executing(&self) -> u64 {
+        self.level.lock().executing
+    }
+
+    #[getter]
+    fn dispatched(&self) -> u64 {
+        self.level.lock().dispatched
+    }
+
+    #[getter]
+    fn rejected(&self) -> u64 {
+        self.level.lock().rejected
+    }
+
+    #[getter]
+    fn late(&self) -> u64 {
+        self.level.lock().late
+    }
+
+    #[getter]
+    fn progress(&self) -> f64 {
+        self.level.lock().now
+    }
+
+    #[getter]
+    fn seats(&self) -> u64 {
+        self.level.lock().seats.used
+    }
+
+    #[getter]
+    fn high(&self) -> u64 {
+        self.level.lock().seats.high
+    }
+
+    #[getter]
+    fn average(&self) -> f64 {
+        self.level.lock().seats.average
+    }
+
+    #[getter]
+    fn deviation(&self) -> f64 {
+        self.level.lock().seats.deviation
+    }
+
+    #[getter]
+    fn smoothed(&self) -> f64 {
+        self.level.lock().seats.smoothed
+    }
+
+    fn look(&self) {
+        self.level.lock().look(now());
+    }
+
+    fn demands(&self) -> Histogram {
+        self.level.lock().seats.demands(now()).into()
+    }
+
+    fn uses(&self) -> Histogram {
+        self.level.lock().seats.uses(now()).into()
+    }
+
+    fn requests_over_time(&self, waits: bool) -> Histogram {
+        self.level.lock().requests(waits, now()).into()
+    }
+
+    /// Return of each queue: waiting and running requests, seats, virtual time, seats wanted at first and at most, work.
+    fn states(&self) -> Vec<(usize, u64, u64, f64, u64, u64, f64)> {
+        let level = self.level.lock();
+        let state = |queue: &fairness::Queue| {
+            let works = || queue.waiting.iter().filter_map(|number| Some(level.ticket(*number)?.arrival.work));
+            let first = works().map(|work| work.first).sum();
+            let most = works().map(|work| work.most()).sum();
+            (queue.waiting.len(), queue.executing, queue.seats, queue.next, first, most, queue.work)
+        };
+        level.queues().iter().map(state).collect()
+    }
+
+    /// Return the requests that wait, queue by queue, and those that run.
+    fn requests(&self, py: Python<'_>) -> Vec<Shown> {
+        let now = now();
+        let level = self.level.lock();
+        let show = |ticket: &fairness::Ticket<Held>, place: Option<usize>| {
+            let held = &ticket.arrival.of;
+            let began = ticket.started.map(|started| now - started);
+            let (request, flow) = (held.request.clone_ref(py), held.flow.clone_ref(py));
+            (request, flow, Work(ticket.arrival.work), ticket.queue, place, now - ticket.arrived, began)
+        };
+        let mut found = Vec::new();
+        for queue in level.queues() {
+            let tickets = queue.waiting.iter().filter_map(|number| level.ticket(*number));
+            found.extend(tickets.enumerate().map(|(place, ticket)| show(ticket, Some(place))));
+        }
+        found.extend(level.running().map(|ticket| show(ticket, None)));
+        found
+    }
+}
+
+/// One request of a level.
+#[pyclass(frozen, module = "hydrofoil._native")]
+pub(crate) struct Ticket {
+    queues: Py<Queues>,
+    /// Its number in the level, until it has ended.
+    number: AtomicUsize,
+    #[pyo3(get)]
+    waits: bool,
+}
+
+impl Ticket {
+    fn new(queues: &Bound<'_, Queues>, number: usize, waits: bool) -> Self {
+        Self { queues: queues.clone().unbind(), number: AtomicUsize::new(number), waits }
+    }
+}
+
+#[pymethods]
+impl Ticket {
+    #[getter]
+    fn executing(&self) -> bool {
+        let number = self.number.load(Ordering::Relaxed);
+        self.queues.get().level.lock().ticket(number).is_some_and(|ticket| ticket.started.is_some())
+    }
+
+    fn hold(&self, granted: Py<PyAny>) {
+        let number = self.number.load(Ordering::Relaxed);
+        if let Some(held) = self.queues.get().level.lock().of_mut(number) {
+            held.granted = Some(granted);
+        }
+    }
+
+    /// End the wait of a request; return what it waits for.
+    fn expire(&self) -> Option<Py<PyAny>> {
+        let number = self.number.load(Ordering::Relaxed);
+        let held = self.queues.get().with(|level, _, kinds, now| level.expire(number, kinds, now))?;
+        self.number.store(ENDED, Ordering::Relaxed);
+        held.granted
+    }
+
+    fn __call__(slf: &Bound<'_, Self>, _outcome: &Bound<'_, PyAny>) -> PyResult<()> {
+        Self::end(slf)
+    }
+
+    /// End a request: release its seats, at once or when watchers have their events.
+    fn end(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let (this, py) = (slf.get(), slf.py());
+        let number = this.number.load(Ordering::Relaxed);
+        let queues = this.queues.get();
+        let (later, mark, held) = queues.with(|level, turn, kinds, now| {
+            let Some(after) = level.finish(number, kinds, now) else { return (None, false, None) };
+            let held = if after > 0.0 { None } else { level.release(number, now) };
+            (Some(after), Queues::ended(level, turn, now), held)
+        });
+        match later {
+            None => return Ok(()),
+            Some(after) if after > 0.0 => {
+                queues.turns.get().host.call_method1(py, "later", (after, slf.getattr("release")?))?;
+            }
+            Some(_) => this.number.store(ENDED, Ordering::Relaxed),
+        }
+        // Dropping the request may run its destructor: no lock is held.
+        drop(held);
+        queues.turns.get().mark(py, mark)
+    }
+
+    /// Release the seats of a request that has ended.
+    fn release(&self, py: Python<'_>) -> PyResult<()> {
+        let number = self.number.swap(ENDED, Ordering::Relaxed);
+        let queues = self.queues.get();
+        let (held, mark) = queues.with(|level, turn, _, now| {
+            let held = level.release(number, now);
+            (held, Queues::ended(level, turn, now))
+        });
+        drop(held);
+        queues.turns.get().mark(py, mark)
+    }
+}

@@ -41,6 +41,7 @@ __all__ = [
     "Lifecycle",
     "ListCursor",
     "Local",
+    "Logins",
     "LoopTurns",
     "MissingError",
     "ObjectMeta",
@@ -61,7 +62,6 @@ __all__ = [
     "Work",
     "audit_record",
     "audit_sources",
-    "bearer_digest",
     "build_profile",
     "cbor_to_json",
     "data_backup",
@@ -87,6 +87,7 @@ __all__ = [
     "usable_certificate",
     "version",
     "watch_event",
+    "watchers_wait",
     "yaml_to_json",
 ]
 
@@ -677,10 +678,29 @@ class Flow:
     def lines(self) -> bytes: ...
 
 class _TurnHost(Protocol):
-    """What marks the turns of a loop, and waits."""
+    """The object that marks the turns of a loop, and waits."""
 
     def mark(self) -> None:
         """Call `LoopTurns.end` in the next turn."""
+
+@final
+class Logins:
+    """Logins by the digest of their token, each for so many seconds; the oldest leave if there are too many."""
+
+    def __new__(cls, clock: Clock, seconds: int, most: int) -> Logins: ...
+    def presented(self, header: str) -> Any:
+        """Return the login of the token in an Authorization header of the usual form; None for any other."""
+
+    def get(self, key: bytes) -> Any:
+        """Return a login."""
+
+    def put(self, key: bytes, login: object) -> None:
+        """Keep a login."""
+
+    def clear(self) -> None:
+        """Forget all."""
+
+    def __len__(self) -> int: ...
 
 @final
 class LoopTurns:
@@ -957,11 +977,11 @@ class ClientRun:
     def outcome(self) -> tuple[bytes, tuple[int, bytes] | None]:
         """Wait for the end. Return the outcome as JSON, and status and body of a single request."""
 
+def watchers_wait(watchers: tuple[Watcher, ...]) -> bool:
+    """Report whether any of several watchers has changes."""
+
 def token_digest(token: bytes) -> bytes:
     """Return the SHA-256 under which a token is known."""
-
-def bearer_digest(header: str) -> bytes | None:
-    """Return the same of the token in an Authorization header of the usual form; None for any other."""
 
 def new_authority(now: int) -> tuple[str, str]: ...
 def new_certificate(

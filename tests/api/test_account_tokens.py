@@ -10,7 +10,7 @@ import aiohttp
 import orjson
 import pytest
 
-from hydrofoil.authentication.cache import Logins
+from hydrofoil.authentication import cache
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 
@@ -24,7 +24,7 @@ SPEC: Json = {"containers": [{"name": "c", "image": "i"}], "serviceAccountName":
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Server]:
     """A server that forgets logins at once; without controllers."""
-    monkeypatch.setattr(Logins, "get", lambda *_: None)
+    monkeypatch.setattr(cache, "SECONDS", 0)
     server = Server(Config(port=0, controllers=""))
     await server.start()
     yield server

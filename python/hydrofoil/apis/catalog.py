@@ -221,7 +221,10 @@ class Catalog:
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         """Return the resource of a path, if it is served."""
-        return self.groups.get(group, {}).get(version, {}).get(plural)
+        try:
+            return self.groups[group][version].get(plural)
+        except KeyError:
+            return None
 
     def collected(self, group: str, plural: str) -> Resource | None:
         """Return a resource at `v1`, else at any served version; None if it is not served."""

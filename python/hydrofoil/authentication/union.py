@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from hydrofoil.authentication.cache import Logins, digest
+from hydrofoil.authentication import cache
 from hydrofoil.authentication.login import Login, Rejected, TokenAuthenticator
 from hydrofoil.clock import Clock
 from hydrofoil.request import User
@@ -36,13 +36,14 @@ class Tokens:
         self.audiences: tuple[str, ...] = ()
         """The audiences of this server."""
         self.known: list[Known] = []
-        self._logins = Logins(clock)
-        self.presented = self._logins.presented
+        self._logins = cache.logins(clock)
+        self.presented: Callable[[str], Login | None] = self._logins.presented
         """Return the login of a header with a token that was accepted a moment ago."""
 
     def kept(self, token: str) -> Login | None:
         """Return the login of a token for this server if it was accepted a moment ago."""
-        return self._logins.get((digest(token), None))
+        found: Login | None = self._logins.get(cache.key(token))
+        return found
 
     def forget(self) -> None:
         """Look at every token anew."""
@@ -55,8 +56,9 @@ class Tokens:
         """
         if len(token) > LONGEST or not readable(token):
             raise Rejected("invalid bearer token")
-        key = (digest(token), None if audiences is None else tuple(audiences))
-        if (kept := self._logins.get(key)) is not None:
+        key = cache.key(token, audiences)
+        kept: Login | None = self._logins.get(key)
+        if kept is not None:
             return kept
         wanted = self.audiences if audiences is None else tuple(audiences)
         reasons = ["invalid bearer token"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.authentication.cache import MOST, NANOSECONDS, digest
+from hydrofoil.authentication.cache import MOST, digest
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.outbound.bounds import decoded
@@ -55,7 +55,7 @@ class TokenWebhook:
             )
         self._target = target
         self._version = f"{GROUP}/{version}"
-        self._life = int(seconds * NANOSECONDS)
+        self._life = int(seconds * 1_000_000_000)
         self._implied = tuple(implied)
         self._clock = clock
         self._chance = chance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Iterable
 
 from prometheus_client import CollectorRegistry, Histogram
@@ -17,12 +16,21 @@ _BRIEF = (0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25)
 _PREFIX = "apiserver_authorization_"
 
 
+class Tally:
+    """The final decisions of authorizers of one name and type, whichever configuration they are from."""
+
+    __slots__ = ("allowed", "denied")
+
+    def __init__(self) -> None:
+        self.allowed = self.denied = 0
+
+
 class Metrics(Collector):
     """The counts of one server, made when they are first needed."""
 
     def __init__(self) -> None:
-        self.decisions: Counter[tuple[str, str, str]] = Counter()
-        """Final decisions by decision, name and type."""
+        self.tallies: dict[tuple[str, str], Tally] = {}
+        """Final decisions by name and type of their authorizer."""
         self._registry = CollectorRegistry()
         evaluated = ("name", "type")
         asked = ("name", "result")
@@ -74,15 +82,17 @@ class Metrics(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Yield the families that have samples."""
-        if self.decisions:
+        if any(tally.allowed or tally.denied for tally in self.tallies.values()):
             family = CounterMetricFamily(
                 _PREFIX + "decisions",
                 "[ALPHA] Total number of terminal decisions made by an authorizer split by authorizer type, name, and"
                 " decision.",
                 labels=("decision", "name", "type"),
             )
-            for labels, count in self.decisions.items():
-                family.add_metric(labels, count)
+            for labels, tally in self.tallies.items():
+                for decision, count in (("allowed", tally.allowed), ("denied", tally.denied)):
+                    if count:
+                        family.add_metric((decision, *labels), count)
             yield family
         for metric in self._registry.collect():
             if metric.samples:
@@ -96,26 +106,24 @@ class Metrics(Collector):
 class Counted:
     """An authorizer whose final decisions are counted (`InstrumentedAuthorizer`)."""
 
-    __slots__ = ("_allowed", "_authorize", "_counts", "_denied", "rules")
+    __slots__ = ("_authorize", "_tally", "rules")
 
     def __init__(self, authorizer: Authorizer, kind: str, name: str, metrics: Metrics) -> None:
         self._authorize = authorizer.authorize
         self.rules = authorizer.rules
-        self._counts = metrics.decisions
-        self._allowed = ("allowed", name, kind)
-        self._denied = ("denied", name, kind)
+        self._tally = metrics.tallies.setdefault((name, kind), Tally())
 
     def authorize(self, user: User, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
         """Return the decision of the authorizer."""
         verdict = self._authorize(user, info)
-        if not isinstance(verdict, Verdict):
-            return self._waiting(verdict)
-        if verdict.allowed or verdict.denied:
-            self._counts[self._allowed if verdict.allowed else self._denied] += 1
-        return verdict
+        return self._count(verdict) if isinstance(verdict, Verdict) else self._waiting(verdict)
 
     async def _waiting(self, waits: Awaitable[Verdict]) -> Verdict:
-        verdict = await waits
-        if verdict.allowed or verdict.denied:
-            self._counts[self._allowed if verdict.allowed else self._denied] += 1
+        return self._count(await waits)
+
+    def _count(self, verdict: Verdict) -> Verdict:
+        if verdict.allowed:
+            self._tally.allowed += 1
+        elif verdict.denied:
+            self._tally.denied += 1
         return verdict

@@ -37,12 +37,12 @@ def estimate(objects: Objects, info: RequestInfo, most: int) -> Work:
 
 def listed(objects: Objects, info: RequestInfo) -> int:
     """Return the seats of a list or of the initial events of a watch, before their limit."""
-    if info.name or info.subject:
+    if info.name or (info.query and info.subject):
         return 1
-    given = dict(parse_qsl(info.query, keep_blank_values=True)) if info.query else {}
-    version = given.get("resourceVersion", "")
-    if info.verb == "watch" and given.get("sendInitialEvents") not in TRUE and version not in ("", "0"):
-        return 1
+    if info.verb == "watch":
+        given = dict(parse_qsl(info.query, keep_blank_values=True)) if info.query else {}
+        if given.get("sendInitialEvents") not in TRUE and given.get("resourceVersion", "") not in ("", "0"):
+            return 1
     resource = objects.catalog.find(info.group, info.version, info.resource)
     if resource is None or "list" not in resource.verbs:
         return 1

@@ -1,4 +1,4 @@
-//! What is counted of the requests of one flow schema in one level.
+//! Counts of the requests of one flow schema in one level.
 
 use hydrofoil_types::Histogram;
 use parking_lot::Mutex;

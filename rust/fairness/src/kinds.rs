@@ -1,11 +1,11 @@
-//! Requests of all levels by what they do: read or change.
+//! Requests of all levels by their kind: reads and writes.
 
 use crate::Timing;
 
 /// The buckets of parts of a limit (`read_vs_write_current_requests`).
 const RATIOS: &[f64] = &[0.0, 0.001, 0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0];
 
-/// What a request does.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// get and list.

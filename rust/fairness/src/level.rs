@@ -20,9 +20,9 @@ pub struct Arrival<T> {
     pub flow: Arc<Flow>,
     /// Its estimated work.
     pub work: Work,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
-    /// What is kept with it.
+    /// A value that is kept with it.
     pub of: T,
 }
 
@@ -41,7 +41,7 @@ pub struct Ticket<T> {
     late: bool,
 }
 
-/// What becomes of a request that arrives.
+/// The fate of a request that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// It runs.

@@ -47,7 +47,7 @@ pub struct Turn {
     held: bool,
     /// The seconds of one request.
     cost: f64,
-    /// Whether gaps count: not where nobody tells when requests end.
+    /// Whether gaps count: only where `ended` is called.
     gaps: bool,
 }
 

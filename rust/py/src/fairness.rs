@@ -161,7 +161,7 @@ impl Flow {
 pub(crate) struct LoopTurns {
     turn: Mutex<fairness::Turn>,
     kinds: Mutex<fairness::Kinds>,
-    /// What marks the loop, and waits.
+    /// The object that marks the loop, and waits.
     host: Py<PyAny>,
 }
 
@@ -216,7 +216,7 @@ impl LoopTurns {
     }
 }
 
-/// What is kept with a request.
+/// The Python objects of a request.
 struct Held {
     request: Py<PyAny>,
     flow: Py<Flow>,

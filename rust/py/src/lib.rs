@@ -20,6 +20,7 @@ mod frame;
 mod functions;
 mod handles;
 mod list;
+mod logins;
 mod shard;
 mod stored;
 mod tls;
@@ -51,8 +52,10 @@ mod _native {
             Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
+        logins::Logins,
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
-        tls::{bearer_digest, new_authority, new_certificate, token_digest, usable_certificate},
+        tls::{new_authority, new_certificate, token_digest, usable_certificate},
+        watch::watchers_wait,
     };
 
     use pyo3::prelude::*;

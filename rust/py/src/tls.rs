@@ -8,7 +8,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::PyBytes;
 
 create_exception!(_native, TlsError, PyException, "A connection broke a rule of TLS: what it was.");
 create_exception!(_native, CertificateError, PyException, "A certificate is refused: why, in Go's words.");
@@ -159,12 +159,4 @@ pub(crate) fn usable_certificate(
 #[pyfunction]
 pub(crate) fn token_digest<'py>(py: Python<'py>, token: &[u8]) -> Bound<'py, PyBytes> {
     PyBytes::new(py, &tls::token::digest(token))
-}
-
-/// Return the same of the token in an Authorization header of the usual form; None for any other.
-#[pyfunction]
-pub(crate) fn bearer_digest<'py>(py: Python<'py>, header: &Bound<'py, PyString>) -> Option<Bound<'py, PyBytes>> {
-    // Bytes that are no UTF-8 are part of no token.
-    let token = tls::token::usual(header.to_str().ok()?)?;
-    Some(PyBytes::new(py, &tls::token::digest(token.as_bytes())))
 }

@@ -1,7 +1,7 @@
 //! Watchers.
 
 use hydrofoil_engine::watch;
-use pyo3::prelude::*;
+use pyo3::{prelude::*, types::PyTuple};
 
 use crate::error::Fallible;
 use crate::frame::Bytes;
@@ -9,6 +9,17 @@ use crate::handles::{Stored, Watcher};
 
 /// A version before and the one after.
 type Difference = (Option<Stored>, Option<Stored>);
+
+/// Report whether any of several watchers has changes.
+#[pyfunction]
+pub(crate) fn watchers_wait(watchers: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    for watcher in watchers {
+        if watcher.cast::<Watcher>()?.get().0.waits() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
 
 #[pymethods]
 impl Watcher {

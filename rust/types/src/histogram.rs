@@ -15,7 +15,7 @@ impl Histogram {
         Self { bounds: bounds.into(), counts, sum: 0.0 }
     }
 
-    /// Make a histogram of what was counted elsewhere; `counts` has one more than there are bounds.
+    /// Make a histogram of counts from elsewhere; `counts` has one more than there are bounds.
     pub fn of(bounds: Vec<f64>, counts: Vec<u64>, sum: f64) -> Self {
         Self { bounds: bounds.into(), counts, sum }
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.authentication import cache
-from hydrofoil.authentication.cache import Logins, digest
+from hydrofoil.authentication.cache import key, logins
 from hydrofoil.authentication.login import Login
 from hydrofoil.clock import Clock
 from hydrofoil.request import User
@@ -12,31 +12,32 @@ from hydrofoil.request import User
 def test_a_login_ends_after_ten_seconds() -> None:
     clock = Clock()
     clock.native.freeze()
-    logins, login, key = Logins(clock), Login(User("ann")), (digest("t"), None)
-    logins.put(key, login)
+    kept, login = logins(clock), Login(User("ann"))
+    kept.put(key("t"), login)
     clock.native.advance(9_900_000_000)
-    assert logins.get(key) is logins.presented("Bearer t") is login
-    assert logins.presented("Basic t") is logins.presented("Bearer \udce9") is None
+    assert kept.get(key("t")) is kept.presented("Bearer t") is login
+    assert kept.presented("Basic t") is kept.presented("Bearer \udce9") is None
     clock.native.advance(200_000_000)
-    assert logins.get(key) is None
+    assert kept.presented("Bearer t") is None and len(kept) == 0
 
 
 def test_the_number_is_bounded() -> None:
-    logins = Logins(Clock())
+    kept, login = logins(Clock()), Login(User("ann"))
     for number in range(cache.MOST + 10):
-        logins.put((digest(str(number)), None), Login(User("ann")))
-    assert len(logins._kept) == cache.MOST
-    assert logins.get((digest("0"), None)) is None
-    assert logins.get((digest(str(cache.MOST + 9)), None)) is not None
+        kept.put(key(str(number)), login)
+        # It is used all the time, and put again whenever it has ended.
+        kept.put(key("busy"), login)
+    assert len(kept) == cache.MOST
+    assert kept.get(key("0")) is None
+    assert kept.get(key("busy")) is kept.get(key(str(cache.MOST + 9))) is login
+    kept.clear()
+    assert len(kept) == 0 and kept.get(key("busy")) is None
 
 
 def test_tokens_are_not_kept() -> None:
-    logins = Logins(Clock())
-    logins.put((digest("secret-token"), None), Login(User("ann")))
-    assert "secret-token" not in repr(logins._kept)
+    assert b"secret-token" not in key("secret-token") + key("secret-token", ["vault"])
 
 
 def test_audiences_are_part_of_the_key() -> None:
-    logins = Logins(Clock())
-    logins.put((digest("t"), ("vault",)), Login(User("ann")))
-    assert logins.get((digest("t"), None)) is None
+    found = [key("t"), key("t", []), key("t", ["vault"]), key("t", ["va", "ult"]), key("t", ["va2:ult"])]
+    assert len(set(found)) == len(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hydrofoil import errors
+from hydrofoil import engine, errors
 from hydrofoil.authorization.rbac.policy import Bindings, Policy, Roles
 from hydrofoil.authorization.rbac.rights import GROUP, Kept, Rights, absent, rules_of
 from hydrofoil.authorization.rbac.rules import Rule
@@ -16,6 +16,10 @@ from hydrofoil.watch.hub import Hub
 
 MOST_KEPT = 1 << 17
 """The number of decisions and compiled rules that are kept, of all users together: clients can make up both."""
+
+
+MOST_USERS = 4096
+"""The number of users that are known by their identity."""
 
 
 class RBAC:
@@ -29,6 +33,9 @@ class RBAC:
         self._generation = -1
         self._kept = Kept()
         self._rights: dict[tuple[str, tuple[str, ...]], Rights] = {}
+        self._users: dict[int, tuple[User, Rights]] = {}
+        """The rights of users that came a moment ago, by their identity."""
+        self._watchers: tuple[engine.Watcher, ...] = ()
 
     def followed(self) -> list[Followed[Any]]:
         """Return the states of the four collections; they are followed from the first call on."""
@@ -46,12 +53,15 @@ class RBAC:
                     collection = self._objects.collection(resource)
                     made.append(Followed(collection, resource.native, state(self.policy), self._hub))
             self._followed = made
+            self._watchers = tuple(followed.watcher for followed in made)
         return self._followed
 
     def present(self) -> Policy:
         """Return roles and bindings at the view of this call."""
-        for followed in self._followed or self.followed():
-            if followed.watcher.waits():
+        if self._followed is None:
+            self.followed()
+        if engine.watchers_wait(self._watchers):
+            for followed in self._followed or ():
                 _ = followed.state
         return self.policy
 
@@ -60,13 +70,20 @@ class RBAC:
         policy = self.present()
         if policy.generation != self._generation or self._kept.size > MOST_KEPT:
             self._rights.clear()
+            self._users.clear()
             self._kept.size = 0
             self._generation = policy.generation
+        known = self._users.get(id(user))
+        if known is not None and known[0] is user:
+            return known[1]
         key = (user.name, user.groups)
         found = self._rights.get(key)
         if found is None:
             self._kept.size += 1
             found = self._rights[key] = Rights(policy, user, self._kept)
+        if len(self._users) >= MOST_USERS:
+            self._users.clear()
+        self._users[id(user)] = user, found
         return found
 
     def authorize(self, user: User, info: RequestInfo) -> Verdict:

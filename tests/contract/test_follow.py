@@ -15,6 +15,7 @@ from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch import follow
 from hydrofoil.watch.follow import Followed, Table
+from hydrofoil.watch.gathered import Gathered
 from hydrofoil.watch.hub import Hub
 from hydrofoil.watch.queue import Key, Queue
 from tests.contract.late import LateLog, Truth
@@ -102,6 +103,32 @@ async def test_it_is_told_what_was_before_and_what_is_now(maps: Collection, hub:
         (one, "a"),
         (two, None),
     ]
+
+
+async def test_several_are_asked_at_once_whether_they_have_changed(maps: Collection, hub: Hub) -> None:
+    one, other = (Followed(maps, MAPS, Seen(), hub) for _ in range(2))
+    gathered = Gathered([one, other])
+
+    def settled() -> bool:
+        """Bring both up to the view; report whether nothing has changed since."""
+        while gathered.changed():
+            assert one.state.names == other.state.names
+        return not gathered.changed()
+
+    assert gathered.changed() and settled()
+    await maps.create(draft("a"))
+    assert gathered.changed() and settled()
+    assert one.state.names == {"a"}
+    # Changes that the hub has applied meanwhile count as well.
+    await maps.create(draft("b"))
+    while "b" not in one._state.names:
+        await asyncio.sleep(0)
+    assert gathered.changed() and settled()
+    # A watcher in place of one that was lapped is asked from then on.
+    one.watcher = one._watch()
+    one._taken()
+    await maps.create(draft("c"))
+    assert gathered.changed() and settled() and one.state.names == {"a", "b", "c"}
 
 
 async def test_all_there_is_is_told_again_after_being_lapped(maps: Collection, hub: Hub) -> None:

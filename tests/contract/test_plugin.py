@@ -27,6 +27,8 @@ from hydrofoil.server.run import Server
 from hydrofoil.storage.errors import Outdated, Unknown
 from hydrofoil.storage.local import LocalLog
 from hydrofoil.storage.view import Storage
+from hydrofoil.watch.follow import Followed, Table
+from hydrofoil.watch.hub import Hub
 
 CATALOG = Catalog()
 SEEN = dict[str, Any]
@@ -315,8 +317,35 @@ async def test_a_step_that_a_plug_in_does_not_have_is_not_called() -> None:
         def validate(self, a: Attributes) -> None:
             raise a.forbidden("no")
 
-    mutating, validating, *_ = Chain([Refusing()]).steps(MAPS, "", "CREATE")
-    assert (len(mutating), len(validating)) == (0, 1)
+    mutating, validating = Chain([Refusing()]).phases_of(MAPS, "", "CREATE")
+    assert (len(mutating.steps), len(validating.steps)) == (0, 1)
+
+
+async def test_a_plug_in_without_configuration_is_not_called_but_counted(registry: Registry) -> None:
+    """One that its objects configure does nothing without any; the places of the others in metrics stay."""
+    hub = Hub(registry.storage, registry.clock)
+
+    class Configured(Noting):
+        followed = (Followed(registry.collection(LEASES), LEASES.native, Table(lambda stored: stored.name), hub),)
+
+        def idle(self) -> bool:
+            return not self.followed[0].state.within("a")
+
+    configured, last = Configured(name="configured"), Noting(name="last")
+    chain = Chain([configured, last])
+    await create(registry, chain, {"name": "m"})
+    last.refuses = True
+    with pytest.raises(errors.ApiError):
+        await create(registry, chain, {"name": "n"})
+    assert not configured.asked and len(last.asked) == 3
+    samples = [sample.labels for metric in chain.phases.collect() for sample in metric.samples]
+    counted = {(labels["name"], labels["rejected"]) for labels in samples if "name" in labels}
+    assert counted == {("configured", "false"), ("last", "false"), ("last", "true")}
+    last.refuses = False
+    await registry.create(LEASES, "a", draft({"metadata": {"name": "l"}}), Chain([]).write(LEASES, "a"))
+    await create(registry, chain, {"name": "o"})
+    assert configured.steps() == last.steps()[-2:]
+    hub.close()
 
 
 async def test_what_a_plug_in_warns_of_is_told_and_whom_it_serves_is_known(registry: Registry) -> None:

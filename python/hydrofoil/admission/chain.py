@@ -10,14 +10,34 @@ from hydrofoil.admission.phases import Phases, Ran
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
+from hydrofoil.counting import Histogram
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Annotated, Authorizer, User
+from hydrofoil.watch.gathered import Gathered
 
 Step = Callable[[Attributes], Awaitable[None] | None]
-Steps = tuple[Sequence[Step], Sequence[Step], Ran, Ran]
-"""Mutating and validating steps, and the names of their plug-ins."""
+
+
+class Phase:
+    """The steps of one phase, and the names of its plug-ins, those included that are idle."""
+
+    __slots__ = ("admitted", "places", "ran", "steps")
+
+    def __init__(self, plugins: Sequence[Plugin], kind: str, ran: Ran, admitted: Histogram, *, quiet: bool) -> None:
+        """`quiet`: leave the plug-ins out that are idle without objects that configure them."""
+        called = [(at, plugin) for at, plugin in enumerate(plugins) if not (quiet and plugin.followed)]
+        self.steps: tuple[Step, ...] = tuple(getattr(plugin, kind) for _, plugin in called)
+        self.places = [at for at, _ in called]
+        """The places of their plug-ins among the names."""
+        self.ran = ran
+        self.admitted = admitted
+        """The durations of phases that rejected nothing, in seconds."""
+
+
+Pair = tuple[Phase, Phase]
+"""The mutating and the validating phase."""
 
 
 class Chain:
@@ -27,7 +47,11 @@ class Chain:
         self.plugins = tuple(plugins)
         self.authorizer = authorizer
         self.phases = Phases()
-        self._steps: dict[tuple[Resource, str, Operation], Steps] = {}
+        self._steps: dict[tuple[Resource, str, Operation], tuple[Pair, Pair]] = {}
+        """The phases of all plug-ins, and those of a quiet server."""
+        self._configured = [plugin for plugin in self.plugins if plugin.followed]
+        self._gathered = Gathered([followed for plugin in self._configured for followed in plugin.followed])
+        self._quiet = False
 
     def changed(self) -> None:
         """Recompute which plug-ins handle which requests: resources or plug-ins were added or removed."""
@@ -38,21 +62,32 @@ class Chain:
         for plugin in self.plugins:
             await plugin.close()
 
-    def steps(self, resource: Resource, subresource: str, operation: Operation) -> Steps:
-        """Return the steps for such requests."""
+    def quiet(self) -> bool:
+        """Report whether no object configures any plug-in: no webhook, no policy."""
+        if self._gathered.changed():
+            self._quiet = all(plugin.idle() for plugin in self._configured)
+        return self._quiet
+
+    def phases_of(self, resource: Resource, subresource: str, operation: Operation) -> Pair:
+        """Return the phases of such requests."""
         key = (resource, subresource, operation)
         found = self._steps.get(key)
         if found is None:
             asked = [p for p in self.plugins if p.handles(resource, subresource, operation)]
             mutate = [p for p in asked if type(p).mutate is not Plugin.mutate]
             validate = [p for p in asked if type(p).validate is not Plugin.validate]
-            found = self._steps[key] = (
-                tuple(p.mutate for p in mutate),
-                tuple(p.validate for p in validate),
-                self.phases.ran(p.name for p in mutate),
-                self.phases.ran(p.name for p in validate),
+            ran = [self.phases.ran(p.name for p in plugins) for plugins in (mutate, validate)]
+            first = self.phases.spread("admit", operation, ran[0], rejected=False)
+            second = self.phases.spread("validate", operation, ran[1], rejected=False)
+            busy, silent = (
+                (
+                    Phase(mutate, "mutate", ran[0], first, quiet=quiet),
+                    Phase(validate, "validate", ran[1], second, quiet=quiet),
+                )
+                for quiet in (False, True)
             )
-        return found
+            found = self._steps[key] = busy, silent
+        return found[self.quiet()]
 
     def write(
         self,
@@ -89,14 +124,14 @@ class Admission(Attributes, kw_only=True):
 
     def mutate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Run the mutating steps on the draft."""
-        steps, _, ran, _ = self.chain.steps(self.resource, self.subresource, operation)
-        if not steps:
+        phase, _ = self.chain.phases_of(self.resource, self.subresource, operation)
+        if not phase.ran.names:
             return None
         self.again = self.mutated = False
         self.memory = None
         self.operation, self.draft, self.old = operation, draft, old
-        waits = self._ask("admit", steps, ran)
-        return None if waits is None else self._twice(waits, steps)
+        waits = self._ask("admit", phase)
+        return None if waits is None else self._twice(waits, phase.steps)
 
     async def _twice(self, waits: Awaitable[None], steps: Sequence[Step]) -> None:
         """Run the steps once more if a webhook or policy has changed the object: only those wait."""
@@ -109,45 +144,45 @@ class Admission(Attributes, kw_only=True):
 
     def validate(self, operation: Operation, draft: Draft | None, old: Stored | None) -> Awaitable[None] | None:
         """Run the validating steps on the object to be stored."""
-        _, steps, _, ran = self.chain.steps(self.resource, self.subresource, operation)
-        if not steps:
+        _, phase = self.chain.phases_of(self.resource, self.subresource, operation)
+        if not phase.ran.names:
             return None
         self.operation, self.draft, self.old = operation, draft, old
-        return self._ask("validate", steps, ran)
+        return self._ask("validate", phase)
 
-    def _ask(self, kind: str, steps: Sequence[Step], ran: Ran) -> Awaitable[None] | None:
+    def _ask(self, kind: str, phase: Phase) -> Awaitable[None] | None:
         at, begun = 0, stopwatch()
         try:
-            for at, step in enumerate(steps):
+            for at, step in enumerate(phase.steps):
                 if (waits := step(self)) is not None:
-                    return self._rest(kind, steps, ran, at, waits, begun)
+                    return self._rest(kind, phase, at, waits, begun)
         except ApiError:
-            self._counted(kind, begun, ran, at)
+            self._counted(kind, begun, phase, at)
             raise
-        self.chain.phases.add(kind, self.operation, stopwatch() - begun, ran, rejected=False)
+        phase.admitted.observe(stopwatch() - begun)
         return None
 
-    def _counted(self, kind: str, begun: float, ran: Ran, at: int) -> None:
-        """Count a phase that the plug-in at a place has ended."""
-        self.chain.phases.add(kind, self.operation, stopwatch() - begun, ran.until(at), rejected=True)
+    def _counted(self, kind: str, begun: float, phase: Phase, at: int) -> None:
+        """Count a phase that one of its steps has ended."""
+        ran = phase.ran.until(phase.places[at])
+        self.chain.phases.spread(kind, self.operation, ran, rejected=True).observe(stopwatch() - begun)
 
-    async def _rest(
-        self, kind: str, steps: Sequence[Step], ran: Ran, at: int, waits: Awaitable[None] | None, begun: float
-    ) -> None:
+    async def _rest(self, kind: str, phase: Phase, at: int, waits: Awaitable[None] | None, begun: float) -> None:
         """Continue with a plug-in that has to wait, and those after it."""
         phases, operation = self.chain.phases, self.operation
+        steps, names = phase.steps, phase.ran.names
         while at < len(steps):
             asked = stopwatch()
             try:
                 waits = waits or steps[at](self)
                 if waits is not None:
                     await waits
-                    phases.waited(ran.names[at], kind, operation, stopwatch() - asked, rejected=False)
+                    phases.waited(names[phase.places[at]], kind, operation, stopwatch() - asked, rejected=False)
             except ApiError:
                 if waits is not None:
-                    phases.waited(ran.names[at], kind, operation, stopwatch() - asked, rejected=True)
-                self._counted(kind, begun, ran, at)
+                    phases.waited(names[phase.places[at]], kind, operation, stopwatch() - asked, rejected=True)
+                self._counted(kind, begun, phase, at)
                 raise
             waits = None
             at += 1
-        phases.add(kind, operation, stopwatch() - begun, ran, rejected=False)
+        phase.admitted.observe(stopwatch() - begun)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Protocol
+from collections.abc import Awaitable, Sequence
+from typing import Any, Protocol
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation
+from hydrofoil.watch.follow import Followed
 
 
 class Plugin(Protocol):
@@ -15,6 +16,13 @@ class Plugin(Protocol):
 
     name: str = ""
     """Its name in flags and metrics."""
+
+    followed: Sequence[Followed[Any]] = ()
+    """The objects that configure it, if it does nothing without any."""
+
+    def idle(self) -> bool:
+        """Report whether it has no such objects: then its steps are not called."""
+        return False
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         """Report whether it handles such requests; the result is kept until `Chain.changed()`."""

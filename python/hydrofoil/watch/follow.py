@@ -47,6 +47,7 @@ class Followed(Generic[S]):
         self._hub = hub
         self._token = hub.token()
         self._calls: list[Callable[[], None]] = []
+        self._at_take: list[Callable[[], None]] = []
         self._loaded: list[Stored] | None = []
         """The loaded objects so far; None once they are applied."""
         self._taking = False
@@ -61,6 +62,7 @@ class Followed(Generic[S]):
 
     def _anew(self) -> None:
         self.watcher = self._watch()
+        self._taken()
         self._hub.again(self._token)
 
     def _watch(self) -> Watcher:
@@ -93,6 +95,14 @@ class Followed(Generic[S]):
         """Register a call once a turn in which the state has changed, after the change."""
         self._calls.append(call)
 
+    def on_take(self, call: Callable[[], None]) -> None:
+        """Register a call right after changes were applied, or the watcher was replaced; it must not read the state."""
+        self._at_take.append(call)
+
+    def _taken(self) -> None:
+        for call in self._at_take:
+            call()
+
     def _take(self) -> None:
         """Apply a batch of waiting changes. After an error, rebuild the state from all objects at the next call."""
         changes, left = self.watcher.changes(BATCH)
@@ -117,6 +127,7 @@ class Followed(Generic[S]):
             raise
         finally:
             self._taking = False
+            self._taken()
 
     def pump(self) -> None:
         """Apply waiting changes and report them; the hub calls this when there are any."""

@@ -39,10 +39,13 @@ class Policies(Late, Generic[P]):
         policies = registry.catalog.find(GROUP, "v1", f"{kind}admissionpolicies")
         bindings = registry.catalog.find(GROUP, "v1", f"{kind}admissionpolicybindings")
         if policies is not None and bindings is not None:
-            self._source = Source(
-                Followed(registry.collection(policies), policies.native, Named(make), hub),
-                Followed(registry.collection(bindings), bindings.native, Named(Binding), hub),
-            )
+            by_name = Followed(registry.collection(policies), policies.native, Named(make), hub)
+            bound = Followed(registry.collection(bindings), bindings.native, Named(Binding), hub)
+            self._source = Source(by_name, bound)
+            self.followed = by_name, bound
+
+    def idle(self) -> bool:
+        return self._source is None or not self._source.bound()
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return self._source is not None and not exempt(resource) and resource.storage not in EXCLUDED

@@ -43,6 +43,10 @@ class Webhooks(Late):
         resource = registry.catalog.find(GROUP, "v1", self.plural)
         if resource is not None:
             self._followed = Followed(registry.collection(resource), resource.native, Source(), around.hub)
+            self.followed = (self._followed,)
+
+    def idle(self) -> bool:
+        return self._followed is None or not self._hooks()
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return self._followed is not None and not exempt(resource)

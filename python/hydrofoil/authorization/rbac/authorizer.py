@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hydrofoil import engine, errors
+from hydrofoil import errors
 from hydrofoil.authorization.rbac.policy import Bindings, Policy, Roles
 from hydrofoil.authorization.rbac.rights import GROUP, Kept, Rights, absent, rules_of
 from hydrofoil.authorization.rbac.rules import Rule
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import RequestInfo, Rules, User, Verdict
 from hydrofoil.watch.follow import Followed
+from hydrofoil.watch.gathered import Gathered
 from hydrofoil.watch.hub import Hub
 
 MOST_KEPT = 1 << 17
@@ -35,7 +36,7 @@ class RBAC:
         self._rights: dict[tuple[str, tuple[str, ...]], Rights] = {}
         self._users: dict[int, tuple[User, Rights]] = {}
         """The rights of users that came a moment ago, by their identity."""
-        self._watchers: tuple[engine.Watcher, ...] = ()
+        self._gathered: Gathered | None = None
 
     def followed(self) -> list[Followed[Any]]:
         """Return the states of the four collections; they are followed from the first call on."""
@@ -53,15 +54,13 @@ class RBAC:
                     collection = self._objects.collection(resource)
                     made.append(Followed(collection, resource.native, state(self.policy), self._hub))
             self._followed = made
-            self._watchers = tuple(followed.watcher for followed in made)
+            self._gathered = Gathered(made)
         return self._followed
 
     def present(self) -> Policy:
         """Return roles and bindings at the view of this call."""
-        if self._followed is None:
-            self.followed()
-        if engine.watchers_wait(self._watchers):
-            for followed in self._followed or ():
+        if self._gathered is None or self._gathered.changed():
+            for followed in self.followed():
                 _ = followed.state
         return self.policy
 

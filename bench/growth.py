@@ -1,0 +1,220 @@
+"""How figures grow with objects and watchers: `python -m bench.growth [--objects 10000 1000000] [--watchers 10000]`.
+
+Config maps of a kilobyte are written as lines, imported into a folder, and served from it. For each number of objects
+it prints the resident memory of one, the time from the start of the process to `/readyz`, and the server's CPU and the
+median latency of a GET, of the first page of 500, of a list by a label that ten objects have, of an update and of its
+delivery to a watcher of that object, then the same beside so many watchers of an object each, with the memory of one
+watcher. Every answer is checked. Figures of more than 1.5 times that of the first number are marked; the time of a start
+grows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+PAGE = 500
+CHOSEN = 10
+ALLOWED = 1.5
+TICK = os.sysconf("SC_CLK_TCK")
+Figures = dict[str, float]
+
+
+def write(path: Path, count: int) -> None:
+    """Write the objects as lines; the first ones have the label."""
+    with path.open("w") as lines:
+        for number in range(count):
+            labels = {"chosen": "yes"} if number < CHOSEN else {"app": f"a{number % 1000}"}
+            metadata = {"name": f"m{number:07d}", "namespace": "default", "labels": labels}
+            body = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "data": {"a": "x" * 880}}
+            lines.write(json.dumps(body) + "\n")
+
+
+class Server:
+    """A server on a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        line = [sys.executable, "-m", "hydrofoil", "serve", "--port=0", "--controllers=", f"--data-dir={folder}"]
+        begun = time.perf_counter()
+        self.process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        netloc = urlsplit(self.process.stdout.readline().split()[-1])
+        self.host, self.port = netloc.hostname or "", netloc.port or 0
+        self.client = self.connect()
+        while self.ask("GET", "/readyz", statuses=(200, 500))[0] != 200:
+            pass
+        self.start = time.perf_counter() - begun
+
+    def connect(self) -> http.client.HTTPConnection:
+        """Return a connection that sends at once."""
+        made = http.client.HTTPConnection(self.host, self.port, timeout=60)
+        made.connect()
+        made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return made
+
+    def ask(
+        self, method: str, path: str, body: object = None, *, statuses: tuple[int, ...] = (200,)
+    ) -> tuple[int, bytes]:
+        """Send a request. Raise ValueError for another status."""
+        given = None if body is None else json.dumps(body)
+        self.client.request(method, path, given, {"Content-Type": "application/json"})
+        answer = self.client.getresponse()
+        data = answer.read()
+        if answer.status not in statuses:
+            raise ValueError(f"{method} {path}: {answer.status}")
+        return answer.status, data
+
+    def memory(self) -> float:
+        """Return the resident memory, in bytes."""
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def cpu(self) -> float:
+        """Return the CPU time so far, in seconds."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICK
+
+    def measure(self, work: Callable[[], None], times: int) -> tuple[float, float]:
+        """Return the median latency in milliseconds, and the CPU in microseconds, of one piece of work."""
+        took = []
+        before = self.cpu()
+        for _ in range(times):
+            begun = time.perf_counter()
+            work()
+            took.append((time.perf_counter() - begun) * 1e3)
+        return statistics.median(took), (self.cpu() - before) / times * 1e6
+
+    def stop(self) -> None:
+        """End the server."""
+        self.process.terminate()
+        self.process.wait(60)
+
+
+def expect(right: bool, answer: str) -> None:
+    """Raise ValueError for a wrong answer."""
+    if not right:
+        raise ValueError(f"wrong: {answer}")
+
+
+def reads(server: Server, count: int) -> Figures:
+    """Return the figures of reads."""
+
+    def get() -> None:
+        expect(json.loads(server.ask("GET", f"{MAPS}/m{count // 2:07d}")[1])["data"]["a"] == "x" * 880, "GET")
+
+    def page() -> None:
+        found = json.loads(server.ask("GET", f"{MAPS}?limit={PAGE}")[1])
+        expect(len(found["items"]) == PAGE and found["items"][0]["metadata"]["name"] == "m0000000", "page")
+
+    def chosen() -> None:
+        found = json.loads(server.ask("GET", f"{MAPS}?labelSelector=chosen%3Dyes")[1])["items"]
+        expect([item["metadata"]["name"] for item in found] == [f"m{n:07d}" for n in range(CHOSEN)], "selector")
+
+    figures: Figures = {}
+    for name, work, times in (("GET", get, 2000), ("first page", page, 200), ("selector", chosen, 20)):
+        figures[f"{name}, ms"], figures[f"{name}, CPU us"] = server.measure(work, times)
+    return figures
+
+
+def delivery(server: Server, name: str) -> tuple[float, float, float]:
+    """Return the medians of an update's latency and of its delivery, in milliseconds, and the CPU in microseconds."""
+    watch = server.connect()
+    watch.request("GET", f"{MAPS}?watch=1&fieldSelector=metadata.name%3D{name}")
+    stream = watch.getresponse()
+    expect(json.loads(stream.readline())["type"] == "ADDED", "watch")
+    arrivals: list[float] = []
+
+    def update() -> None:
+        begun = time.perf_counter()
+        body = {"metadata": {"name": name}, "data": {"a": "x" * 880, "n": str(len(arrivals))}}
+        server.ask("PUT", f"{MAPS}/{name}", body)
+        event = json.loads(stream.readline())
+        arrivals.append((time.perf_counter() - begun) * 1e3)
+        expect(event["object"]["data"]["n"] == str(len(arrivals) - 1), "event")
+
+    latency, cpu = server.measure(update, 300)
+    watch.close()
+    return latency, statistics.median(arrivals), cpu
+
+
+def crowd(server: Server, count: int, watchers: int) -> Figures:
+    """Return the figures beside watchers of an object each."""
+    before = server.memory()
+    sockets = []
+    for number in range(watchers):
+        one = socket.create_connection((server.host, server.port))
+        name = f"m{number % count:07d}"
+        query = f"watch=1&fieldSelector=metadata.name%3D{name}"
+        one.sendall(f"GET {MAPS}?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        expect(one.recv(65536).startswith(b"HTTP/1.1 200"), "watch")
+        sockets.append(one)
+    memory = (server.memory() - before) / watchers
+    name = f"m{count - 1:07d}"
+    latency, arrival, cpu = delivery(server, name)
+    for one in sockets:
+        one.close()
+    return {
+        "memory of a watcher, KB": memory / 1e3,
+        "update beside watchers, ms": latency,
+        "its delivery, ms": arrival,
+        "its CPU us": cpu,
+    }
+
+
+def measured(count: int, watchers: int, folder: Path) -> Figures:
+    """Return the figures of so many objects."""
+    lines, data = folder / "lines", folder / "data"
+    write(lines, count)
+    hydrofoil = [sys.executable, "-m", "hydrofoil", "data", "import", str(lines), str(data)]
+    subprocess.run(hydrofoil, check=True, stdout=subprocess.DEVNULL)
+    empty = Server(folder / "empty")
+    base = empty.memory()
+    empty.stop()
+    server = Server(data)
+    try:
+        figures = {"start, s": server.start, "memory of an object, bytes": (server.memory() - base) / count}
+        figures |= reads(server, count)
+        latency, arrival, cpu = delivery(server, f"m{count // 2:07d}")
+        figures |= {"update, ms": latency, "delivery, ms": arrival, "update and delivery, CPU us": cpu}
+        if watchers:
+            figures |= crowd(server, count, watchers)
+        return figures
+    finally:
+        server.stop()
+
+
+def main() -> int:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(prog="python -m bench.growth", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--objects", type=int, nargs="+", default=[10_000, 1_000_000])
+    parser.add_argument("--watchers", type=int, default=10_000)
+    given = parser.parse_args()
+    tables = []
+    for count in given.objects:
+        with tempfile.TemporaryDirectory() as name:
+            tables.append(measured(count, given.watchers, Path(name)))
+    print("| | " + " | ".join(f"{count:,} objects" for count in given.objects) + " |")
+    print("| --- |" + " ---: |" * len(tables))
+    grown = 0
+    for name in tables[0]:
+        values = [table[name] for table in tables]
+        marks = ["**" if name != "start, s" and value > ALLOWED * values[0] else "" for value in values]
+        grown += sum(map(bool, marks))
+        print(f"| {name} | " + " | ".join(f"{m}{v:,.2f}{m}" for v, m in zip(values, marks, strict=True)) + " |")
+    return 1 if grown else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

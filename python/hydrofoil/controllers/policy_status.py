@@ -23,6 +23,7 @@ MANAGER = "validatingadmissionpolicy-status"
 class PolicyStatus(Controller):
     """Check the expressions of each policy by the types that it names, once for each generation."""
 
+    called = "validatingadmissionpolicy-status"
     user = service_account("validatingadmissionpolicy-status-controller")
 
     @classmethod

@@ -222,6 +222,7 @@ class Server:
 
     async def _control(self) -> None:
         """Start what every server runs, and the controllers, now or when this server is elected."""
+        self.app.metrics.queues.follow(lambda: (*self.controllers, *([self._repair] if self._repair else ())))
         if AddressRepair.served(self.app.catalog):
             # No controller of kube-controller-manager, but part of every server.
             self._repair = AddressRepair(self.app.registry, self.app.hub)

@@ -131,8 +131,8 @@ class App:
         self._availability = Availability(
             self.registry, self.hub, self.registrations, backends, self.api_services.report
         )
-        self._remote = RemoteDocuments(self.registrations, backends, clock)
-        passing_on = PassingOn(self.registrations, self._remote, backends)
+        self.remote = RemoteDocuments(self.registrations, backends, clock)
+        passing_on = PassingOn(self.registrations, self.remote, backends)
         self._nonresource = self._documents(address, minor)
         self.metrics.show_build(self._nonresource.version, self.gates)
         timeout = config.request_timeout
@@ -208,7 +208,7 @@ class App:
             {"/metrics": self.metrics.text, "/metrics/slis": Slis(self.health, self.clock.seconds()).text},
             self.metrics.reset,
             self.registrations,
-            self._remote,
+            self.remote,
             address,
             self.gates,
             self.authentication.documents,
@@ -354,7 +354,7 @@ class App:
         await self.api_services.close()
         if self.tracing is not None:
             await self.tracing.close()
-        await self._remote.close()
+        await self.remote.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
         self.admission.changed()

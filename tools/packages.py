@@ -87,7 +87,7 @@ def main() -> int:
     for wheel in wheels:
         if given.abi3audit:
             subprocess.run([given.abi3audit, "--strict", str(wheel)], check=True)
-        if given.auditwheel and "musl" not in wheel.name and wheel.name.endswith(f"{platform.machine()}.whl"):
+        if given.auditwheel and "musl" not in wheel.name:
             subprocess.run([given.auditwheel, "show", str(wheel)], check=True)
     pythons = given.python or [found for version in PYTHONS if (found := interpreter(version))]
     own = [wheel for wheel in wheels if wheel.name.endswith(f"manylinux_2_28_{platform.machine()}.whl")]

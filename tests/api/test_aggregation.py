@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 
 import aiohttp
@@ -23,6 +24,14 @@ T = TypeVar("T")
 SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 LABEL = "kube-aggregator.kubernetes.io/automanaged"
 WARDLE = "/apis/wardle.example.com/v1"
+SCHEMAS = {
+    "wardle.Flunder": {
+        "type": "object",
+        "properties": {"spec": {"allOf": [{"$ref": "#/components/schemas/wardle.Spec"}]}},
+        "x-kubernetes-group-version-kind": [{"group": "wardle.example.com", "version": "v1", "kind": "Flunder"}],
+    },
+    "wardle.Spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
+}
 
 
 @dataclass(slots=True)
@@ -56,6 +65,8 @@ class Backend:
                 )
             case "/openapi/v3":
                 return web.json_response({"paths": {WARDLE[1:]: {"serverRelativeURL": f"/openapi/v3{WARDLE}?hash=A"}}})
+            case path if path == f"/openapi/v3{WARDLE}" and not request.query_string:
+                return web.json_response({"components": {"schemas": SCHEMAS}})
             case "/openapi/v2":
                 operation = {"get": {"responses": {"200": {"schema": {"$ref": "#/definitions/wardle.Flunder"}}}}}
                 document = {"swagger": "2.0", "paths": {f"{WARDLE}/flunders": operation, "/apis/other/": operation}}
@@ -127,6 +138,19 @@ def condition(body: Object) -> tuple[str, str, str]:
 def says(reason: str) -> Callable[[Object], bool]:
     """Whether Available has a reason."""
     return lambda body: condition(body)[1] == reason
+
+
+async def discovered(api: aiohttp.ClientSession) -> Object | None:
+    """Return the discovery document of `wardle.example.com/v1`."""
+    accept = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
+    async with api.get("/apis", headers=accept) as answer:
+        items: list[Object] = (await answer.json(content_type=None))["items"]
+    return next((i["versions"][0] for i in items if i["metadata"]["name"] == "wardle.example.com"), None)
+
+
+def current(entry: Object | None) -> bool:
+    """Whether a discovery document is that of a service that responds."""
+    return entry is not None and entry["freshness"] == "Current"
 
 
 async def groups(api: aiohttp.ClientSession) -> list[str]:
@@ -258,14 +282,7 @@ async def test_documents_are_merged(
     assert (await groups(client)).index("wardle.example.com") == len(await groups(client)) - 1
     _, group = await call(client, "GET", "/apis/wardle.example.com")
     assert group["preferredVersion"] == {"groupVersion": "wardle.example.com/v1", "version": "v1"}
-    accept = {"Accept": "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"}
-
-    async def discovered() -> Object | None:
-        async with client.get("/apis", headers=accept) as answer:
-            items: list[Object] = (await answer.json(content_type=None))["items"]
-        return next((i["versions"][0] for i in items if i["metadata"]["name"] == "wardle.example.com"), None)
-
-    entry = await until(discovered, lambda e: e is not None and e["freshness"] == "Current")
+    entry = await until(partial(discovered, client), current)
     assert entry is not None
     assert [r["resource"] for r in entry["resources"]] == ["flunders"]
 
@@ -281,8 +298,44 @@ async def test_documents_are_merged(
     _, reported = await call(client, "GET", f"/openapi/v3{WARDLE}?hash=A")
     assert reported["path"] == f"/openapi/v3{WARDLE}?hash=A"
     await call(client, "DELETE", f"{SERVICES}/v1.wardle.example.com")
-    assert await discovered() is None
+    assert await discovered(client) is None
     assert f"{WARDLE}/flunders" not in (await swagger())["paths"]
+
+
+async def test_policies_are_checked_by_the_types_of_services(
+    client: aiohttp.ClientSession, backend: Backend, certificate: Certificate
+) -> None:
+    """The document is asked for by the controller's account; a service without it has no types."""
+    await call(client, "POST", SERVICES, service(certificate))
+    await until(partial(discovered, client), current)
+    policies = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
+
+    async def warnings(name: str, version: str) -> list[Object]:
+        rule = {"apiGroups": ["wardle.example.com"], "apiVersions": [version], "resources": ["flunders"]}
+        spec = {
+            "matchConstraints": {"resourceRules": [rule | {"operations": ["*"]}]},
+            "validations": [{"expression": "object.spec.size == 'large'"}],
+            "paramKind": {"apiVersion": "wardle.example.com/v1", "kind": "Flunder"},
+        }
+        await call(client, "POST", policies, {"metadata": {"name": name}, "spec": spec})
+
+        async def status() -> Object:
+            found: Object = (await call(client, "GET", f"{policies}/{name}"))[1].get("status", {})
+            return found
+
+        checked = await until(status, lambda found: "observedGeneration" in found)
+        found: list[Object] = checked["typeChecking"].get("expressionWarnings", [])
+        return found
+
+    (warning,) = await warnings("typed", "v1")
+    assert warning["warning"].startswith("wardle.example.com/v1, Kind=Flunder: ERROR: <input>:1:18: ")
+    assert "found no matching overload for '_==_' applied to '(int, string)'" in warning["warning"]
+    asked = [r for r in backend.seen if r.path == f"/openapi/v3{WARDLE}"]
+    account = "system:serviceaccount:kube-system:validatingadmissionpolicy-status-controller"
+    assert {r.headers["X-Remote-User"] for r in asked} == {account}
+    assert await warnings("elsewhere", "v2") == []
+    backend.healthy = False
+    assert await warnings("untyped", "v1") == []
 
 
 async def until(ask: Callable[[], Awaitable[T]], wanted: Callable[[T], bool]) -> T:

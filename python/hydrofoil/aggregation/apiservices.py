@@ -66,7 +66,7 @@ class ApiServices:
 
     def __init__(self, registry: Registry, registrations: Registrations, hub: Hub, clock: Clock) -> None:
         self.registry = registry
-        self._queue = Queue("the work on API services", self._work, clock)
+        self.queue = Queue("the work on API services", self._work, clock)
         self._wanted = Wanted(registry.outlines)
         self.followed: list[Followed[Any]] = []
         """The states brought up to the view before they are read."""
@@ -74,7 +74,7 @@ class ApiServices:
         if (resource := self._resource()) is not None:
             followed = Followed(registry.collection(resource), resource.native, registrations, hub)
             followed.on_change(registrations.report)
-            registrations.listeners.append(lambda name, _: self._queue.put((name,)))
+            registrations.listeners.append(lambda name, _: self.queue.put((name,)))
             self.followed.append(followed)
             if (defined := registry.catalog.collected("apiextensions.k8s.io", "customresourcedefinitions")) is not None:
                 self._definitions = Followed(registry.collection(defined), defined.native, self._wanted, hub)
@@ -83,7 +83,7 @@ class ApiServices:
 
     async def close(self) -> None:
         """Stop the work."""
-        await self._queue.close()
+        await self.queue.close()
         for followed in self.followed:
             followed.end()
 
@@ -92,7 +92,7 @@ class ApiServices:
 
     def _put_changed(self) -> None:
         for name in self._wanted.changed():
-            self._queue.put((name,))
+            self.queue.put((name,))
 
     async def load(self) -> None:
         """Register the built-in group versions, as `apiServicesToRegister` does: once, at the start."""
@@ -105,14 +105,14 @@ class ApiServices:
 
     async def written(self, name: str) -> None:
         """Wait until the consequences of the write of an API service are done."""
-        await self._queue.done((name,))
+        await self.queue.done((name,))
 
     async def defined(self, old: Stored | None, new: Stored | None) -> None:
         """Wait until the API services of a written definition exist, and those it no longer has are removed."""
         if self._definitions is not None:
             outlines = [self.registry.outlines.of(stored) for stored in (old, new) if stored is not None]
             names = sorted({name for outline in outlines for name in services_of(outline)})
-            await asyncio.gather(*(self._queue.done((name,)) for name in names))
+            await asyncio.gather(*(self.queue.done((name,)) for name in names))
 
     async def _work(self, key: Key) -> bool:
         """Bring one API service in step with definitions, and mark it available if it is served here."""
@@ -185,7 +185,7 @@ class ApiServices:
             if e.code != 404:
                 raise
             # It was deleted meanwhile: create it anew.
-            self._queue.put((name,))
+            self.queue.put((name,))
 
     @staticmethod
     def _spec(group: str, version: str, priorities: tuple[int, int]) -> Body:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -61,6 +62,26 @@ class Documents:
         """Return the OpenAPI v2 documents of all services, each with its path prefix."""
         order = sorted(self._registrations.remote.values(), key=lambda r: (-r.group_priority, r.name))
         return [(f"{r.path}/", self._swagger[r.name]) for r in order if r.name in self._swagger]
+
+    def serves(self, group: str, version: str) -> bool:
+        """Report whether a service serves a group version."""
+        return (group, version) in self._registrations.remote
+
+    async def schemas(self, group: str, version: str, user: str) -> bytes:
+        """Return the OpenAPI v3 document of a group version that a service serves; an empty one if it has none."""
+        registered = self._registrations.remote.get((group, version))
+        if registered is None or registered.service is None:
+            return b"{}"
+        try:
+            return await fetch.schemas(self._backends, registered, registered.service, user) or b"{}"
+        except Unreachable as e:
+            LOG.info("schemas of %s: %s", registered.name, e)
+            return b"{}"
+
+    def resources(self) -> Iterator[tuple[str, str, list[Object]]]:
+        """Yield group, version and the resources that its service reports, for each that a service serves."""
+        for (group, version), registered in self._registrations.remote.items():
+            yield group, version, self._registrations.discovered.get(registered.name, {}).get("resources") or []
 
     def _registered(self, name: str, now: Registration | None) -> None:
         if now is None or now.service is None:

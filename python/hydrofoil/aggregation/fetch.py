@@ -73,6 +73,14 @@ async def openapi(backends: Backends, service: Service) -> tuple[Object, Object]
         return paths, swagger
 
 
+async def schemas(backends: Backends, registered: Registration, service: Service, user: str) -> bytes | None:
+    """Return the OpenAPI v3 document of a group version as JSON, if its service has one. Raise Unreachable."""
+    with _asking():
+        path = f"/openapi/v3{registered.path}"
+        status, _, body = await _get(backends, service, path, "application/json", user)
+        return body if status == 200 else None
+
+
 async def _get(backends: Backends, service: Service, path: str, accept: str, user: str) -> tuple[int, str, bytes]:
     """Return status, media type and body."""
     url = f"https://{backends.locate(service)}{path}"

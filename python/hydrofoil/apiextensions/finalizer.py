@@ -42,13 +42,13 @@ class Finalizer:
         self._registry = definitions.registry
         self._served = served
         self._clock = clock
-        self._queue = Queue("the clean-up of definitions", self._work, clock, width=WIDTH)
+        self.queue = Queue("the clean-up of definitions", self._work, clock, width=WIDTH)
         self._held: set[str] = set()
         """Definitions that wait for instances, which may have finalizers."""
 
     def put(self, name: str) -> None:
         """Queue a definition for the removal of its instances."""
-        self._queue.put((name,))
+        self.queue.put((name,))
 
     def instance_gone(self, name: str) -> None:
         """Queue a definition again that waits for its instances."""
@@ -57,7 +57,7 @@ class Finalizer:
 
     async def close(self) -> None:
         """Stop the work."""
-        await self._queue.close()
+        await self.queue.close()
 
     async def _work(self, key: Key) -> bool:
         name = key[0]

@@ -98,16 +98,16 @@ class Status:
         self._settled: dict[str, int] = {}
         """The revisions of fully processed definitions."""
         # One after the other: the first to request names holds them.
-        self._queue = Queue("the status of definitions", self._work, clock)
+        self.queue = Queue("the status of definitions", self._work, clock)
         served.on_change(self._look)
 
     def done(self, name: str) -> Awaitable[None]:
         """Wait until the status of a definition is up to date."""
-        return self._queue.done((name,))
+        return self.queue.done((name,))
 
     async def close(self) -> None:
         """Stop the work."""
-        await self._queue.close()
+        await self.queue.close()
 
     def _look(self) -> None:
         """Queue the definitions that are not fully processed."""
@@ -115,7 +115,7 @@ class Status:
         for name in served.changed():
             stored = served.present(name)
             if self._settled.get(name) != (stored and stored.revision):
-                self._queue.put((name,))
+                self.queue.put((name,))
 
     async def _work(self, key: Key) -> bool:
         names = [key[0]]

@@ -38,17 +38,17 @@ class Published:
         self._proxies = proxies
         self._registry = registry
         self._clock = clock
-        self._queue = Queue("the published authorities", self._work, clock)
+        self.queue = Queue("the published authorities", self._work, clock)
         for authorities in filter(None, (clients, proxies)):
             authorities.on_change(self.write)
 
     def write(self) -> None:
         """Write the config map soon."""
-        self._queue.put((NAME,))
+        self.queue.put((NAME,))
 
     async def close(self) -> None:
         """Stop writing."""
-        await self._queue.close()
+        await self.queue.close()
 
     async def _work(self, key: Key) -> bool:
         resource = self._registry.catalog.find("", "v1", "configmaps")

@@ -115,6 +115,8 @@ def service_account(name: str) -> User:
 class Controller(ABC):
     """Queue keys on events; process them one by one, and again on failure."""
 
+    called = ""
+    """Its name in `--controllers`; empty: it runs in every server."""
     user = User("system:kube-controller-manager", groups=("system:authenticated",))
     """The user of its writes."""
     admission: Chain
@@ -123,7 +125,7 @@ class Controller(ABC):
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
         self._hub = hub
-        self._queue = Queue(type(self).__name__, self._worked, registry.clock, retry=RETRY_SECONDS)
+        self.queue = Queue(type(self).__name__, self._worked, registry.clock, retry=RETRY_SECONDS)
         self._epoch = 0
         """The epoch of the storage at the beginning of the present work."""
         self._sources: dict[tuple[str, str], EventSource] = {}
@@ -173,7 +175,7 @@ class Controller(ABC):
     @property
     def idle(self) -> bool:
         """Report whether no key waits or is processed; keys to be processed again later do not count."""
-        return not len(self._queue)
+        return not len(self.queue)
 
     def watched_before(self, resource: Resource) -> bool:
         """Report whether objects of a resource may be remembered; from now on they may be."""
@@ -188,7 +190,7 @@ class Controller(ABC):
 
     def put(self, *key: str) -> None:
         """Queue a key unless it is queued."""
-        self._queue.put(key)
+        self.queue.put(key)
 
     def start(self) -> None:
         """Start the watches and the queue."""
@@ -228,4 +230,4 @@ class Controller(ABC):
         self._stopped = True
         for source in list(self._sources.values()):
             source.end()
-        await self._queue.close()
+        await self.queue.close()

@@ -34,6 +34,7 @@ class InvalidOwner(Exception):
 class GarbageCollector(Controller):
     """Maintain the graph of owners and delete objects that have lost all owners."""
 
+    called = "garbagecollector"
     user = service_account("generic-garbage-collector")
 
     def __init__(self, registry: Any, hub: Any) -> None:

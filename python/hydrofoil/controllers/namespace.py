@@ -29,6 +29,7 @@ OK = {
 class NamespaceController(Controller):
     """Finalize terminating namespaces."""
 
+    called = "namespace"
     user = service_account("namespace-controller")
 
     def resources(self) -> Iterable[Resource]:

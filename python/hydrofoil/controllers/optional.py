@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from hydrofoil.controllers.aggregation import RoleAggregation
-from hydrofoil.controllers.policy_status import PolicyStatus
 from hydrofoil.controllers.protection import PROTECTIONS, ProtectionController
 
-OPTIONAL: dict[str, type[RoleAggregation | PolicyStatus | ProtectionController]] = {
+OPTIONAL: dict[str, type[RoleAggregation | ProtectionController]] = {
     "clusterrole-aggregation": RoleAggregation,
-    "validatingadmissionpolicy-status": PolicyStatus,
     **PROTECTIONS,
 }
 """By their names in `--controllers`, in the order in which they start."""

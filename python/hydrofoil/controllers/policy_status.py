@@ -8,12 +8,15 @@ from typing import Any
 
 import orjson
 
+from hydrofoil.aggregation.documents import Documents
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
-from hydrofoil.controllers.policy_types import Check, Kind, Known, wanted
+from hydrofoil.controllers.policy_types import Check, Kind, Known, served, wanted
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.pool import LARGE, run
+from hydrofoil.registry.store import Registry
+from hydrofoil.watch.hub import Hub
 
 LOG = logging.getLogger("hydrofoil")
 GROUP, PLURAL = "admissionregistration.k8s.io", "validatingadmissionpolicies"
@@ -23,7 +26,13 @@ MANAGER = "validatingadmissionpolicy-status"
 class PolicyStatus(Controller):
     """Check the expressions of each policy by the types that it names, once for each generation."""
 
+    called = "validatingadmissionpolicy-status"
     user = service_account("validatingadmissionpolicy-status-controller")
+
+    def __init__(self, registry: Registry, hub: Hub, remote: Documents) -> None:
+        """Take `remote` as the documents of other servers, whose resources may be named too."""
+        super().__init__(registry, hub)
+        self._remote = remote
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
@@ -44,13 +53,15 @@ class PolicyStatus(Controller):
         if stored is None:
             return True
         data = stored.json
-        found = await run(wanted, data, self.registry.catalog.groups, pooled=len(data) > LARGE)
+        groups = served(self.registry.catalog.groups, self._remote.resources())
+        found = await run(wanted, data, groups, pooled=len(data) > LARGE)
         if found is None:
             return True
-        params = None if found.params is None else self._known(found.params)
+        params = None if found.params is None else await self._known(found.params)
+        kinds = [await self._known(kind) for kind in found.kinds]
         # The names of types have a number that differs in each check.
         number = self.registry.clock.native.nanoseconds() % 10**9
-        check = Check(found.spec, map(self._known, found.kinds), params, number)
+        check = Check(found.spec, kinds, params, number)
         warnings = await run(check.warnings, pooled=True)
         if warnings is None:
             LOG.warning("the warnings of the policy %s are too large to be stored", stored.name)
@@ -62,9 +73,14 @@ class PolicyStatus(Controller):
         await self._apply(resource, stored.name, status)
         return True
 
-    def _known(self, kind: Kind) -> Known:
-        """Return a kind with its definition, if it has one."""
+    async def _known(self, kind: Kind) -> Known:
+        """Return a kind with its definition, or with the document of the service that serves it.
+
+        Built-in types come first, as in upstream's `combinedSchemaResolver`.
+        """
         resource = self.registry.catalog.by_kind.get(kind)
+        if (resource is None or resource.custom) and self._remote.serves(kind.group, kind.version):
+            return Known(kind, published=await self._remote.schemas(kind.group, kind.version, self.user.name))
         if resource is None or not resource.custom:
             return Known(kind)
         definitions = self.resource("apiextensions.k8s.io", "customresourcedefinitions")

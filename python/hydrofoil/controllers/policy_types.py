@@ -18,8 +18,29 @@ LARGEST = 3 << 20
 SHARED = "apis/apps/v1"
 """A document that has the schema of metadata."""
 Object = dict[str, Any]
-Groups = Mapping[str, Mapping[str, Mapping[str, Resource]]]
+
+
+class Named(NamedTuple):
+    """The names of a resource that another server serves."""
+
+    plural: str
+    singular: str
+    kind: str
+
+
+Groups = Mapping[str, Mapping[str, Mapping[str, Resource | Named]]]
 """The served resources by group, version and plural."""
+
+
+def served(local: Groups, remote: Iterable[tuple[str, str, list[Object]]]) -> Groups:
+    """Return the resources of this server and of others, each by the discovery document of its group version."""
+    found = {group: dict(versions) for group, versions in local.items()}
+    for group, version, reported in remote:
+        resources = found.setdefault(group, {})[version] = {}
+        for r in reported:
+            kind = (r.get("responseKind") or {}).get("kind", "")
+            resources[r["resource"]] = Named(r["resource"], r.get("singularResource", ""), kind)
+    return found
 
 
 class Kind(NamedTuple):
@@ -39,10 +60,11 @@ class Kind(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A kind whose type is known: built-in without a definition, else the JSON of its definition."""
+    """A kind whose type is known: built-in, or by the JSON of its definition or of its service's OpenAPI document."""
 
     kind: Kind
     definition: bytes | None = None
+    published: bytes | None = None
 
 
 class Wanted(NamedTuple):
@@ -149,8 +171,10 @@ class Check:
 
     def _declared(self, known: Known) -> Declaration | None:
         """Return the type of a kind; None if no schema of it is published."""
-        kind, definition = known
+        kind, definition, published = known
         name = f"{kind.kind}{self._number}"
+        if published is not None:
+            return Declaration.published(Document(published), *kind, name)
         document = self._document(kind.path if definition is None else SHARED)
         if document is None:
             return None

@@ -131,9 +131,10 @@ class App:
         self._availability = Availability(
             self.registry, self.hub, self.registrations, backends, self.api_services.report
         )
-        self._remote = RemoteDocuments(self.registrations, backends, clock)
-        passing_on = PassingOn(self.registrations, self._remote, backends)
+        self.remote = RemoteDocuments(self.registrations, backends, clock)
+        passing_on = PassingOn(self.registrations, self.remote, backends)
         self._nonresource = self._documents(address, minor)
+        self.metrics.show_build(self._nonresource.version, self.gates)
         timeout = config.request_timeout
         authorizer, others = self.authorization.authorizer, self.authorization.others
         parts = self._parts = Parts(
@@ -207,7 +208,7 @@ class App:
             {"/metrics": self.metrics.text, "/metrics/slis": Slis(self.health, self.clock.seconds()).text},
             self.metrics.reset,
             self.registrations,
-            self._remote,
+            self.remote,
             address,
             self.gates,
             self.authentication.documents,
@@ -292,13 +293,17 @@ class App:
             found = FlowMetrics(self.fairness)
             self.metrics.watch_requests(found.executing, found.queued)
             self.metrics.show([found])
-        self.metrics.show_gates(self.gates)
         own = [self._audit_counts, self._admission_metrics]
         self.metrics.show([*self.authorization.collectors, *own])
         if self._encryption is not None:
             from hydrofoil.storage.encryption.metrics import Conversions
 
             self.metrics.show([self._encryption.reloads, Conversions(self._encryption.native)])
+        self.metrics.queues.add("APIServiceRegistrationController", self.api_services.queue)
+        self.metrics.queues.add("priority_and_fairness_config_queue", self._dangling.queue)
+        if self._extensions is not None:
+            self.metrics.queues.add("crd_finalizer", self._extensions.finalizer.queue)
+            self.metrics.queues.add("crd_naming_condition_controller", self._extensions.status.queue)
         if self.config.show_hidden_metrics_for_version:
             self.metrics.show_hidden(self.registry, self.inflight)
 
@@ -348,7 +353,7 @@ class App:
         await self.api_services.close()
         if self.tracing is not None:
             await self.tracing.close()
-        await self._remote.close()
+        await self.remote.close()
 
     def _swapped(self, collection: tuple[str, str] | None) -> None:
         self.admission.changed()

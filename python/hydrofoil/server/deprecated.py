@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from hydrofoil.registry.store import Registry
 
 LOG = logging.getLogger("hydrofoil")
+HIDDEN = (
+    "apiserver_request_slo_duration_seconds",
+    "apiserver_storage_db_total_size_in_bytes",
+    "apiserver_flowcontrol_request_concurrency_in_use",
+    "kube_apiserver_pod_logs_pods_logs_backend_tls_failure_total",
+)
+"""The families that are not shown."""
 REMEDY = "[DEPRECATED, consider using apiserver_resource_objects instead]"
 
 
@@ -80,10 +87,5 @@ class Hidden(Collector):
 
 def warn() -> None:
     """Log a warning of deprecated metrics that are shown."""
-    for name in (
-        "apiserver_request_slo_duration_seconds",
-        "apiserver_storage_db_total_size_in_bytes",
-        "apiserver_flowcontrol_request_concurrency_in_use",
-        "kube_apiserver_pod_logs_pods_logs_backend_tls_failure_total",
-    ):
+    for name in HIDDEN:
         LOG.warning("Hidden metrics (%s) have been manually overridden, showing this very deprecated metric.", name)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from hydrofoil.endpoints.filters.authentication import Attempts
@@ -16,10 +16,12 @@ from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.server import deprecated
+from hydrofoil.server.build_metrics import BuildMetrics, registered
 from hydrofoil.server.login_metrics import Logins
+from hydrofoil.server.queue_metrics import QueueMetrics
 from hydrofoil.server.request_metrics import Requests
 from hydrofoil.server.store_metrics import Handshakes, StoreMetrics
-from hydrofoil.server.watch_metrics import Watches
+from hydrofoil.server.watch_metrics import Watched, Watches
 
 if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
@@ -111,6 +113,9 @@ class Metrics:
         )
         self.attempts = Attempts()
         self.decisions = Decisions()
+        self.queues = QueueMetrics()
+        self.registry.register(self.queues)
+        self._build: BuildMetrics | None = None
         ProcessCollector(registry=self.registry)
 
     def reset(self) -> None:
@@ -118,6 +123,9 @@ class Metrics:
         self.requests.reset()
         self.watches.reset()
         self.deprecated.clear()
+        self.queues.forget()
+        if self._build is not None:
+            self._build.forgotten = True
 
     def watch_store(self, registry: Registry) -> None:
         """Expose the sizes of a store."""
@@ -158,9 +166,10 @@ class Metrics:
         for collector in collectors:
             self.registry.register(collector)
 
-    def show_gates(self, gates: Gates) -> None:
-        """Expose the states of the feature gates."""
-        self.registry.register(_Features(gates))
+    def show_build(self, version: Mapping[str, str], gates: Gates) -> None:
+        """Expose what the server is; `version`: the document of `/version`."""
+        self._build = BuildMetrics(version, gates, 0 if self.requests.hidden else len(deprecated.HIDDEN))
+        self.registry.register(self._build)
 
     def dropped(self, context: Context) -> None:
         """Count a request refused for lack of a place (`RecordDroppedRequest`), if its resource exists."""
@@ -200,7 +209,8 @@ class Metrics:
         resource = context.resource
         watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, context.info))
         watches.inc()
-        name = (resource.group, resource.version, resource.plural)
+        scope = "resource" if context.info.name else "namespace" if context.info.namespace else "cluster"
+        name = Watched(resource.group, resource.version, resource.plural, scope)
         opened, before = None, context.opened
 
         def open_stream(stream: WatchStream) -> None:
@@ -225,7 +235,8 @@ class Metrics:
         parts.append(Logins(self.attempts, self.decisions).taken())
         if self._store is not None:
             parts.append(StoreMetrics.taken(self._store))
-        return await asyncio.to_thread(exposition, ready, parts)
+        known = self._build is not None and not self._build.forgotten
+        return await asyncio.to_thread(exposition, ready, parts, counted=known)
 
 
 class Exposed(NamedTuple):
@@ -238,9 +249,11 @@ class Exposed(NamedTuple):
         yield from self.families
 
 
-def exposition(ready: Iterable[Metric], parts: Iterable[Collects]) -> bytes:
-    """Return families, and those of parts, as text."""
-    families = (family for group in (ready, *(part.collect() for part in parts)) for family in group)
+def exposition(ready: Iterable[Metric], parts: Iterable[Collects], *, counted: bool = False) -> bytes:
+    """Return families, and those of parts, as text; `counted`: with the numbers of families."""
+    families = [family for group in (ready, *(part.collect() for part in parts)) for family in group]
+    if counted:
+        families.append(registered(families))
     text = generate_latest(Exposed(families))
     # Some of upstream's counters have another suffix, or none.
     text = re.sub(
@@ -248,21 +261,6 @@ def exposition(ready: Iterable[Metric], parts: Iterable[Collects]) -> bytes:
     )
     # Integers are written without a fraction, as in Go.
     return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
-
-
-class _Features(Collector):
-    def __init__(self, gates: Gates) -> None:
-        self._gates = gates
-
-    def collect(self) -> Iterable[Metric]:
-        features = GaugeMetricFamily(
-            "kubernetes_feature_enabled",
-            "[BETA] This metric records the data about the stage and enablement of a k8s feature.",
-            labels=("name", "stage"),
-        )
-        for name, stage, on in self._gates.states():
-            features.add_metric((name, stage), on)
-        yield features
 
 
 class _TokenUses(Collector):

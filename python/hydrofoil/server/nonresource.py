@@ -69,7 +69,7 @@ class NonResource:
         self._forget = forget
         self.address = address
         minor = self._catalog.release.removeprefix("v").split(".")[1]
-        self._version = {
+        self.version = {
             "major": "1",
             "minor": minor,
             "emulationMajor": "1",
@@ -84,6 +84,7 @@ class NonResource:
             "compiler": "rustc",
             "platform": f"{platform.system().lower()}/{platform.machine().replace('x86_64', 'amd64')}",
         }
+        """The document of `/version`."""
 
     async def answer(self, context: Context) -> Answer:
         """Return the answer for a non-resource path. Raise ApiError 404 and 405."""
@@ -106,7 +107,7 @@ class NonResource:
             return respond.answer(context, 200, await self._expositions[trimmed](), METRICS)
         if trimmed == "/version":
             negotiate_json(context.request.headers.get(ACCEPT, ""))
-            body = orjson.dumps(self._version, option=orjson.OPT_INDENT_2)
+            body = orjson.dumps(self.version, option=orjson.OPT_INDENT_2)
             return respond.answer(context, 200, body, JSON)
         if trimmed.startswith("/openapi"):
             # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.

@@ -29,6 +29,7 @@ from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.optional import OPTIONAL
+from hydrofoil.controllers.policy_status import PolicyStatus
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError
@@ -222,6 +223,7 @@ class Server:
 
     async def _control(self) -> None:
         """Start what every server runs, and the controllers, now or when this server is elected."""
+        self.app.metrics.queues.follow(lambda: (*self.controllers, *([self._repair] if self._repair else ())))
         if AddressRepair.served(self.app.catalog):
             # No controller of kube-controller-manager, but part of every server.
             self._repair = AddressRepair(self.app.registry, self.app.hub)
@@ -242,6 +244,8 @@ class Server:
         for name, optional in OPTIONAL.items():
             if config.controls(name) and optional.served(self.app.catalog):
                 self.controllers.append(optional(self.app.registry, self.app.hub))
+        if config.controls(PolicyStatus.called) and PolicyStatus.served(self.app.catalog):
+            self.controllers.append(PolicyStatus(self.app.registry, self.app.hub, self.app.remote))
         self.controllers += self._of_accounts()
         for controller in self.controllers:
             await self._begin(controller)
@@ -284,9 +288,8 @@ class Server:
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
         quiet = 0
-        repair = [self._repair] if self._repair else []
         for _ in range(SETTLE_TURNS):
-            quiet = quiet + 1 if all(c.idle for c in (*self.controllers, *repair)) else 0
+            quiet = quiet + 1 if all(c.idle for c in (*self.controllers, *filter(None, [self._repair]))) else 0
             if quiet == QUIET_TURNS:
                 return
             await asyncio.sleep(0)

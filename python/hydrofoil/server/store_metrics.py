@@ -52,6 +52,8 @@ class StoreMetrics:
         received = CounterMetricFamily("apiserver_watch_cache_events_received", text, labels=PAIR)
         text = "[ALPHA] Counter of events dispatched in watch cache broken by resource type."
         sent = CounterMetricFamily("apiserver_watch_cache_events_dispatched", text, labels=PAIR)
+        text = "[BETA] Number of etcd events received split by kind."
+        stored = CounterMetricFamily("apiserver_storage_events_received", text, labels=PAIR)
         text = "[ALPHA] Etcd request counts for each operation and object type."
         requests = CounterMetricFamily("etcd_requests", text, labels=("operation", *PAIR))
         text = "[ALPHA] Etcd request latency in seconds for each operation and object type."
@@ -80,7 +82,8 @@ class StoreMetrics:
                 # Each write is an event, and each event reaches the watchers in the turn of its write.
                 received.add_metric(pair, events)
                 sent.add_metric(pair, events)
-        yield from (objects, sizes, lists, returned, received, sent, requests, seconds, versions)
+                stored.add_metric(pair, events)
+        yield from (objects, sizes, lists, returned, received, sent, stored, requests, seconds, versions)
         text = "[STABLE] Size of the storage database file physically allocated in bytes."
         total = GaugeMetricFamily("apiserver_storage_size_bytes", text, labels=("storage_cluster_id",))
         total.add_metric((CLUSTER,), held)

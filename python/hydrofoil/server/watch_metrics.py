@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from prometheus_client.core import CounterMetricFamily, Metric
 
@@ -11,8 +12,18 @@ from hydrofoil.counting import Histogram
 from hydrofoil.server.request_metrics import distribution
 from hydrofoil.watch.stream import WatchStream
 
-Name = tuple[str, str, str]
-"""Group, version and plural."""
+
+class Watched(NamedTuple):
+    """The collection of a watch, and how much of it the path names: a resource, a namespace or the cluster."""
+
+    group: str
+    version: str
+    resource: str
+    scope: str
+
+
+Name = tuple[str, ...]
+MARKED = (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2, 4, 6, 8, 10, 15, 20, 30, 45, 60)
 SIZES = tuple(1024.0 * 2**n for n in range(8))
 
 
@@ -20,11 +31,12 @@ class Watches:
     """The streams of one server: open ones are asked when someone looks."""
 
     def __init__(self) -> None:
-        self.open: dict[WatchStream, Name] = {}
+        self.open: dict[WatchStream, Watched] = {}
         self._events: Counter[Name] = Counter()
         self._initial: Counter[tuple[str, str]] = Counter()
         self._sizes: dict[tuple[str, ...], Histogram] = {}
         self._terminated: Counter[tuple[str, str]] = Counter()
+        self._marked: dict[Name, Histogram] = {}
 
     def reset(self) -> None:
         """Forget the streams that have ended."""
@@ -32,30 +44,27 @@ class Watches:
         self._initial.clear()
         self._sizes.clear()
         self._terminated.clear()
+        self._marked.clear()
 
     def ended(self, stream: WatchStream) -> None:
         """Add up a stream for good."""
-        name = self.open.pop(stream)
-        self._add(stream, name, self._events, self._initial, self._sizes)
+        watched = self.open.pop(stream)
+        self._add(stream, watched)
         if stream.lapped:
-            self._terminated[name[0], name[2]] += 1
+            self._terminated[watched.group, watched.resource] += 1
 
-    @staticmethod
-    def _add(
-        stream: WatchStream,
-        name: Name,
-        events: Counter[Name],
-        initial: Counter[tuple[str, str]],
-        sizes: dict[tuple[str, ...], Histogram],
-    ) -> None:
+    def _add(self, stream: WatchStream, watched: Watched) -> None:
+        if stream.marked is not None:
+            self._marked.setdefault(watched, Histogram(MARKED)).observe(stream.marked)
         count = stream.position()[0]
         if not count:
             return
-        events[name] += count
+        name = watched[:3]
+        self._events[name] += count
         if stream.initial:
-            initial[name[0], name[2]] += stream.initial
+            self._initial[watched.group, watched.resource] += stream.initial
         # Events are joined before they are sent: each counts with the mean of its stream.
-        sizes.setdefault(name, Histogram(SIZES)).observe(stream.size / count, count)
+        self._sizes.setdefault(name, Histogram(SIZES)).observe(stream.size / count, count)
 
     def taken(self) -> Watches:
         """Return the present state, for another thread."""
@@ -63,8 +72,9 @@ class Watches:
         found._events, found._initial = self._events.copy(), self._initial.copy()
         found._sizes = {name: row.copy() for name, row in self._sizes.items()}
         found._terminated = self._terminated.copy()
-        for stream, name in self.open.items():
-            self._add(stream, name, found._events, found._initial, found._sizes)
+        found._marked = {name: row.copy() for name, row in self._marked.items()}
+        for stream, watched in self.open.items():
+            found._add(stream, watched)
         return found
 
     def collect(self) -> Iterable[Metric]:
@@ -90,3 +100,9 @@ class Watches:
         for pair, count in self._terminated.items():
             ended.add_metric(pair, count)
         yield ended
+        text = (
+            "[BETA] Response latency distribution in seconds for watch list requests broken by group, version, "
+            "resource and scope."
+        )
+        if self._marked:
+            yield distribution("apiserver_watch_list_duration_seconds", text, (*labels, "scope"), self._marked)

@@ -6,9 +6,10 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from hydrofoil.clock import Clock, Pace
+from hydrofoil.clock import Clock, Pace, stopwatch
 from hydrofoil.errors import FAULTS
 from hydrofoil.storage.errors import Unreadable
+from hydrofoil.watch.work import Work
 
 LOG = logging.getLogger("hydrofoil")
 RETRY_SECONDS = 1.0
@@ -36,7 +37,11 @@ class Queue:
         self._clock = clock
         self._width = width
         self._retry = retry
-        self._waiting: dict[Key, None] = {}
+        self.counts = Work()
+        self._waiting: dict[Key, float] = {}
+        """When each came."""
+        self._begun: dict[Key, float] = {}
+        """When the work on each began."""
         self._running: dict[Key, asyncio.Task[None] | None] = {}
         self._hopes: dict[Key, asyncio.Future[None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
@@ -46,11 +51,23 @@ class Queue:
     def __len__(self) -> int:
         return len(self._waiting) + len(self._running)
 
+    @property
+    def depth(self) -> int:
+        """Return the number of keys that wait."""
+        return len(self._waiting)
+
+    def under_way(self) -> list[float]:
+        """Return the seconds of the work that has not ended."""
+        now = stopwatch()
+        return [now - begun for begun in self._begun.values()]
+
     def put(self, key: Key) -> None:
         """Queue a key unless it is waiting already."""
         if self._closed:
             return
-        self._waiting[key] = None
+        if key not in self._waiting:
+            self._waiting[key] = stopwatch()
+            self.counts.added += 1
         self._staff()
 
     def _staff(self) -> None:
@@ -102,7 +119,8 @@ class Queue:
         # Requests are first.
         await asyncio.sleep(0)
         while (key := next((k for k in self._waiting if k not in self._running), None)) is not None:
-            del self._waiting[key]
+            self._begun[key] = begun = stopwatch()
+            self.counts.waited.observe(begun - self._waiting.pop(key))
             self._running[key] = asyncio.current_task()
             # A later call is for changes that the present run may have missed.
             hope = self._hopes.pop(key, None)
@@ -120,6 +138,7 @@ class Queue:
                     hope.set_exception(e)
             finally:
                 del self._running[key]
+                self.counts.took.observe(stopwatch() - self._begun.pop(key))
                 if hope is not None and not hope.done():
                     hope.cancel()
                 if not done:
@@ -130,6 +149,7 @@ class Queue:
 
     def _later(self, key: Key) -> None:
         if not self._closed and key not in self._timers:
+            self.counts.repeated += 1
             self._timers[key] = self._clock.again(self._retry, lambda: self._again(key))
 
     def _again(self, key: Key) -> None:

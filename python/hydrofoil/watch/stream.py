@@ -64,7 +64,10 @@ class WatchStream:
         """The faults on the watch; with some, events are sent one by one."""
         self._converting: asyncio.Task[None] | None = None
         self._ending = False
+        self._begun = stopwatch()
         self.initial_mark = False
+        self.marked: float | None = None
+        """The seconds until the end of the initial events was marked."""
         self.initial = 0
         """The number of initial events, once all are sent."""
         self.size = 0
@@ -181,6 +184,8 @@ class WatchStream:
             mark = self._watcher.bookmark(initial)
             if mark is not None:
                 self._sink.write(mark)
+                if initial:
+                    self.marked = stopwatch() - self._begun
 
     def cut(self) -> None:
         """End after the last events: the objects have another form from now on, and the reader must start again."""

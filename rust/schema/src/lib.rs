@@ -12,6 +12,7 @@ pub mod convert;
 pub mod custom;
 pub mod default;
 mod internal;
+mod jsonpath;
 mod kind;
 mod kinds;
 pub mod prepare;

@@ -30,7 +30,7 @@ pub use histogram::Histogram;
 pub use map::Map;
 pub use meta::MetaView;
 pub use quantity::{Quantity, QuantityFormat};
-pub use quote::{go_json_string, quoted};
+pub use quote::{go_json_string, quoted, rune};
 pub use raw::compact;
 pub use schema::{Arena, Field, ListType, Nature, Proto, ProtoEntry, Schema, Shape, Special, TypeDef, TypeId, Zero};
 pub use smol_str::SmolStr;

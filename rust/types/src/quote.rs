@@ -34,6 +34,12 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
+/// Format a character as Go's `%#U` does: its number, and itself if it can be printed.
+pub fn rune(c: char) -> String {
+    let shown = if (c as u32) < 0x20 || c as u32 == 0x7f || !printable(c) { String::new() } else { format!(" '{c}'") };
+    format!("U+{:04X}{shown}", c as u32)
+}
+
 /// Report whether Go's `unicode.IsPrint` holds for an assigned character: no control, format or non-ASCII space.
 fn printable(c: char) -> bool {
     !matches!(

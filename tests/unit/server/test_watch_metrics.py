@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hydrofoil.server.metrics import exposition
-from hydrofoil.server.watch_metrics import Watches
+from hydrofoil.server.watch_metrics import Watched, Watches
 
-PODS = ("", "v1", "pods")
+PODS = Watched("", "v1", "pods", "cluster")
 
 
 class Stream:
@@ -15,6 +15,7 @@ class Stream:
 
     initial = 0
     size = 100
+    marked = 0.3
 
     def __init__(self, *, lapped: bool) -> None:
         self.lapped = lapped
@@ -31,6 +32,9 @@ def test_watchers_that_were_too_slow_are_counted() -> None:
         watches.ended(stream)
     text = exposition((), [watches.taken()]).decode()
     assert 'apiserver_terminated_watchers_total{group="",resource="pods"} 2\n' in text
+    assert (
+        'apiserver_watch_list_duration_seconds_count{group="",resource="pods",scope="cluster",version="v1"} 3\n' in text
+    )
     assert 'apiserver_watch_events_total{group="",resource="pods",version="v1"} 6\n' in text
     watches.reset()
     assert "apiserver_terminated_watchers_total{" not in exposition((), [watches.taken()]).decode()

@@ -42,7 +42,7 @@ class Dangling:
     def __init__(self, registry: Registry, hub: Hub, clock: Clock) -> None:
         self._registry = registry
         self._clock = clock
-        self._queue = Queue("the condition of flow schemas", self._tell, clock)
+        self.queue = Queue("the condition of flow schemas", self._tell, clock)
         self._schemas = registry.catalog.find(GROUP, VERSION, "flowschemas")
         levels = registry.catalog.find(GROUP, VERSION, "prioritylevelconfigurations")
         self._tables: tuple[Followed[Table[Said]], Followed[Table[bool]]] | None = None
@@ -64,11 +64,11 @@ class Dangling:
 
     def _look(self) -> None:
         for key in self._wrong():
-            self._queue.put(key)
+            self.queue.put(key)
 
     async def right(self) -> None:
         """Wait until the condition of every schema is up to date."""
-        await asyncio.gather(*(self._queue.done(key) for key in self._wrong()))
+        await asyncio.gather(*(self.queue.done(key) for key in self._wrong()))
 
     async def _tell(self, key: Key) -> bool:
         """Write the present condition of a schema."""
@@ -98,7 +98,7 @@ class Dangling:
 
     async def close(self) -> None:
         """Stop the updates."""
-        await self._queue.close()
+        await self.queue.close()
 
 
 def verdict(level: str, found: bool) -> ItemsView[str, str]:

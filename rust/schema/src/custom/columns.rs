@@ -1,8 +1,10 @@
 //! Printer columns (apiextensions-apiserver `pkg/registry/customresource/tableconvertor`).
 
+use std::borrow::Cow;
+
 use hydrofoil_types::{MetaView, SmolStr, Timestamp, Value, go};
 
-use super::jsonpath::JsonPath;
+use crate::jsonpath::JsonPath;
 use crate::read::Read;
 use crate::rules::table::age;
 use crate::rules::table::column;
@@ -30,16 +32,17 @@ impl Columns {
         if columns.is_empty() {
             let path = JsonPath::parse(".metadata.creationTimestamp");
             return Self(
-                path.map(|path| Column {
-                    path,
-                    name: SmolStr::new_static("Age"),
-                    kind: SmolStr::new_static("date"),
-                    format: SmolStr::default(),
-                    description: SmolStr::new_static(CREATED),
-                    priority: 0,
-                })
-                .into_iter()
-                .collect(),
+                path.ok()
+                    .map(|path| Column {
+                        path,
+                        name: SmolStr::new_static("Age"),
+                        kind: SmolStr::new_static("date"),
+                        format: SmolStr::default(),
+                        description: SmolStr::new_static(CREATED),
+                        priority: 0,
+                    })
+                    .into_iter()
+                    .collect(),
             );
         }
         let compiled = columns.iter().map_while(|column| {
@@ -50,7 +53,7 @@ impl Columns {
                 text => SmolStr::new(text),
             };
             Some(Column {
-                path: JsonPath::parse(path)?,
+                path: JsonPath::parse(path).ok()?,
                 name: column.text("name").into(),
                 kind: column.text("type").into(),
                 format: column.text("format").into(),
@@ -81,10 +84,12 @@ impl Column {
     /// `cellForJSONValue`.
     fn cell(&self, object: &Value, now: Timestamp, until: &mut i64) -> Value {
         let Some(value) = self.path.first(object) else { return Value::Null };
-        match (self.kind.as_str(), value) {
+        match (self.kind.as_str(), value.as_ref()) {
             ("string", value) => Value::from(printed(value)),
+            // Numbers of the path itself, and bytes of strings, are of types that upstream does not show.
+            ("integer" | "number", Value::Int(_)) if matches!(value, Cow::Owned(_)) => Value::Null,
             ("integer", Value::Int(n)) => Value::Int(*n),
-            ("integer", Value::Float(f)) => Value::Int(*f as i64),
+            ("integer", Value::Float(f)) => Value::Int(truncated(*f)),
             ("number", Value::Int(n)) => Value::Float(*n as f64),
             ("number", Value::Float(f)) => Value::Float(*f),
             ("boolean", Value::Bool(b)) => Value::Bool(*b),
@@ -102,6 +107,11 @@ impl Column {
             _ => Value::Null,
         }
     }
+}
+
+/// Convert to an integer as Go does on amd64: numbers beyond its range are the least one.
+fn truncated(f: f64) -> i64 {
+    if (-(2_f64.powi(63))..2_f64.powi(63)).contains(&f) { f as i64 } else { i64::MIN }
 }
 
 /// Return a value as `jsonpath.PrintResults` prints it.

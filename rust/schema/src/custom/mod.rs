@@ -5,7 +5,6 @@ mod compile;
 mod default;
 mod definition;
 mod embedded;
-mod jsonpath;
 mod lists;
 mod owned;
 mod prune;

@@ -4,6 +4,7 @@ use hydrofoil_types::{Again, Causes, Path, Value};
 
 use super::expression::{About, Compiler};
 use super::policy;
+use crate::jsonpath::JsonPath;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
 use crate::read::Read;
 use crate::rules::check::Check;
@@ -124,9 +125,16 @@ fn validate_status(object: &Value, causes: &mut Causes) {
     let at = at.child("expressionWarnings");
     for (i, warning) in status.field("typeChecking").list("expressionWarnings").iter().enumerate() {
         let at = at.index(i);
-        for key in ["warning", "fieldRef"] {
-            if warning.zero(key) {
-                causes.need(&at.child(key));
+        if warning.zero("warning") {
+            causes.need(&at.child("warning"));
+        }
+        let at = at.child("fieldRef");
+        match warning.text("fieldRef").trim() {
+            "" => causes.need(&at),
+            path => {
+                if let Err(why) = JsonPath::parse(path) {
+                    causes.invalid_str(&at, path, &format!("invalid JSONPath: {why}"));
+                }
             }
         }
     }

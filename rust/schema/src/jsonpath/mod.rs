@@ -1,0 +1,38 @@
+//! Templates of `JSONPath` (client-go `util/jsonpath`): paths of printer columns, and of warnings of policies.
+
+mod compare;
+mod find;
+mod parse;
+mod unquote;
+
+/// A parsed template: texts, and the lists of steps that are in braces.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JsonPath(Vec<Node>);
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Text(String),
+    List(Vec<Node>),
+    Field(String),
+    Slice(Slice),
+    Identifier,
+    Filter { left: Vec<Node>, test: Option<(String, Vec<Node>)> },
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    Wildcard,
+    Descent,
+    Union(Vec<Vec<Node>>),
+}
+
+/// Places in a list; those of one item have an end that follows from the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Slice {
+    from: Option<i64>,
+    to: Option<i64>,
+    one: bool,
+    step: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests;

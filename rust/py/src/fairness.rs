@@ -303,6 +303,10 @@ impl Queues {
         })
     }
 
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.turns)
+    }
+
     /// Run waiting requests; return what each of them waits for.
     fn dispatch(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
         self.with(|level, turn, kinds, now| {
@@ -443,6 +447,10 @@ impl Ticket {
 
 #[pymethods]
 impl Ticket {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.queues)
+    }
+
     #[getter]
     fn executing(&self) -> bool {
         let number = self.number.load(Ordering::Relaxed);

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
 from hydrofoil.fairness.turns import Turns
 
 ONE = engine.Work()
+
+
+class Levels:
+    """The levels of a server, which hold their turns, and are held by them."""
+
+    def __init__(self) -> None:
+        self.turns = Turns(self.all, Clock())
+        self.queues = level(self.turns, 1)
+
+    def all(self) -> list[engine.Queues]:
+        return [self.queues]
 
 
 def flow() -> engine.Flow:
@@ -98,3 +111,16 @@ async def test_reads_and_writes_are_counted_apart() -> None:
     assert found == [1, 1, 1, 1]
     await served(tickets)
     assert [sum(h.counts) for h in given.counts.executed] == [3, 1]
+
+
+async def test_the_turns_of_a_server_that_has_ended_are_collected() -> None:
+    levels = Levels()
+    ticket = levels.queues.start(flow(), ONE, levels, "get")
+    assert ticket is not None
+    ticket(None)
+    gone = weakref.ref(levels)
+    del levels, ticket
+    # A mark may be on its way.
+    await asyncio.sleep(0)
+    gc.collect()
+    assert gone() is None

@@ -163,3 +163,23 @@ async def test_an_apply_that_does_not_fit_says_why(api: aiohttp.ClientSession) -
         status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m", thing("a", **given), **APPLY)
         assert status == 500
         assert refused["message"] == f"failed to create typed patch object (/a; e.com/v1, Kind=Thing): {why}"
+
+
+async def test_a_pointer_to_nothing_is_not_nil_in_a_definition(api: aiohttp.ClientSession) -> None:
+    """Subresources of one version that are `{}` are not those of another that has a status (CRD-08)."""
+    merge = {"Content-Type": "application/merge-patch+json"}
+    kept = schema(a=TEXT)
+
+    def subresources(*each: dict[str, Any] | None) -> list[dict[str, Any]]:
+        named = [version(f"v{i}", storage=i == 0, schema=kept) for i, _ in enumerate(each)]
+        return [{**v, "subresources": own} if own is not None else v for v, own in zip(named, each, strict=True)]
+
+    made = subresources({"status": {}}, {})
+    status, shown = await call(api, "POST", CRDS, definition(*made))
+    assert (status, [v["subresources"] for v in shown["spec"]["versions"]]) == (201, [{"status": {}}, {}])
+    seen = []
+    alike = subresources({"status": {}}, {"status": {}})
+    for versions in (alike, alike, subresources({}, {}), subresources(None, None)):
+        _, shown = await call(api, "PATCH", f"{CRDS}/things.e.com", {"spec": {"versions": versions}}, **merge)
+        seen.append(shown["metadata"]["generation"])
+    assert seen == [2, 2, 3, 4]

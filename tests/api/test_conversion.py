@@ -130,6 +130,29 @@ async def test_writes_go_to_the_store_in_its_version(
     assert (await call(client, "DELETE", f"{NEW}/a"))[0] == 200
 
 
+async def test_a_dry_run_shows_what_the_webhook_leaves(
+    client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
+) -> None:
+    """An object is encoded and decoded as if it were stored (`DryRunnableStorage.copyInto`)."""
+    await call(client, "POST", CRDS, hooked(certificate, url=f"https://127.0.0.1:{hook.port}/convert"))
+    kept = {"host": "h", "port": "1"}
+    body = thing("a", "e.com/v2", spec={**kept, "lost": "x"})
+    for query in ("?dryRun=All", ""):
+        status, shown = await call(client, "POST", NEW + query, body)
+        assert (status, shown["apiVersion"], shown["spec"]) == (201, "e.com/v2", kept)
+    assert shown["metadata"]["generation"] == 1
+    apply = {"Content-Type": "application/apply-patch+yaml"}
+    dry = f"{NEW}/a?dryRun=All&fieldManager=m&force=true"
+    status, shown = await call(client, "PATCH", dry, body, **apply)
+    assert (status, shown["apiVersion"], shown["spec"]) == (200, "e.com/v2", kept)
+    merge = {"Content-Type": "application/merge-patch+json"}
+    status, shown = await call(client, "PATCH", f"{NEW}/a?dryRun=All", {"spec": {"lost": "y"}}, **merge)
+    assert (status, shown["spec"]) == (200, kept)
+    hook.mode = "fail"
+    status, refused = await call(client, "PATCH", f"{NEW}/a?dryRun=All", {"spec": {"lost": "y"}}, **merge)
+    assert (status, refused["message"][-12:]) == (500, "no port here")
+
+
 async def test_wrong_answers_fail_the_request_and_nothing_else(
     client: aiohttp.ClientSession, hook: Hook, certificate: Certificate
 ) -> None:

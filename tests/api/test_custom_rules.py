@@ -92,3 +92,14 @@ async def test_the_root_is_a_resource_to_its_default(api: aiohttp.ClientSession)
 async def test_numbers_are_shown_as_go_prints_them(api: aiohttp.ClientSession) -> None:
     assert (await call(api, "POST", CRDS, of(a={"type": "number", "enum": [1, 2]})))[0] == 201
     assert await causes(api, THINGS, thing("b", a=1e20)) == ['Unsupported value: 1e+20: supported values: "1", "2"']
+
+
+async def test_a_list_with_a_zero_is_not_the_one_without(api: aiohttp.ClientSession) -> None:
+    """`CorrelatedObject.CachedDeepEqual` is `reflect.DeepEqual` for lists without keys: the rule is asked again."""
+    items = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    rule = ruled({"type": "array", "maxItems": 5, "items": items}, "self.all(i, !has(i.a))", message="no a")
+    assert (await call(api, "POST", CRDS, of(l=rule)))[0] == 201
+    assert (await call(api, "POST", THINGS, thing("a", l=[{}])))[0] == 201
+    merge = {"Content-Type": "application/merge-patch+json"}
+    status, refused = await call(api, "PATCH", f"{THINGS}/a", {"l": [{"a": 0}]}, **merge)
+    assert (status, [c["message"] for c in refused["details"]["causes"]]) == (422, ["Invalid value: no a"])

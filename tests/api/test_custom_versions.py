@@ -163,3 +163,49 @@ async def test_an_apply_that_does_not_fit_says_why(api: aiohttp.ClientSession) -
         status, refused = await call(api, "PATCH", f"{THINGS}/a?fieldManager=m", thing("a", **given), **APPLY)
         assert status == 500
         assert refused["message"] == f"failed to create typed patch object (/a; e.com/v1, Kind=Thing): {why}"
+
+
+async def test_a_pointer_to_nothing_is_not_nil_in_a_definition(api: aiohttp.ClientSession) -> None:
+    """Subresources of one version that are `{}` are not those of another that has a status (CRD-08)."""
+    merge = {"Content-Type": "application/merge-patch+json"}
+    kept = schema(a=TEXT)
+
+    def subresources(*each: dict[str, Any] | None) -> list[dict[str, Any]]:
+        named = [version(f"v{i}", storage=i == 0, schema=kept) for i, _ in enumerate(each)]
+        return [{**v, "subresources": own} if own is not None else v for v, own in zip(named, each, strict=True)]
+
+    made = subresources({"status": {}}, {})
+    status, shown = await call(api, "POST", CRDS, definition(*made))
+    assert (status, [v["subresources"] for v in shown["spec"]["versions"]]) == (201, [{"status": {}}, {}])
+    seen = []
+    alike = subresources({"status": {}}, {"status": {}})
+    for versions in (alike, alike, subresources({}, {}), subresources(None, None)):
+        _, shown = await call(api, "PATCH", f"{CRDS}/things.e.com", {"spec": {"versions": versions}}, **merge)
+        seen.append(shown["metadata"]["generation"])
+    assert seen == [2, 2, 3, 4]
+
+
+async def test_entries_of_a_version_that_is_gone_fail_an_apply(api: aiohttp.ClientSession) -> None:
+    """Other writes drop all entries (`crConverter.ConvertToVersion`, `FieldManager.UpdateNoErrors`)."""
+    merge = {"Content-Type": "application/merge-patch+json"}
+    kept, old = version("v1", storage=True, schema=schema(a=TEXT, b=TEXT)), version("v0", schema=schema(a=TEXT, b=TEXT))
+    assert (await call(api, "POST", CRDS, definition(kept, old)))[0] == 201
+    first = f"{THINGS.replace('v1', 'v0')}/x?fieldManager=m"
+    assert (await call(api, "PATCH", first, thing("x", "e.com/v0", a="a"), **APPLY))[0] == 201
+
+    async def definitions(*versions: dict[str, Any]) -> None:
+        assert (await call(api, "PATCH", f"{CRDS}/things.e.com", {"spec": {"versions": versions}}, **merge))[0] == 200
+
+    await definitions(kept, {**old, "served": False})
+    status, shown = await call(api, "PATCH", f"{THINGS}/x?fieldManager=n", thing("x", b="b"), **APPLY)
+    entries = [(e["manager"], e["apiVersion"]) for e in shown["metadata"]["managedFields"]]
+    assert (status, entries) == (200, [("m", "e.com/v0"), ("n", "e.com/v1")])
+    await definitions(kept)
+    for manager in ("m", "n"):
+        path = f"{THINGS}/x?fieldManager={manager}&force=true"
+        status, refused = await call(api, "PATCH", path, thing("x", a="c"), **APPLY)
+        why = "request to convert CR to an invalid group/version: e.com/v0"
+        assert (status, refused["message"]) == (500, why)
+    status, shown = await call(api, "PATCH", f"{THINGS}/x", {}, **merge)
+    assert (status, shown["metadata"].get("managedFields")) == (200, None)
+    assert (await call(api, "PATCH", f"{THINGS}/x?fieldManager=n", thing("x", a="a", b="b"), **APPLY))[0] == 200

@@ -145,3 +145,14 @@ async def test_a_value_that_is_no_optional_is_its_own_alternative(api: aiohttp.C
     await validating(api, {"expression": "object.data.orValue({}).all(k, k == 'a')"})
     await post(api, MAPS, made("x", data={"a": "b"}))
     await post(api, MAPS, made("y", data={"b": "b"}), 422)
+
+
+async def test_nothing_has_no_members(api: aiohttp.ClientSession) -> None:
+    """The object of a deletion is null: `has` of a member is false, and no error."""
+    rules = [{"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["*"]}]
+    rule = "!has(object.data) || !has(object.data.foo) || object.data.foo != 'invalid'"
+    await validating(api, {"expression": rule}, matchConstraints={"resourceRules": rules})
+    await post(api, MAPS, made("x", data={"foo": "invalid"}), 422)
+    await post(api, MAPS, made("x", data={"foo": "valid"}))
+    async with api.delete(f"{MAPS}/x") as answer:
+        assert answer.status == 200

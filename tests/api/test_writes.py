@@ -170,6 +170,22 @@ async def test_the_generation_of_a_template_is_no_matter_of_the_status(api: aioh
     assert (r.status, changed["metadata"]["annotations"]) == (200, {"deprecated.daemonset.template.generation": "1"})
 
 
+async def test_a_template_with_a_pointer_to_nothing_is_another_one(api: aiohttp.ClientSession) -> None:
+    sets = "/apis/apps/v1/namespaces/default/daemonsets"
+    given = {"metadata": {"name": "d"}, "spec": {k: v for k, v in WORKLOAD.items() if k != "replicas"}}
+    await post(api, sets, given)
+    code, changed = await patched(api, f"{sets}/d", MERGE, {"spec": {"template": {"spec": {"affinity": {}}}}})
+    assert (code, changed["metadata"]["generation"]) == (200, 2)
+    assert changed["metadata"]["annotations"] == {"deprecated.daemonset.template.generation": "2"}
+
+
+async def test_a_gated_pod_takes_an_empty_node_affinity(api: aiohttp.ClientSession) -> None:
+    gates = [{"name": "e.com/g"}]
+    await post(api, f"{CORE}/pods", {"metadata": {"name": "p"}, "spec": {**POD, "schedulingGates": gates}})
+    code, changed = await patched(api, f"{CORE}/pods/p", MERGE, {"spec": {"affinity": {"nodeAffinity": {}}}})
+    assert (code, changed["spec"]["affinity"]) == (200, {"nodeAffinity": {}})
+
+
 @pytest.mark.parametrize(
     ("spec", "field", "text"),
     [

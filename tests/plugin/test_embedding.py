@@ -248,6 +248,15 @@ def test_servers_in_threads_and_processes_leave_nothing() -> None:
     assert surroundings() == before
 
 
+def test_the_kubeconfig_that_an_option_names_is_the_administrators(tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    with Server.in_thread(kubeconfig=path) as server:
+        (line,) = (line for line in path.read_text().splitlines() if "token:" in line)
+        token = line.split(": ")[1]
+        found = httpx.get(f"{server.url}/apis", headers={"Authorization": f"Bearer {token}"})
+        assert (found.status_code, {"Authorization": f"Bearer {token}"}) == (200, server.headers)
+
+
 def test_nothing_is_printed_nor_logged(capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with Server.in_thread() as server, Server.in_thread():

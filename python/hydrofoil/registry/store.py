@@ -147,11 +147,10 @@ class Registry(Objects):
                 if made == name:
                     break
                 continue
-            if not write.dry_run:
-                if strategy is not self._usual:
-                    await strategy.after(resource, None, stored)
-                if resource.webhook is not None:
-                    await self.to_request_version(resource, [stored])
+            if not write.dry_run and strategy is not self._usual:
+                await strategy.after(resource, None, stored)
+            if resource.webhook is not None:
+                await self.to_request_version(resource, [stored])
             return stored
         error = errors.already_exists(resource.group, resource.plural, made)
         error.message += ", the server was not able to generate a unique name for the object"
@@ -188,6 +187,7 @@ class Registry(Objects):
         if write.dry_run:
             if self.collection(resource).get(resource.native, namespace, name) is not None:
                 raise Exists
+            await self._to_storage_version(resource, draft)
             return draft.preview(version), False
         if version and not updated:
             raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
@@ -252,12 +252,11 @@ class Registry(Objects):
                     continue
                 except Missing:
                     raise errors.not_found(resource.group, resource.plural, name) from None
-            if not write.dry_run:
-                gone = strategy.gone(draft)
-                if strategy is not self._usual:
-                    await strategy.after(resource, old, None if gone else stored)
-                if resource.webhook is not None and not gone:
-                    await self.to_request_version(resource, [stored])
+            gone = not write.dry_run and strategy.gone(draft)
+            if not write.dry_run and strategy is not self._usual:
+                await strategy.after(resource, old, None if gone else stored)
+            if resource.webhook is not None and not gone:
+                await self.to_request_version(resource, [stored])
             return stored
 
     async def _change(
@@ -320,6 +319,7 @@ class Registry(Objects):
         if write.admit is not None and (waits := write.admit.validate("UPDATE", draft, old)) is not None:
             await waits
         if write.dry_run:
+            await self._to_storage_version(resource, draft)
             return draft.preview(old.revision), False
         collection = self.collection(resource)
         if self.strategy(resource).gone(draft):

@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 
-def kubeconfig(url: str, ca_file: str) -> str:
-    """Return a kubeconfig with the address of a server, and its authority if it has one in a file."""
+def kubeconfig(url: str, ca_file: str, token: str = "admin") -> str:
+    """Return a kubeconfig with the address of a server, and its authority if it has one in a file.
+
+    A server that asks for no credentials takes any token.
+    """
     ca = f"    certificate-authority: {Path(ca_file).absolute()}\n" if ca_file else ""
     return (
         "apiVersion: v1\nkind: Config\nclusters:\n- name: hydrofoil\n  cluster:\n"
         f"    server: {url}\n{ca}"
-        "users:\n- name: admin\n  user:\n    token: admin\n"
+        f"users:\n- name: admin\n  user:\n    token: {token}\n"
         "contexts:\n- name: hydrofoil\n  context:\n    cluster: hydrofoil\n    user: admin\n"
         "current-context: hydrofoil\n"
     )

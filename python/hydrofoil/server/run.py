@@ -33,6 +33,7 @@ from hydrofoil.controllers.policy_status import PolicyStatus
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError
+from hydrofoil.request import ADMIN
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
 from hydrofoil.server.config import Config
@@ -354,8 +355,14 @@ class Server:
         config = self.config
         # Clients do not connect to the address that stands for all.
         url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
-        text = identity.kubeconfig(url) if identity else kubeconfig(url, config.tls_cert_file)
         places = [Path(config.kubeconfig)] if config.kubeconfig else []
+        if identity is not None:
+            text = identity.kubeconfig(url)
+        elif places and self.guests is not None:
+            # A server of a test knows its own users alone.
+            text = kubeconfig(url, config.tls_cert_file, self.guests.token(ADMIN.name, ADMIN.groups))
+        else:
+            text = kubeconfig(url, config.tls_cert_file)
         if identity is not None:
             places.append(identity.folder / "admin.conf")
         for place in places:

@@ -114,15 +114,7 @@ impl<'a> Run<'a> {
                 self.spend(1)?;
                 select(&holder, field)
             }
-            Node::Has(operand, field) => match self.eval(operand)? {
-                Val::Map(map) => Ok(Val::Bool(map.field(field).is_some())),
-                Val::Optional(None) => Ok(Val::Bool(false)),
-                Val::Optional(Some(value)) => match &*value {
-                    Val::Map(map) => Ok(Val::Bool(map.field(field).is_some())),
-                    _ => Err(Fail::overload()),
-                },
-                _ => Err(Fail::overload()),
-            },
+            Node::Has(operand, field) => has(&self.eval(operand)?, field).map(Val::Bool),
             Node::OptSelect(operand, field) => {
                 let holder = self.eval(operand)?;
                 self.spend(1)?;
@@ -438,27 +430,39 @@ fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a
     Ok(())
 }
 
-fn select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
+// A value without members lacks each of them, as in cel-go's `refQualify`: `has` is false, and a selection finds no such
+// key. A list has members, but none with a name.
+
+fn has(holder: &Val<'_>, field: &str) -> Result<bool, Fail> {
     match holder {
-        Val::Message(message) => {
-            message.field(field).cloned().ok_or_else(|| Fail::new(format!("no such key: {field}")))
-        }
-        Val::Map(map) => map.field(field).unwrap_or_else(|| Err(Fail::new(format!("no such key: {field}")))),
-        Val::Optional(_) => opt_select(holder, field),
-        _ => Err(Fail::overload()),
+        Val::Message(message) => Ok(message.field(field).is_some()),
+        Val::Map(map) => Ok(map.field(field).is_some()),
+        Val::Optional(Some(value)) => has(value, field),
+        Val::List(_) => Err(Fail::unnamed()),
+        _ => Ok(false),
     }
 }
 
+fn select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
+    let found = match holder {
+        Val::Message(message) => message.field(field).cloned().map(Ok),
+        Val::Map(map) => map.field(field),
+        Val::Optional(_) => return opt_select(holder, field),
+        Val::List(_) => return Err(Fail::unnamed()),
+        _ => None,
+    };
+    found.unwrap_or_else(|| Err(Fail::new(format!("no such key: {field}"))))
+}
+
 fn opt_select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
-    match holder {
-        Val::Map(map) => match map.field(field) {
-            Some(value) => Ok(Val::some(value?)),
-            None => Ok(Val::Optional(None)),
-        },
-        Val::Optional(None) => Ok(Val::Optional(None)),
-        Val::Optional(Some(value)) => opt_select(value, field),
-        _ => Err(Fail::overload()),
-    }
+    let found = match holder {
+        Val::Message(message) => message.field(field).cloned().map(Ok),
+        Val::Map(map) => map.field(field),
+        Val::Optional(Some(value)) => return opt_select(value, field),
+        Val::List(_) => return Err(Fail::unnamed()),
+        _ => None,
+    };
+    found.map_or(Ok(Val::Optional(None)), |value| value.map(Val::some))
 }
 
 fn constant(literal: &Literal) -> Val<'_> {

@@ -68,11 +68,50 @@ fn claims_are_any_json() {
 fn missing_and_odd_claims_fail() {
     assert_eq!(fails("claims.tenant", Subject::Claims, CLAIMS), "no such key: tenant");
     assert_eq!(fails("claims.sub + claims.exp", Subject::Claims, CLAIMS), "no such overload");
-    assert_eq!(fails("claims.sub.foo", Subject::Claims, CLAIMS), "no such overload");
+    assert_eq!(fails("claims.sub.foo", Subject::Claims, CLAIMS), "no such key: foo");
     assert!(fails("claims.exp.split(',')", Subject::Claims, CLAIMS).starts_with("no such overload"));
     assert!(fails("duration('1s')", Subject::Claims, "{}").contains("unsupported"));
     let doubled = format!("[[1]]{}.size() > 0", ".map(x, x + x)".repeat(60));
     assert_eq!(compiled(&doubled, Subject::Claims).evaluate(&parsed("{}")), Err(Failure::Limit));
+}
+
+/// As kube-apiserver 1.36.1 answers on `dyn(...)` in policies.
+#[test]
+fn what_has_no_members_lacks_each_of_them() {
+    for text in [
+        "has(claims.none.foo)",
+        "has(claims.sub.foo)",
+        "has(claims.exp.foo)",
+        "has(dyn(timestamp('2020-01-01T00:00:00Z')).foo)",
+        "has(dyn(type(1)).foo)",
+        "has(optional.of(dyn(1)).foo)",
+        "claims.none.?foo.hasValue()",
+        "claims.none.?foo.?bar.hasValue()",
+        "claims.none[?'foo'].hasValue()",
+        "claims.exp[?0].hasValue()",
+        "claims.roles[?5].hasValue()",
+        "has(dyn({1: 1}).foo)",
+    ] {
+        assert_eq!(gives(text, Subject::Claims, CLAIMS).to_json(), "false", "{text}");
+    }
+    for (text, why) in [
+        ("claims.none.foo", "no such key: foo"),
+        ("claims.exp.foo", "no such key: foo"),
+        ("dyn(quantity('1')).foo", "no such key: foo"),
+        ("claims.none['foo']", "no such key: foo"),
+        ("claims.sub[0]", "no such key: 0"),
+        ("claims.exp[1.5]", "no such key: 1.5"),
+        ("claims.exp[claims.none == null]", "no such key: true"),
+        ("claims.deep[claims.none]", "invalid qualifier type: <nil>"),
+        ("claims.deep[?claims.none]", "invalid qualifier type: <nil>"),
+        ("claims.roles.foo", "unsupported index type 'string' in list"),
+        ("has(claims.roles.foo)", "unsupported index type 'string' in list"),
+        ("claims.roles.?foo", "unsupported index type 'string' in list"),
+        ("claims.roles[?'a']", "unsupported index type 'string' in list"),
+        ("claims.roles[?1.5]", "unsupported index value 1.5 in list"),
+    ] {
+        assert_eq!(fails(text, Subject::Claims, CLAIMS), why, "{text}");
+    }
 }
 
 #[test]

@@ -62,12 +62,12 @@ pub(crate) fn update(
     req: &ManagedRequest<'_>,
     ignored: &FieldSet,
 ) {
-    managed.settle(req);
+    let settled = managed.settle(req).is_ok();
     let (before, after) = place.differing(old, new);
     let own = Comparison::of(place, &before, &after, ignored);
     // Built-in kinds always match their schema; definitions may change after their objects.
     let fits = || place.is_struct() || (typed::fits(place, old) && typed::fits(place, new));
-    if own.broken || !fits() {
+    if !settled || own.broken || !fits() {
         // Upstream drops entries that it cannot update.
         managed.0.clear();
         return;

@@ -13,6 +13,11 @@ pub trait Versions: std::fmt::Debug {
     /// Return the schema of a version; `None` if the kind has no such version or cannot be converted to it.
     fn schema(&self, api_version: &str) -> Option<&Schema>;
 
+    /// Return the error of an entry in a version without a schema; with `None` the entry is dropped.
+    fn missing(&self, _api_version: &str) -> Option<String> {
+        None
+    }
+
     /// Convert an object from the request's version to another, which has a schema.
     fn convert(&self, api_version: &str, object: &Value) -> Value;
 }
@@ -65,9 +70,14 @@ impl<'a> ManagedRequest<'a> {
 }
 
 impl Managed {
-    /// Drop the entries of versions that the kind does not have.
-    pub(crate) fn settle(&mut self, req: &ManagedRequest<'_>) {
-        self.0.retain(|e| e.api_version == req.api_version || req.versions.schema(&e.api_version).is_some());
+    /// Drop the entries of versions that the kind does not have, or return the error of one.
+    pub(crate) fn settle(&mut self, req: &ManagedRequest<'_>) -> Result<(), String> {
+        let known = |e: &Entry| e.api_version == req.api_version || req.versions.schema(&e.api_version).is_some();
+        if let Some(error) = self.0.iter().filter(|e| !known(e)).find_map(|e| req.versions.missing(&e.api_version)) {
+            return Err(error);
+        }
+        self.0.retain(known);
+        Ok(())
     }
 }
 

@@ -193,10 +193,17 @@ fn index<'a>(args: &[Val<'a>]) -> Out<'a> {
             let found = usize::try_from(n).ok().and_then(|n| list.get(n));
             found.unwrap_or_else(|| Err(Fail::new(format!("index out of bounds: {n}"))))
         }
-        [Val::Map(map), key] => map.get(key).unwrap_or_else(|| Err(Fail::new(format!("no such key: {}", key.shown())))),
+        [_, Val::Null] => Err(Fail::new("invalid qualifier type: <nil>")),
+        [Val::Map(map), key] => map.get(key).unwrap_or_else(|| Err(absent(key))),
         [Val::Optional(_), _] => opt_index(args),
+        // A value without members lacks each of them.
+        [_, key] => Err(absent(key)),
         _ => Err(Fail::overload()),
     }
+}
+
+fn absent(key: &Val<'_>) -> Fail {
+    Fail::new(format!("no such key: {}", key.shown()))
 }
 
 /// Return the error of a value that is not an index.
@@ -212,11 +219,12 @@ fn opt_index<'a>(args: &[Val<'a>]) -> Out<'a> {
         [Val::Optional(None), _] => None,
         [Val::Optional(Some(inner)), key] => return opt_index(&[(**inner).clone(), key.clone()]),
         [Val::List(list), at] => {
-            let n = place(at).ok_or_else(Fail::overload)?;
+            let n = place(at).ok_or_else(|| unplaced(at))?;
             usize::try_from(n).ok().and_then(|n| list.get(n))
         }
+        [_, Val::Null] => return Err(Fail::new("invalid qualifier type: <nil>")),
         [Val::Map(map), key] => map.get(key),
-        _ => return Err(Fail::overload()),
+        _ => None,
     };
     found.map_or(Ok(Val::Optional(None)), |value| value.map(Val::some))
 }

@@ -19,6 +19,11 @@ impl Fail {
         Self::new("no such overload")
     }
 
+    /// The failure of a name where a list is.
+    pub fn unnamed() -> Self {
+        Self::new("unsupported index type 'string' in list")
+    }
+
     pub fn overflow() -> Self {
         Self::new("integer overflow")
     }

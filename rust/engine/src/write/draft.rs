@@ -137,7 +137,13 @@ impl Draft {
     }
 
     /// Return a version for an answer without storing it: the result of a dry run.
+    ///
+    /// It is in the storage version if a webhook has converted it to that.
     pub fn preview(&self, revision: u64) -> Result<Stored> {
+        if let Some(converted) = &self.converted {
+            let version = Version::detached(&self.key(), revision, self.kind.to_storage(converted));
+            return Ok(Stored::new(&self.kind, Arc::new(version)));
+        }
         let value = self.kind.as_read(&self.value)?;
         let meta = MetaView::of(&value);
         let key = key(meta.namespace(), meta.name());

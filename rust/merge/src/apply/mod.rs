@@ -85,7 +85,7 @@ fn once(
     }
     let old = place.canonical(&live);
     let merged = merge::merge(place, Some(&old), Some(config)).unwrap_or_else(Value::object);
-    managed.settle(req);
+    managed.settle(req).map_err(ApplyError::Internal)?;
     for entry in &mut managed.0 {
         track::reconcile(req.place(place, &entry.api_version), &mut entry.set);
     }

@@ -103,6 +103,10 @@ impl Versions for Custom {
         Some(self.definition.version(api_version)?.owned(&self.builtin))
     }
 
+    fn missing(&self, api_version: &str) -> Option<String> {
+        Some(format!("request to convert CR to an invalid group/version: {api_version}"))
+    }
+
     /// Convert an object to another version. No webhook is called: the object is used as it is.
     fn convert(&self, api_version: &str, object: &Value) -> Value {
         match self.definition.version(api_version) {

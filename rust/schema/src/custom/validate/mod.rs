@@ -12,7 +12,6 @@ use std::fmt::Write as _;
 use hydrofoil_types::{Causes, Path, Value, quoted};
 
 use super::structural::{Additional, Kind, Node, Rules};
-use crate::read::same;
 
 use self::result::{Problem, Result};
 
@@ -267,7 +266,7 @@ pub(super) fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
         (Value::Null, Value::Null) => true,
         (Value::Array(new), Value::Array(before)) => {
             if schema.list_keys().is_none() || schema.items.is_none() {
-                return same(value, old);
+                return value == old;
             }
             let inner = schema.items.as_deref();
             new.len() == before.len()
@@ -284,7 +283,7 @@ pub(super) fn correlates(value: &Value, old: &Value, schema: &Node) -> bool {
         }
         (Value::Object(_) | Value::Array(_) | Value::Null, _)
         | (_, Value::Object(_) | Value::Array(_) | Value::Null) => false,
-        _ => same(value, old),
+        _ => value == old,
     }
 }
 

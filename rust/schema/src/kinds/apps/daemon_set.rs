@@ -3,9 +3,9 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use crate::Request;
-use crate::internal::InternalCauses;
+use crate::internal::{self, InternalCauses};
 use crate::kind::{GenerationRule, Strategy};
-use crate::read::{Read, Write, same_field};
+use crate::read::{Read, Write};
 use crate::rules::check::Check;
 use crate::rules::table::text::containers;
 use crate::rules::table::{self, Subject, cells};
@@ -57,7 +57,8 @@ fn prepare_create(object: &mut Value) {
 
 /// Ignore the generation that the client sets; increase it with every change of the template.
 fn prepare_update(object: &mut Value, old: &Value) {
-    let changed = !same_field(object.field("spec"), old.field("spec"), "template");
+    let (new, before) = (object.field("spec").field("template"), old.field("spec").field("template"));
+    let changed = !internal::same("core.PodTemplateSpec", new, before);
     set_generation(object, generation(old).wrapping_add(i64::from(changed)));
 }
 

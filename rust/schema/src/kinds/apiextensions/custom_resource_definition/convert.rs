@@ -5,7 +5,8 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::{Read, Write, same};
+use super::internal;
+use crate::read::{Read, Write};
 
 /// The fields that all versions may share: the name in a version, and at the top level.
 const SHARED: [(&str, &str); 4] = [
@@ -22,11 +23,7 @@ pub(super) fn lifted(spec: &Value) -> Value {
     let Some(first) = versions.first() else { return out };
     let own = first.text("name").to_owned();
     for (key, top) in SHARED {
-        // A pointer to an empty struct is not the same as nil.
-        let shared = versions.iter().all(|v| {
-            if key == "subresources" { v.opt(key) == first.opt(key) } else { same(v.field(key), first.field(key)) }
-        });
-        if shared {
+        if versions.iter().all(|v| internal::same(key, v, first)) {
             if let Some(value) = first.opt(key).cloned() {
                 out.put(top, value);
             }

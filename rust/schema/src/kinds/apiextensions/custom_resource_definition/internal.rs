@@ -182,3 +182,67 @@ fn written(form: Form, value: &Value) -> Value {
         List(fields) => each(&|item| shown(fields, item)),
     }
 }
+
+/// Report whether a field of two versions is `apiequality.Semantic.DeepEqual`: an empty list or map is like none, but
+/// a pointer to an empty struct is not nil.
+pub(super) fn same(key: &str, a: &Value, b: &Value) -> bool {
+    let field = VERSION.iter().find(|(_, name, ..)| *name == key);
+    field.is_some_and(|field| same_member(field, a, b))
+}
+
+/// Report whether the versions of two definitions are the same.
+pub(super) fn same_versions(a: &Value, b: &Value) -> bool {
+    same_form(List(VERSION), Null, a.opt("versions"), b.opt("versions"))
+}
+
+fn same_member((_, name, zero, form): &Field, a: &Value, b: &Value) -> bool {
+    same_form(*form, *zero, a.opt(name), b.opt(name))
+}
+
+fn same_form(form: Form, zero: Zero, a: Option<&Value>, b: Option<&Value>) -> bool {
+    if a == b {
+        return true;
+    }
+    let items = |fields, a: Option<&Value>, b: Option<&Value>| {
+        let (a, b) = (list(a), list(b));
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_struct(fields, Some(a), Some(b)))
+    };
+    match form {
+        Form::Schema => same_struct(PROPS, a, b),
+        Struct(fields) => same_struct(fields, a, b),
+        Schemas => items(PROPS, a, b),
+        List(fields) => items(fields, a, b),
+        SchemaMap => {
+            let count = |v: Option<&Value>| v.and_then(Value::as_object).map_or(0, Map::len);
+            let mut entries = a.and_then(Value::as_object).into_iter().flatten();
+            count(a) == count(b) && entries.all(|(key, v)| same_struct(PROPS, Some(v), b.and_then(|b| b.opt(key))))
+        }
+        SchemaOrBool | SchemaOrList => match (a, b) {
+            (Some(Value::Object(_)), Some(Value::Object(_))) => same_struct(PROPS, a, b),
+            (Some(Value::Array(_)), Some(Value::Array(_))) => items(PROPS, a, b),
+            _ => false,
+        },
+        Plain => {
+            // A pointer to zero is not nil, but an empty list is like none.
+            let absent = |v: Option<&Value>| {
+                v.is_none_or(|v| match zero {
+                    Null => matches!(v, Value::Null) || v.as_array().is_some_and(<[Value]>::is_empty),
+                    _ => v.is_zero(),
+                })
+            };
+            absent(a) && absent(b)
+        }
+    }
+}
+
+fn same_struct(fields: &[Field], a: Option<&Value>, b: Option<&Value>) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => a == b || fields.iter().all(|field| same_member(field, a, b)),
+        _ => false,
+    }
+}
+
+fn list(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).unwrap_or(&[])
+}

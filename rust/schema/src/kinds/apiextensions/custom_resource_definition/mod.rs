@@ -23,7 +23,7 @@ mod versions;
 mod warn;
 
 use crate::kind::{Conversion, GenerationRule, MetadataOrder, Strategy};
-use crate::read::same_field;
+use crate::read::{Read, same_field};
 pub use nonstructural::nonstructural;
 
 pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
@@ -32,7 +32,9 @@ pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 const V1: Strategy = Strategy {
     allow_unconditional_update: false,
     has_status: true,
-    generation: GenerationRule::of(|new, old| !same_field(new, old, "spec")),
+    generation: GenerationRule::of(|new, old| {
+        !same_field(new, old, "spec") || !internal::same_versions(new.field("spec"), old.field("spec"))
+    }),
     default: |object, _| default::definition(object),
     prepare_create: |object, _| stored_versions::record(object),
     prepare_update: |object, _| stored_versions::record(object),

@@ -4,7 +4,7 @@
 use hydrofoil_types::{Causes, Path, Value};
 
 use super::internal;
-use crate::read::{Read, same};
+use crate::read::Read;
 
 /// The name at the top level, in a version, and in messages.
 const SHARED: [(&str, &str, &str); 4] = [
@@ -27,7 +27,7 @@ pub(super) fn check(spec: &Value, versions: &[Value], path: &Path<'_>, causes: &
     }
     let Some(first) = versions.first() else { return };
     for (key, own, word) in SHARED {
-        if versions.iter().all(|v| set(v, own) && same(v.field(own), first.field(own))) {
+        if versions.iter().all(|v| set(v, own) && internal::same(own, v, first)) {
             let detail = format!(
                 "per-version {word} may not all be set to identical values (top-level {key} should be used instead)"
             );

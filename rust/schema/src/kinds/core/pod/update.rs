@@ -5,7 +5,7 @@
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
 use super::status;
-use crate::read::{Read, Write, same, same_field};
+use crate::read::{Read, Write, same_field};
 use crate::rules::check::Check;
 use crate::rules::pod_template::validate::annotations;
 use crate::rules::qos;
@@ -127,7 +127,7 @@ fn gated(munged: &mut Value, old: &Value, path: &Path<'_>, causes: &mut Causes) 
     }
     let before = old.field("affinity").field("nodeAffinity");
     let now = munged.field("affinity").field("nodeAffinity").clone();
-    if same(before, &now) {
+    if internal::same("*core.NodeAffinity", before, &now) {
         return;
     }
     let at = path.child("affinity");
@@ -251,7 +251,7 @@ fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
                 }
             }
             munged.copy_from(before, "resizePolicy");
-            if !same(&munged, before) {
+            if !internal::same("core.Container", &munged, before) {
                 let detail = if sidecar {
                     format!("only cpu and memory resources{noun} are mutable")
                 } else {

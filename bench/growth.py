@@ -1,11 +1,11 @@
 """How figures grow with objects and watchers: `python -m bench.growth [--objects 10000 1000000] [--watchers 10000]`.
 
 Config maps of a kilobyte are written as lines, imported into a folder, and served from it. For each number of objects
-it prints the resident memory of one, the time from the start of the process to `/readyz`, and the server's CPU and the
-median latency of a GET, of the first page of 500, of a list by a label that ten objects have, of an update and of its
-delivery to a watcher of that object, then the same beside so many watchers of an object each, with the memory of one
-watcher. Every answer is checked. Figures of more than 1.5 times that of the first number are marked; the time of a start
-grows.
+it prints the resident memory of one, the time from the start of the process to `/readyz`, and the server's CPU and
+the median latency of a GET, of the first page of 500, of a list by a label that ten objects have, of an update and of
+its delivery to a watcher of that object, then the same beside so many watchers of an object each, with the memory of
+one watcher. Every answer is checked. Figures of more than 1.5 times that of the first number are marked; the time of
+a start grows.
 """
 
 from __future__ import annotations

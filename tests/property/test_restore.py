@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hydrofoil import Server
@@ -120,6 +120,7 @@ def described(server: Elsewhere) -> list[Any]:
 
 
 @given(before=CHANGES, since=CHANGES)
+@example(before=[("define", "gadgets", 0), ("define", "widgets", 0)], since=[("define", "gadgets", 1)])
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_discovery_and_openapi_come_back(server: Elsewhere, before: list[Any], since: list[Any]) -> None:
     server.reset()

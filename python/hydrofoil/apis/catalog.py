@@ -174,6 +174,9 @@ class Catalog:
         for group, version in fresh:
             if version and not groups[group][version]:
                 del groups[group][version]
+            elif version and self.is_custom(group):
+                # Discovery does not depend on the order in which definitions were made and changed.
+                groups[group][version] = dict(sorted(groups[group][version].items()))
         self.groups = {group: versions for group, versions in groups.items() if versions}
         if resources:
             self._custom[definition] = resources

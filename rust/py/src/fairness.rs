@@ -1,24 +1,23 @@
 //! Seats and queues of priority levels.
 
 use std::{
-    collections::BTreeMap,
     sync::{
-        Arc, LazyLock,
+        LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
     time::Instant,
 };
 
 use hydrofoil_fairness as fairness;
-use hydrofoil_fairness::{Arrival, Kind, Reason, Start};
+use hydrofoil_fairness::{Arrival, Kind, Start};
 use parking_lot::Mutex;
 use pyo3::{
     gc::{PyTraverseError, PyVisit},
     prelude::*,
-    types::{PyBytes, PyString},
 };
 
 use crate::counting::Histogram;
+use crate::flow::{Flow, Work};
 
 /// The number of a ticket whose request has ended.
 const ENDED: usize = usize::MAX;
@@ -28,132 +27,6 @@ static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 /// Return seconds since the first call.
 fn now() -> f64 {
     START.elapsed().as_secs_f64()
-}
-
-/// The estimated work of a request.
-#[pyclass(frozen, eq, module = "hydrofoil._native")]
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) struct Work(fairness::Work);
-
-#[pymethods]
-impl Work {
-    #[new]
-    #[pyo3(signature = (first=1, last=0, extra=0.0))]
-    fn new(first: u64, last: u64, extra: f64) -> Self {
-        Self(fairness::Work { first, last, extra })
-    }
-
-    #[getter]
-    fn first(&self) -> u64 {
-        self.0.first
-    }
-
-    #[getter]
-    fn last(&self) -> u64 {
-        self.0.last
-    }
-
-    #[getter]
-    fn extra(&self) -> f64 {
-        self.0.extra
-    }
-}
-
-/// The counts of one flow schema in one level.
-#[pyclass(frozen, module = "hydrofoil._native")]
-pub(crate) struct FlowCounts(Arc<fairness::Counts>);
-
-#[pymethods]
-impl FlowCounts {
-    #[new]
-    fn new() -> Self {
-        Self(Arc::default())
-    }
-
-    #[getter]
-    fn executing(&self) -> u64 {
-        self.0.with(|counts| counts.executing)
-    }
-
-    #[getter]
-    fn seats(&self) -> u64 {
-        self.0.with(|counts| counts.seats)
-    }
-
-    #[getter]
-    fn waiting(&self) -> u64 {
-        self.0.with(|counts| counts.waiting)
-    }
-
-    #[getter]
-    fn waiting_seats(&self) -> u64 {
-        self.0.with(|counts| counts.waiting_seats)
-    }
-
-    #[getter]
-    fn dispatched(&self) -> u64 {
-        self.0.with(|counts| counts.dispatched)
-    }
-
-    #[getter]
-    fn unfit(&self) -> u64 {
-        self.0.with(|counts| counts.unfit)
-    }
-
-    #[getter]
-    fn rejected(&self) -> BTreeMap<&'static str, u64> {
-        let found = self.0.with(|counts| counts.rejected);
-        Reason::ALL.iter().map(|reason| reason.word()).zip(found).filter(|(_, count)| *count > 0).collect()
-    }
-
-    #[getter]
-    fn waited(&self) -> (Histogram, Histogram) {
-        self.0.with(|counts| (counts.waited().into(), counts.refused.clone().into()))
-    }
-
-    #[getter]
-    fn executed(&self) -> (Histogram, Histogram) {
-        self.0.with(|counts| (counts.regular.clone().into(), counts.watches.clone().into()))
-    }
-
-    #[getter]
-    fn work(&self) -> Histogram {
-        self.0.with(|counts| counts.work()).into()
-    }
-
-    #[getter]
-    fn lengths(&self) -> Histogram {
-        self.0.with(|counts| counts.lengths()).into()
-    }
-}
-
-/// The requests of a flow schema with the same distinguisher.
-#[pyclass(frozen, module = "hydrofoil._native")]
-pub(crate) struct Flow {
-    inner: Arc<fairness::Flow>,
-    #[pyo3(get)]
-    counts: Py<FlowCounts>,
-    #[pyo3(get)]
-    schema: Py<PyString>,
-    #[pyo3(get)]
-    distinguisher: Py<PyString>,
-    #[pyo3(get)]
-    lines: Py<PyBytes>,
-}
-
-#[pymethods]
-impl Flow {
-    #[new]
-    fn new(
-        counts: Py<FlowCounts>,
-        schema: Py<PyString>,
-        distinguisher: Py<PyString>,
-        hand: Vec<usize>,
-        lines: Py<PyBytes>,
-    ) -> Self {
-        let inner = fairness::Flow { counts: Arc::clone(&counts.get().0), hand: hand.into() };
-        Self { inner: Arc::new(inner), counts, schema, distinguisher, lines }
-    }
 }
 
 /// The time of the loop, and the requests of all levels by kind.
@@ -268,7 +141,7 @@ impl Queues {
 
     fn enter(slf: &Bound<'_, Self>, flow: Py<Flow>, request: Py<PyAny>, verb: &str) -> Ticket {
         let arrival = Arrival {
-            flow: Arc::clone(&flow.get().inner),
+            flow: flow.get().inner(),
             work: fairness::Work::ONE,
             kind: Kind::of(verb),
             of: Held { request, flow, granted: None },
@@ -285,8 +158,8 @@ impl Queues {
         verb: &str,
     ) -> PyResult<Option<Ticket>> {
         let arrival = Arrival {
-            flow: Arc::clone(&flow.get().inner),
-            work: work.0,
+            flow: flow.get().inner(),
+            work: work.inner(),
             kind: Kind::of(verb),
             of: Held { request, flow, granted: None },
         };
@@ -417,7 +290,7 @@ impl Queues {
             let held = &ticket.arrival.of;
             let began = ticket.started.map(|started| now - started);
             let (request, flow) = (held.request.clone_ref(py), held.flow.clone_ref(py));
-            (request, flow, Work(ticket.arrival.work), ticket.queue, place, now - ticket.arrived, began)
+            (request, flow, Work::from(ticket.arrival.work), ticket.queue, place, now - ticket.arrived, began)
         };
         let mut found = Vec::new();
         for queue in level.queues() {

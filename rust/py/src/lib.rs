@@ -16,6 +16,7 @@ mod error;
 mod etcd;
 mod expression;
 mod fairness;
+mod flow;
 mod frame;
 mod functions;
 mod handles;
@@ -43,7 +44,8 @@ mod _native {
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
-        fairness::{Flow, FlowCounts, LoopTurns, Queues, Ticket, Work},
+        fairness::{LoopTurns, Queues, Ticket},
+        flow::{Flow, FlowCounts, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{quota_charge, storage_grows, yaml_to_json},

@@ -403,6 +403,9 @@ class Durable:
     def submit(self, change: Change) -> int:
         """Begin a write and return its number, or the negative one of a write under way. Raise RefusedError."""
 
+    def write(self) -> None:
+        """Write everything that was begun, as one group."""
+
     def outcomes(self) -> list[tuple[int, Stored | None, tuple[str, str] | None]]:
         """Return numbers of writes with the new version or the kind of a refusal and its reason."""
 

@@ -46,6 +46,8 @@ class DurableLog:
         self._after_revision = after
         self._begun: dict[int, asyncio.Future[Stored]] = {}
         """The writes under way, by their numbers."""
+        self._writing = False
+        """Whether the thread is woken at the end of this turn."""
         self._after: dict[int, list[asyncio.Future[None]]] = {}
         """Writes that are judged after one under way."""
 
@@ -125,7 +127,15 @@ class DurableLog:
             await after
         begun: asyncio.Future[Stored] = self._loop.create_future()
         self._begun[number] = begun
+        if not self._writing:
+            # The writes of one turn of the loop are one group, and wake the thread once.
+            self._writing = True
+            self._loop.call_soon(self._write)
         return await begun
+
+    def _write(self) -> None:
+        self._writing = False
+        self._native.write()
 
     def _submitted(self, change: Change) -> int:
         """Begin a write; return its number, or the negative one of a write to wait for."""

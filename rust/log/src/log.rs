@@ -65,7 +65,8 @@ impl<T: Send + 'static> Log<T> {
     }
 
     /// Judge a write by the view and by the writes under way, and begin it: `expected` is the revision of the object, or
-    /// 0 if it must not exist; `change` is called if it is begun.
+    /// 0 if it must not exist; `change` is called if it is begun. It is written after [`Log::write`] at the latest,
+    /// together with others that were submitted before.
     pub fn submit<E: From<StoreError>>(
         &self,
         target: Target,
@@ -74,6 +75,11 @@ impl<T: Send + 'static> Log<T> {
         change: impl FnOnce() -> std::result::Result<Change, E>,
     ) -> std::result::Result<Submitted, E> {
         self.queue.submit(target, expected, ticket, change)
+    }
+
+    /// Write everything that was submitted.
+    pub fn write(&self) {
+        self.queue.wake();
     }
 
     /// Take the outcomes since the last call, in the order of their revisions.

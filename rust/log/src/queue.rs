@@ -111,7 +111,7 @@ impl<T> Queue<T> {
     }
 
     /// Judge a write by the view and by the writes under way, and begin it: `expected` is the revision of the object, or
-    /// 0 if it must not exist.
+    /// 0 if it must not exist. The thread takes it once it is woken, or has ended its work.
     pub(crate) fn submit<E: From<StoreError>>(
         &self,
         target: Target,
@@ -146,8 +146,12 @@ impl<T> Queue<T> {
         inner.next = id.wrapping_add(1);
         inner.under_way.insert(key, id);
         inner.work.writes.push(Write { id, ticket, target, change });
-        self.changed.notify_one();
         Ok(Submitted::Begun(id))
+    }
+
+    /// Wake the thread: writes wait.
+    pub(crate) fn wake(&self) {
+        self.changed.notify_one();
     }
 
     /// Wait for work for a time at most, and take it.

@@ -197,6 +197,7 @@ fn a_write_that_cannot_be_encrypted_is_refused_alone() {
     assert!(log.log.problem().is_none());
     let target = Target { resource: "/others".into(), shard: log.view.shard("/others"), key: "a".into() };
     log.log.submit(target, 0, (), || Ok::<_, StoreError>(Change::Put(draft("1")))).expect("it is begun");
+    log.log.write();
     assert!(log.outcomes(1).pop().is_some_and(|done| done.outcome.is_ok()));
     log.log.close();
     assert_eq!(open(&place.0, &encryption).objects().len(), 1);

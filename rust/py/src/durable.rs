@@ -75,6 +75,10 @@ impl Durable {
         }
     }
 
+    fn write(&self) {
+        self.0.write();
+    }
+
     fn outcomes(&self) -> PyResult<Vec<Outcome>> {
         // First, so that outcomes of meanwhile are announced again.
         self.1.clear()?;

@@ -82,7 +82,9 @@ pub fn open_encrypted(path: &Path, sync: Sync, limits: Limits, transformers: Enc
 impl Opened {
     pub fn begin(&self, key: &str, expected: u64, change: Change) -> Result<Submitted, StoreError> {
         let target = Target { resource: "/maps".into(), shard: self.view.shard("/maps"), key: key.into() };
-        self.log.submit(target, expected, (), || Ok(change))
+        let begun = self.log.submit(target, expected, (), || Ok(change));
+        self.log.write();
+        begun
     }
 
     /// Return the outcomes of a number of writes.

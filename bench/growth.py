@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
-import os
 import socket
 import statistics
 import subprocess
@@ -24,11 +23,13 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-MAPS = "/api/v1/namespaces/default/configmaps"
+from bench.requests import MAPS, Client
+
+from hydrofoil.bench.processes import Usage, usage
+
 PAGE = 500
 CHOSEN = 10
 ALLOWED = 1.5
-TICK = os.sysconf("SC_CLK_TCK")
 Figures = dict[str, float]
 
 
@@ -52,49 +53,31 @@ class Server:
         assert self.process.stdout is not None
         netloc = urlsplit(self.process.stdout.readline().split()[-1])
         self.host, self.port = netloc.hostname or "", netloc.port or 0
-        self.client = self.connect()
-        while self.ask("GET", "/readyz", statuses=(200, 500))[0] != 200:
+        self.ask = Client(netloc.geturl(), "").ask
+        while not self._ready():
             pass
         self.start = time.perf_counter() - begun
 
-    def connect(self) -> http.client.HTTPConnection:
-        """Return a connection that sends at once."""
-        made = http.client.HTTPConnection(self.host, self.port, timeout=60)
-        made.connect()
-        made.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return made
+    def _ready(self) -> bool:
+        try:
+            self.ask("GET", "/readyz")
+        except ValueError:
+            return False
+        return True
 
-    def ask(
-        self, method: str, path: str, body: object = None, *, statuses: tuple[int, ...] = (200,)
-    ) -> tuple[int, bytes]:
-        """Send a request. Raise ValueError for another status."""
-        given = None if body is None else json.dumps(body)
-        self.client.request(method, path, given, {"Content-Type": "application/json"})
-        answer = self.client.getresponse()
-        data = answer.read()
-        if answer.status not in statuses:
-            raise ValueError(f"{method} {path}: {answer.status}")
-        return answer.status, data
-
-    def memory(self) -> float:
-        """Return the resident memory, in bytes."""
-        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-
-    def cpu(self) -> float:
-        """Return the CPU time so far, in seconds."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
+    def usage(self) -> Usage:
+        """Return the CPU time so far in seconds, and the resident memory in MB."""
+        return usage((self.process.pid,))
 
     def measure(self, work: Callable[[], None], times: int) -> tuple[float, float]:
         """Return the median latency in milliseconds, and the CPU in microseconds, of one piece of work."""
         took = []
-        before = self.cpu()
+        before = self.usage().cpu
         for _ in range(times):
             begun = time.perf_counter()
             work()
             took.append((time.perf_counter() - begun) * 1e3)
-        return statistics.median(took), (self.cpu() - before) / times * 1e6
+        return statistics.median(took), (self.usage().cpu - before) / times * 1e6
 
     def stop(self) -> None:
         """End the server."""
@@ -112,14 +95,14 @@ def reads(server: Server, count: int) -> Figures:
     """Return the figures of reads."""
 
     def get() -> None:
-        expect(json.loads(server.ask("GET", f"{MAPS}/m{count // 2:07d}")[1])["data"]["a"] == "x" * 880, "GET")
+        expect(json.loads(server.ask("GET", f"{MAPS}/m{count // 2:07d}"))["data"]["a"] == "x" * 880, "GET")
 
     def page() -> None:
-        found = json.loads(server.ask("GET", f"{MAPS}?limit={PAGE}")[1])
+        found = json.loads(server.ask("GET", f"{MAPS}?limit={PAGE}"))
         expect(len(found["items"]) == PAGE and found["items"][0]["metadata"]["name"] == "m0000000", "page")
 
     def chosen() -> None:
-        found = json.loads(server.ask("GET", f"{MAPS}?labelSelector=chosen%3Dyes")[1])["items"]
+        found = json.loads(server.ask("GET", f"{MAPS}?labelSelector=chosen%3Dyes"))["items"]
         expect([item["metadata"]["name"] for item in found] == [f"m{n:07d}" for n in range(CHOSEN)], "selector")
 
     figures: Figures = {}
@@ -130,7 +113,7 @@ def reads(server: Server, count: int) -> Figures:
 
 def delivery(server: Server, name: str) -> tuple[float, float, float]:
     """Return the medians of an update's latency and of its delivery, in milliseconds, and the CPU in microseconds."""
-    watch = server.connect()
+    watch = http.client.HTTPConnection(server.host, server.port, timeout=60)
     watch.request("GET", f"{MAPS}?watch=1&fieldSelector=metadata.name%3D{name}")
     stream = watch.getresponse()
     expect(json.loads(stream.readline())["type"] == "ADDED", "watch")
@@ -151,7 +134,7 @@ def delivery(server: Server, name: str) -> tuple[float, float, float]:
 
 def crowd(server: Server, count: int, watchers: int) -> Figures:
     """Return the figures beside watchers of an object each."""
-    before = server.memory()
+    before = server.usage().rss
     sockets = []
     for number in range(watchers):
         one = socket.create_connection((server.host, server.port))
@@ -160,13 +143,13 @@ def crowd(server: Server, count: int, watchers: int) -> Figures:
         one.sendall(f"GET {MAPS}?{query} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
         expect(one.recv(65536).startswith(b"HTTP/1.1 200"), "watch")
         sockets.append(one)
-    memory = (server.memory() - before) / watchers
+    memory = (server.usage().rss - before) / watchers * 1e3
     name = f"m{count - 1:07d}"
     latency, arrival, cpu = delivery(server, name)
     for one in sockets:
         one.close()
     return {
-        "memory of a watcher, KB": memory / 1e3,
+        "memory of a watcher, KB": memory,
         "update beside watchers, ms": latency,
         "its delivery, ms": arrival,
         "its CPU us": cpu,
@@ -180,11 +163,11 @@ def measured(count: int, watchers: int, folder: Path) -> Figures:
     hydrofoil = [sys.executable, "-m", "hydrofoil", "data", "import", str(lines), str(data)]
     subprocess.run(hydrofoil, check=True, stdout=subprocess.DEVNULL)
     empty = Server(folder / "empty")
-    base = empty.memory()
+    base = empty.usage().rss
     empty.stop()
     server = Server(data)
     try:
-        figures = {"start, s": server.start, "memory of an object, bytes": (server.memory() - base) / count}
+        figures = {"start, s": server.start, "memory of an object, bytes": (server.usage().rss - base) / count * 1e6}
         figures |= reads(server, count)
         latency, arrival, cpu = delivery(server, f"m{count // 2:07d}")
         figures |= {"update, ms": latency, "delivery, ms": arrival, "update and delivery, CPU us": cpu}

@@ -64,13 +64,14 @@ class Client:
         if token:
             self._headers["Authorization"] = f"Bearer {token}"
 
-    def ask(self, method: str, path: str, body: object = None, *, status: int = 200) -> None:
-        """Send a request. Raise ValueError for another status."""
+    def ask(self, method: str, path: str, body: object = None, *, status: int = 200) -> bytes:
+        """Send a request; return the body of the answer. Raise ValueError for another status."""
         self._connection.request(method, path, None if body is None else json.dumps(body), self._headers)
         answer = self._connection.getresponse()
-        answer.read()
+        data = answer.read()
         if answer.status != status:
             raise ValueError(f"{method} {path}: {answer.status}")
+        return data
 
 
 def made(name: str) -> object:
@@ -115,7 +116,7 @@ def counted(pid: int, folder: Path, work: Callable[[], None]) -> int:
     raise TimeoutError("callgrind wrote nothing")
 
 
-def repeat(work: Callable[[], None]) -> None:
+def repeat(work: Callable[[], object]) -> None:
     """Send all requests of a kind."""
     for _ in range(REQUESTS):
         work()
@@ -142,7 +143,7 @@ def measured(python: str, case: str, seed: int) -> dict[str, int]:
                 administrator.ask("POST", f"{RBAC}/namespaces/default/rolebindings", bound, status=201)
             client = Client(url, token)
             names = iter(range(10**6))
-            work: dict[str, Callable[[], None]] = {
+            work: dict[str, Callable[[], object]] = {
                 "GET": lambda: client.ask("GET", f"{MAPS}/m1"),
                 "LIST": lambda: client.ask("GET", MAPS),
                 "create": lambda: client.ask("POST", MAPS, made(f"n{next(names)}"), status=201),

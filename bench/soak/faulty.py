@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable
 from importlib.machinery import ModuleSpec
 from typing import Any
 
-SPARED = ("hydrofoil.server.run", "hydrofoil.server.bootstrap", "hydrofoil.cli")
+SPARED = ("hydrofoil.server.run", "hydrofoil.server.process", "hydrofoil.server.bootstrap", "hydrofoil.cli")
 """Modules that start and stop a server: a fault of a request could never be in them."""
 SPARED_CALLS = ("take_woken",)
 """Calls without work that could fail."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from hydrofoil import engine
 
 
@@ -10,11 +12,16 @@ class Histogram(engine.Histogram):
 
     __slots__ = ()
 
-    def copy(self) -> Histogram:
-        """Return the present state."""
-        found = Histogram(self.buckets)
-        found.add(self)
+    @classmethod
+    def of(cls, counted: engine.Histogram) -> Self:
+        """Return the present state of a native histogram."""
+        found = cls(counted.buckets)
+        found.add(counted)
         return found
+
+    def copy(self) -> Self:
+        """Return the present state."""
+        return self.of(self)
 
     def cumulative(self) -> list[tuple[str, float]]:
         """Return the upper bounds, as Go writes them, and the numbers up to them."""

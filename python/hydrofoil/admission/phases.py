@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from prometheus_client.core import HistogramMetricFamily, Metric
@@ -46,9 +47,9 @@ class Phases(Collector):
     """
 
     def __init__(self) -> None:
-        self._phases: dict[Key, Histogram] = {}
+        self._phases: defaultdict[Key, Histogram] = defaultdict(_empty)
         self._ran: dict[tuple[str, ...], Ran] = {}
-        self._waited: dict[tuple[str, str, str, bool], Histogram] = {}
+        self._waited: defaultdict[tuple[str, str, str, bool], Histogram] = defaultdict(_empty)
 
     def ran(self, names: Iterable[str]) -> Ran:
         """Return the one of a sequence of plug-ins."""
@@ -57,33 +58,24 @@ class Phases(Collector):
 
     def spread(self, kind: str, operation: str, ran: Ran, *, rejected: bool) -> Histogram:
         """Return the durations of phases in which these plug-ins ran."""
-        key = (kind, operation, rejected, ran)
-        found = self._phases.get(key)
-        if found is None:
-            found = self._phases[key] = Histogram(BOUNDS)
-        return found
+        return self._phases[kind, operation, rejected, ran]
 
     def waited(self, name: str, kind: str, operation: str, seconds: float, *, rejected: bool) -> None:
         """Count a plug-in that waited."""
-        key = (name, operation, kind, rejected)
-        found = self._waited.get(key)
-        if found is None:
-            found = self._waited[key] = Histogram(BOUNDS)
-        found.observe(seconds)
+        self._waited[name, operation, kind, rejected].observe(seconds)
 
     def collect(self) -> Iterable[Metric]:
         """Return both metrics."""
-        steps: dict[tuple[str, str, bool], Histogram] = {}
-        calls: dict[tuple[str, str, str, bool], int] = {}
+        steps: defaultdict[tuple[str, str, bool], Histogram] = defaultdict(_empty)
+        calls: Counter[tuple[str, str, str, bool]] = Counter()
         for (kind, operation, rejected, ran), spread in self._phases.items():
             count = sum(spread.counts)
             if not count:
                 continue
-            steps.setdefault((operation, kind, rejected), Histogram(BOUNDS)).add(spread)
+            steps[operation, kind, rejected].add(spread)
             for at, name in enumerate(ran.names):
                 # Only the last one has rejected the request.
-                key = (name, operation, kind, rejected and at == len(ran.names) - 1)
-                calls[key] = calls.get(key, 0) + count
+                calls[name, operation, kind, rejected and at == len(ran.names) - 1] += count
         family = HistogramMetricFamily(
             f"{_PREFIX}step_admission_duration_seconds", _STEP, labels=("operation", "type", "rejected")
         )
@@ -96,13 +88,15 @@ class Phases(Collector):
             labels=("name", "operation", "type", "rejected"),
         )
         for key in {**calls, **self._waited}:
-            spread = Histogram(BOUNDS)
-            if key in self._waited:
-                spread.add(self._waited[key])
-            spread.observe(0.0, max(0, calls.get(key, 0) - sum(spread.counts)))
+            spread = self._waited[key].copy() if key in self._waited else _empty()
+            spread.observe(0.0, max(0, calls[key] - sum(spread.counts)))
             name, operation, kind, rejected = key
             family.add_metric((name, operation, kind, _text(rejected)), spread.cumulative(), spread.sum)
         yield family
+
+
+def _empty() -> Histogram:
+    return Histogram(BOUNDS)
 
 
 def _text(rejected: bool) -> str:

@@ -24,7 +24,7 @@ def run(given: dict[str, Any], _words: tuple[str, ...]) -> int:
     client.defer()
     from hydrofoil.cli.log import configure
     from hydrofoil.server.config import Config
-    from hydrofoil.server.run import run as serve
+    from hydrofoil.server.process import run as serve
 
     config = Config(**given)
     configure(config.log_format, config.verbosity)

@@ -165,9 +165,4 @@ class AttributesClassProtection(ProtectionController):
         return False
 
 
-PROTECTIONS: dict[str, type[ProtectionController]] = {
-    "pvc-protection": ClaimProtection,
-    "pv-protection": VolumeProtection,
-    "vac-protection": AttributesClassProtection,
-}
-"""By their names in kube-controller-manager."""
+PROTECTIONS: tuple[type[ProtectionController], ...] = (ClaimProtection, VolumeProtection, AttributesClassProtection)

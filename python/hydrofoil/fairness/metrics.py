@@ -169,8 +169,7 @@ class FlowMetrics(Collector):
 
 def add(family: HistogramMetricFamily, labels: Sequence[str], found: engine.Histogram) -> None:
     """Add the values of a native histogram."""
-    shown = Histogram(found.buckets)
-    shown.add(found)
+    shown = Histogram.of(found)
     family.add_metric(labels, shown.cumulative(), shown.sum)
 
 

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import logging
-import os
-import resource
-import signal
 import socket
-import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,8 +49,6 @@ if TYPE_CHECKING:
     from hydrofoil.storage.encryption.service import Service as Encryption
 
 LOG = logging.getLogger("hydrofoil")
-INTERRUPTED = 130
-"""The exit code after SIGINT."""
 DRAIN_SECONDS = 4.0
 """The time that open requests have to finish after a signal."""
 SETTLE_TURNS = 10_000
@@ -224,7 +216,7 @@ class Server:
 
     async def _control(self) -> None:
         """Start what every server runs, and the controllers, now or when this server is elected."""
-        self.app.metrics.queues.follow(lambda: (*self.controllers, *([self._repair] if self._repair else ())))
+        self.app.metrics.queues.follow(self._running)
         if AddressRepair.served(self.app.catalog):
             # No controller of kube-controller-manager, but part of every server.
             self._repair = AddressRepair(self.app.registry, self.app.hub)
@@ -238,12 +230,12 @@ class Server:
     async def _lead(self) -> None:
         """Start the controllers that the flags name."""
         config = self.config
-        if config.controls("namespace") and self.app.catalog.find("", "v1", "namespaces"):
+        if config.controls(NamespaceController.called) and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
-        if config.controls("garbagecollector"):
+        if config.controls(GarbageCollector.called):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
-        for name, optional in OPTIONAL.items():
-            if config.controls(name) and optional.served(self.app.catalog):
+        for optional in OPTIONAL:
+            if config.controls(optional.called) and optional.served(self.app.catalog):
                 self.controllers.append(optional(self.app.registry, self.app.hub))
         if config.controls(PolicyStatus.called) and PolicyStatus.served(self.app.catalog):
             self.controllers.append(PolicyStatus(self.app.registry, self.app.hub, self.app.remote))
@@ -286,11 +278,15 @@ class Server:
             self.app.control(api.answer)
         return found
 
+    def _running(self) -> list[Controller]:
+        """Return the controllers that run here, with that of every server."""
+        return [*self.controllers] if self._repair is None else [*self.controllers, self._repair]
+
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""
         quiet = 0
         for _ in range(SETTLE_TURNS):
-            quiet = quiet + 1 if all(c.idle for c in (*self.controllers, *filter(None, [self._repair]))) else 0
+            quiet = quiet + 1 if all(c.idle for c in self._running()) else 0
             if quiet == QUIET_TURNS:
                 return
             await asyncio.sleep(0)
@@ -299,11 +295,11 @@ class Server:
         """Return the controllers of service accounts, their tokens, and the authority that pods verify."""
         app, config = self.app, self.config
         made: list[Controller] = []
-        if config.controls("serviceaccount") and DefaultAccounts.served(app.catalog):
+        if config.controls(DefaultAccounts.called) and DefaultAccounts.served(app.catalog):
             made.append(DefaultAccounts(app.registry, app.hub))
-        if config.controls("root-ca-cert-publisher") and app.root_ca and RootCa.served(app.catalog):
+        if config.controls(RootCa.called) and app.root_ca and RootCa.served(app.catalog):
             made.append(RootCa(app.registry, app.hub, lambda: app.root_ca))
-        if config.controls("serviceaccount-token") and AccountSecrets.served(app.catalog):
+        if config.controls(AccountSecrets.called) and AccountSecrets.served(app.catalog):
             issue = app.authentication.issue
             made.append(AccountSecrets(app.registry, app.hub, issue.legacy, lambda: app.root_ca))
         return made
@@ -389,7 +385,7 @@ class Server:
         if self._leader is not None:
             await self._leader.stop()
             self._leader = None
-        for controller in (*self.controllers, *([self._repair] if self._repair else ())):
+        for controller in self._running():
             await controller.stop()
         self.controllers.clear()
         if app is not None:
@@ -419,88 +415,3 @@ class Server:
         if app is not None and app.audit is not None:
             # The last requests are recorded, too.
             await app.audit.close()
-
-
-def report(text: str) -> None:
-    """Write to the standard output, if it is open."""
-    if sys.stdout is None:
-        return
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except OSError:
-        # Discard the rest of the buffer at the end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def standing(server: Server) -> str:
-    """Return the lines with the address of the server; on a terminal, also its use and the rights of clients."""
-    lines = f"kubeconfig {server.kubeconfig}\n" if server.kubeconfig else ""
-    lines += f"serving on {server.url}\n"
-    if sys.stdout is None or not sys.stdout.isatty():
-        return lines
-    from hydrofoil.server.banner import banner
-
-    return banner(server.url, server.kubeconfig, secured=server.app.secured)
-
-
-async def serve(config: Config) -> int:
-    """Serve until a signal; return the exit code."""
-    server = Server(config)
-    loop = asyncio.get_running_loop()
-    # Encoding off the loop alternates with it: two threads keep two cores busy.
-    loop.set_default_executor(ThreadPoolExecutor(2, thread_name_prefix="encode"))
-    # Before the first answer: a client may end the server as soon as it has one.
-    stopping = asyncio.Event()
-    interrupts: list[None] = []
-
-    def interrupt() -> None:
-        if interrupts:
-            # The user does not want to wait for open requests.
-            os._exit(INTERRUPTED)
-        interrupts.append(None)
-        stopping.set()
-
-    loop.add_signal_handler(signal.SIGTERM, stopping.set)
-    loop.add_signal_handler(signal.SIGINT, interrupt)
-    await server.start()
-    # All objects up to here live as long as the process: the garbage collector can skip them.
-    gc.freeze()
-    gc.enable()
-    report(standing(server))
-    await stopping.wait()
-    await server.stop()
-    return INTERRUPTED if interrupts else 0
-
-
-def bound_memory() -> None:
-    """Limit the C library to two arenas of freed memory instead of one a thread: lists of every form held 50 MB less.
-
-    Other C libraries than glibc have no such switch.
-    """
-    import ctypes
-
-    arena_max = -8  # malloc.h M_ARENA_MAX
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).mallopt(arena_max, 2)
-
-
-def run(config: Config) -> int:
-    """Serve; return the exit code."""
-    import uvloop
-
-    bound_memory()
-
-    # One file a connection: as Go's runtime does, raise the limit to the machine's.
-    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if config.kubeconfig:
-        with contextlib.suppress(OSError, RuntimeError):
-            config = config.replaced(kubeconfig=str(Path(config.kubeconfig).resolve()))
-    try:
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(serve(config))
-    except StartError as e:
-        sys.stderr.write(f"hydrofoil: {e}\n")
-        return 1

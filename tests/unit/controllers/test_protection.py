@@ -43,4 +43,4 @@ def test_a_claim_of_the_same_name_is_not_that_of_the_pod() -> None:
 
 
 def test_all_of_them_are_served() -> None:
-    assert all(protection.served(CATALOG) for protection in PROTECTIONS.values())
+    assert all(protection.served(CATALOG) for protection in PROTECTIONS)

@@ -17,8 +17,6 @@ from hydrofoil.watch.hub import Hub
 
 MOST_KEPT = 1 << 17
 """The number of decisions and compiled rules that are kept, of all users together: clients can make up both."""
-
-
 MOST_USERS = 4096
 """The number of users that are known by their identity."""
 

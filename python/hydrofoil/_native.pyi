@@ -718,9 +718,6 @@ class LoopTurns:
     def end(self) -> int | None:
         """End a turn: return how many waiting requests may run in the next; None if none wait."""
 
-    def leave(self, left: int) -> None:
-        """Set how many may still run in this turn."""
-
     def limit(self, running: int, waiting: int) -> None:
         """Set how many requests may run and wait in all."""
 
@@ -744,8 +741,8 @@ class Queues:
     def start(self, flow: Flow, work: Work, request: object, verb: str) -> Ticket | None:
         """Begin a request, or let it wait; None if it is refused."""
 
-    def dispatch(self) -> list[Any]:
-        """Run waiting requests as far as seats and the turn allow; return what they hold."""
+    def dispatch(self, most: int) -> list[Any]:
+        """Run so many waiting requests at most, as far as seats allow; return what they hold."""
 
     @property
     def limit(self) -> int:

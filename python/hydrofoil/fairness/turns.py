@@ -42,8 +42,7 @@ class Turns:
             total = sum(level.limit for level in waiting) or 1
             for at in range(len(waiting)):
                 level = waiting[(self._first + at) % len(waiting)]
-                self.native.leave(max(1, room * level.limit // total))
-                for granted in level.dispatch():
+                for granted in level.dispatch(max(1, room * level.limit // total)):
                     # Its client may have disconnected.
                     if not granted.done():
                         granted.set_result(None)

@@ -430,39 +430,38 @@ fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a
     Ok(())
 }
 
-// A value without members lacks each of them, as in cel-go's `refQualify`: `has` is false, and a selection finds no such
-// key. A list has members, but none with a name.
+/// Return a member of a value that is no optional one, if it has it.
+///
+/// A value without members lacks each of them, as in cel-go's `refQualify`: `has` is false, and a selection finds no such
+/// key. A list has members, but none with a name.
+fn member<'a>(holder: &Val<'a>, field: &str) -> Result<Option<Out<'a>>, Fail> {
+    match holder {
+        Val::Message(message) => Ok(message.field(field).cloned().map(Ok)),
+        Val::Map(map) => Ok(map.field(field)),
+        Val::List(_) => Err(Fail::unnamed()),
+        _ => Ok(None),
+    }
+}
 
 fn has(holder: &Val<'_>, field: &str) -> Result<bool, Fail> {
     match holder {
-        Val::Message(message) => Ok(message.field(field).is_some()),
-        Val::Map(map) => Ok(map.field(field).is_some()),
         Val::Optional(Some(value)) => has(value, field),
-        Val::List(_) => Err(Fail::unnamed()),
-        _ => Ok(false),
+        _ => Ok(member(holder, field)?.is_some()),
     }
 }
 
 fn select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
-    let found = match holder {
-        Val::Message(message) => message.field(field).cloned().map(Ok),
-        Val::Map(map) => map.field(field),
-        Val::Optional(_) => return opt_select(holder, field),
-        Val::List(_) => return Err(Fail::unnamed()),
-        _ => None,
-    };
-    found.unwrap_or_else(|| Err(Fail::new(format!("no such key: {field}"))))
+    match holder {
+        Val::Optional(_) => opt_select(holder, field),
+        _ => member(holder, field)?.unwrap_or_else(|| Err(Fail::new(format!("no such key: {field}")))),
+    }
 }
 
 fn opt_select<'a>(holder: &Val<'a>, field: &str) -> Out<'a> {
-    let found = match holder {
-        Val::Message(message) => message.field(field).cloned().map(Ok),
-        Val::Map(map) => map.field(field),
-        Val::Optional(Some(value)) => return opt_select(value, field),
-        Val::List(_) => return Err(Fail::unnamed()),
-        _ => None,
-    };
-    found.map_or(Ok(Val::Optional(None)), |value| value.map(Val::some))
+    match holder {
+        Val::Optional(Some(value)) => opt_select(value, field),
+        _ => member(holder, field)?.map_or(Ok(Val::Optional(None)), |value| value.map(Val::some)),
+    }
 }
 
 fn constant(literal: &Literal) -> Val<'_> {

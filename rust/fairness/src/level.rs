@@ -214,8 +214,8 @@ impl<T> Level<T> {
         Start::Waits(ticket)
     }
 
-    /// Run waiting requests while seats are free and the turn has room: the queue that ends first is next.
-    pub fn dispatch(&mut self, turn: &mut Turn, kinds: &mut Kinds, now: f64) -> Vec<usize> {
+    /// Run so many waiting requests at most while seats are free: the queue that ends first is next.
+    pub fn dispatch(&mut self, most: usize, turn: &mut Turn, kinds: &mut Kinds, now: f64) -> Vec<usize> {
         let mut found = Vec::new();
         while let Some((place, number, ticket, seats)) = self.first() {
             self.short = !self.fits(seats);
@@ -225,9 +225,11 @@ impl<T> Level<T> {
                 }
                 break;
             }
-            if !turn.admits() {
+            if found.len() == most {
+                turn.hold(now);
                 break;
             }
+            turn.began();
             // The others are looked at first where several end at the same time.
             self.backlog.remove(place);
             self.backlog.push(number);

@@ -58,8 +58,7 @@ impl Timing {
     }
 
     fn find(&mut self) {
-        let ratio = self.ratio();
-        self.place = self.bounds.iter().position(|bound| ratio <= *bound).unwrap_or(self.bounds.len());
+        self.place = Histogram::bucket(self.bounds, self.ratio());
     }
 
     /// Add the time since the last change.

@@ -37,11 +37,8 @@ pub struct Turn {
     marked: bool,
     /// Until when requests that no level holds back may begin without a mark.
     until: f64,
-    /// How many waiting requests may run in this turn.
-    left: u64,
-    /// How many waiting requests run in this turn, and how many others.
-    granted: u64,
-    others: u64,
+    /// How many requests begin in this turn, and how many of them as the only ones of their queue.
+    begun: u64,
     single: u64,
     /// Whether requests wait that could run now.
     held: bool,
@@ -59,9 +56,7 @@ impl Turn {
             ended: f64::NEG_INFINITY,
             marked: false,
             until: f64::NEG_INFINITY,
-            left: MOST,
-            granted: 0,
-            others: 0,
+            begun: 0,
             single: 0,
             held: false,
             cost: GUESS,
@@ -107,17 +102,6 @@ impl Turn {
         free
     }
 
-    /// Report whether another waiting request may run, and count it.
-    pub fn admits(&mut self) -> bool {
-        let Some(left) = self.left.checked_sub(1) else {
-            self.held = true;
-            return false;
-        };
-        self.left = left;
-        self.granted = self.granted.saturating_add(1);
-        true
-    }
-
     /// Note a request that waits; return whether the loop has to be marked.
     pub fn hold(&mut self, now: f64) -> bool {
         let mark = !self.marked;
@@ -128,9 +112,9 @@ impl Turn {
         mark
     }
 
-    /// Count a request that begins without having waited.
+    /// Count a request that begins.
     pub fn began(&mut self) {
-        self.others = self.others.saturating_add(1);
+        self.begun = self.begun.saturating_add(1);
     }
 
     /// Note the end of a request.
@@ -142,24 +126,16 @@ impl Turn {
     /// wait.
     pub fn end(&mut self, now: f64) -> Option<u64> {
         self.marked = false;
-        let begun = self.granted.saturating_add(self.others);
-        if begun > 0 {
-            let took = (now - self.began) / begun as f64;
+        if self.begun > 0 {
+            let took = (now - self.began) / self.begun as f64;
             self.cost += (took - self.cost) / 8.0;
         }
-        if self.granted == 0 && !self.held {
+        if !self.held {
             // The usual turn: nothing has waited.
             return None;
         }
         self.mark(now);
-        let room = (TURN / self.cost.max(1e-6)) as u64;
-        self.left = room.clamp(1, MOST);
-        Some(self.left)
-    }
-
-    /// Set how many waiting requests may still run in this turn.
-    pub fn leave(&mut self, left: u64) {
-        self.left = left;
+        Some(((TURN / self.cost.max(1e-6)) as u64).clamp(1, MOST))
     }
 
     fn mark(&mut self, now: f64) {
@@ -169,7 +145,7 @@ impl Turn {
 
     fn begin(&mut self, now: f64) {
         self.began = now;
-        (self.granted, self.others, self.single, self.held) = (0, 0, 0, false);
+        (self.begun, self.single, self.held) = (0, 0, false);
     }
 }
 
@@ -215,12 +191,12 @@ mod tests {
         assert!(turn.hold(0.0));
         assert_eq!(turn.end(0.0), Some(2));
         assert!(!turn.hold(0.0));
-        assert!(turn.admits() && turn.admits() && !turn.admits());
+        turn.began();
+        turn.began();
         // Two took a tenth of the guess.
         let room = turn.end(TURN / 20.0).expect("one was held");
         assert!((2..=MOST).contains(&room));
-        turn.leave(0);
-        assert!(!turn.admits());
+        turn.hold(0.5);
         assert!(turn.end(1.0).is_some());
         assert_eq!(turn.end(2.0), None);
     }

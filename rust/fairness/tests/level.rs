@@ -29,8 +29,7 @@ impl Bench {
     }
 
     fn dispatch(&mut self) -> Vec<usize> {
-        self.turn.leave(100);
-        self.level.dispatch(&mut self.turn, &mut self.kinds, self.now)
+        self.level.dispatch(100, &mut self.turn, &mut self.kinds, self.now)
     }
 
     fn end(&mut self, start: Start) -> f64 {
@@ -148,8 +147,11 @@ fn a_busy_loop_makes_requests_wait_where_seats_are_free() {
         assert!(matches!(b.begin(&f, Work::ONE, Room::Used), Start::Waits(_)));
     }
     assert_eq!(b.begin(&f, Work::ONE, Room::Used), Start::Refused);
-    assert_eq!(b.dispatch().len(), 3);
-    assert_eq!(b.level.executing, 3);
+    // A turn has room for two of them; the third one waits for the next.
+    assert_eq!(b.level.dispatch(2, &mut b.turn, &mut b.kinds, b.now).len(), 2);
+    assert!(b.turn.end(b.now).is_some());
+    assert_eq!((b.dispatch().len(), b.level.executing), (1, 3));
+    assert_eq!(b.turn.end(b.now), None);
 }
 
 #[test]

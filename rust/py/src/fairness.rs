@@ -68,10 +68,6 @@ impl LoopTurns {
         Ok(room)
     }
 
-    fn leave(&self, left: u64) {
-        self.turn.lock().leave(left);
-    }
-
     fn limit(&self, running: u64, waiting: u64) {
         self.kinds.lock().limit(running, waiting, now());
     }
@@ -94,6 +90,10 @@ struct Held {
     request: Py<PyAny>,
     flow: Py<Flow>,
     granted: Option<Py<PyAny>>,
+}
+
+fn arrival(flow: Py<Flow>, work: fairness::Work, request: Py<PyAny>, verb: &str) -> Arrival<Held> {
+    Arrival { flow: flow.get().inner(), work, kind: Kind::of(verb), of: Held { request, flow, granted: None } }
 }
 
 /// A request that waits or runs, as pages show it: request, flow, work, queue, place in it, seconds since it came and began.
@@ -140,12 +140,7 @@ impl Queues {
     }
 
     fn enter(slf: &Bound<'_, Self>, flow: Py<Flow>, request: Py<PyAny>, verb: &str) -> Ticket {
-        let arrival = Arrival {
-            flow: flow.get().inner(),
-            work: fairness::Work::ONE,
-            kind: Kind::of(verb),
-            of: Held { request, flow, granted: None },
-        };
+        let arrival = arrival(flow, fairness::Work::ONE, request, verb);
         let number = slf.get().with(|level, _, kinds, now| level.enter(arrival, kinds, now));
         Ticket::new(slf, number, false)
     }
@@ -157,12 +152,7 @@ impl Queues {
         request: Py<PyAny>,
         verb: &str,
     ) -> PyResult<Option<Ticket>> {
-        let arrival = Arrival {
-            flow: flow.get().inner(),
-            work: work.inner(),
-            kind: Kind::of(verb),
-            of: Held { request, flow, granted: None },
-        };
+        let arrival = arrival(flow, work.inner(), request, verb);
         let (start, mark) = slf.get().with(|level, turn, kinds, now| {
             let (room, marks) = turn.arrive(now);
             let start = level.start(arrival, room, turn, kinds, now);
@@ -181,9 +171,9 @@ impl Queues {
     }
 
     /// Run waiting requests; return what each of them waits for.
-    fn dispatch(&self, py: Python<'_>) -> Vec<Py<PyAny>> {
+    fn dispatch(&self, py: Python<'_>, most: usize) -> Vec<Py<PyAny>> {
         self.with(|level, turn, kinds, now| {
-            let numbers = level.dispatch(turn, kinds, now);
+            let numbers = level.dispatch(most, turn, kinds, now);
             let granted = |number| level.ticket(number)?.arrival.of.granted.as_ref();
             numbers.into_iter().filter_map(granted).map(|granted| granted.clone_ref(py)).collect()
         })

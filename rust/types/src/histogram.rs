@@ -20,6 +20,11 @@ impl Histogram {
         Self { bounds: bounds.into(), counts, sum }
     }
 
+    /// Return the bucket of a value: that of the first bound that it does not exceed.
+    pub fn bucket(bounds: &[f64], value: f64) -> usize {
+        bounds.partition_point(|bound| *bound < value)
+    }
+
     /// Return the upper bounds.
     pub fn bounds(&self) -> &[f64] {
         &self.bounds
@@ -50,9 +55,7 @@ impl Histogram {
     }
 
     fn count(&mut self, value: f64, times: u64) {
-        // A value is in the bucket of the first bound that it does not exceed.
-        let place = self.bounds.partition_point(|bound| *bound < value);
-        if let Some(count) = self.counts.get_mut(place) {
+        if let Some(count) = self.counts.get_mut(Self::bucket(&self.bounds, value)) {
             *count = count.saturating_add(times);
         }
     }

@@ -124,6 +124,45 @@ async def test_lists(accept: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "headers"),
+    [
+        ("", {}),
+        ("&limit=5", {}),
+        ("", {"Accept-Encoding": "gzip"}),
+        ("", {"Accept": "application/yaml"}),
+        ("", {"Accept": "application/vnd.kubernetes.protobuf"}),
+        ("&limit=5", {"Accept": "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"}),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+async def test_far_objects_are_searched_on_a_thread(
+    method: str, query: str, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of a million objects takes longer than a turn; of so many as here it is short, but far."""
+    loop, searched = asyncio.get_running_loop(), []
+
+    def run(executor: None, work: Callable[..., object], *given: object) -> asyncio.Future[object]:
+        searched.append(getattr(work, "__name__", ""))
+        return asyncio.BaseEventLoop.run_in_executor(loop, executor, work, *given)  # type: ignore[arg-type]
+
+    server = Server(Config(port=0))
+    await server.start()
+    try:
+        async with aiohttp.ClientSession(server.url) as api:
+            await fill(server, "configmaps", CONFIGMAP, count=4_000)
+            near = f"{CONFIGMAPS}?fieldSelector=metadata.name%3Dn00000{query}"
+            far = f"{CONFIGMAPS}?labelSelector=rare+in+(x,y){query}"
+            monkeypatch.setattr(loop, "run_in_executor", run)
+            for path, threads in ((near, False), (far, True)):
+                async with api.request(method, path, headers=headers) as r:
+                    assert r.status == 200, await r.text()
+                    await r.read()
+                assert bool({"chunk", "versions", "ahead", "exceeds"} & set(searched)) == threads, path
+    finally:
+        await server.stop()
+
+
+@pytest.mark.parametrize(
     "accept",
     ["application/json", "application/vnd.kubernetes.protobuf", "application/json;as=Table;v=v1;g=meta.k8s.io"],
 )

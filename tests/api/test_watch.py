@@ -8,6 +8,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
+import pytest
+
+from hydrofoil import Server
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -116,3 +119,40 @@ async def test_websocket_of_binary_events(api: aiohttp.ClientSession) -> None:
             assert name.encode() in data
     async with api.ws_connect(f"{CONFIGMAPS}?watch=1&resourceVersion=5", headers=headers) as socket:
         assert b"too old resource version" in await socket.receive_bytes()
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/api/v1/namespaces/kube-public/configmaps", ""),
+        (CONFIGMAPS, "&fieldSelector=metadata.name%3Dchosen"),
+        ("/api/v1/secrets", "&fieldSelector=type%3Dchosen"),
+    ],
+)
+async def test_events_of_others_are_no_gap(path: str, query: str) -> None:
+    """WA-15: a narrow watch is as far as a wide one, however much the history forgets, as its bookmarks report."""
+    chosen = {"metadata": {"name": "chosen"}, "type": "chosen"}
+    async with (
+        Server(clock="2026-01-01T00:00:00Z", history_events=10) as server,
+        server.session() as api,
+        api.get(f"{path}?watch=1&allowWatchBookmarks=1&resourceVersion=0{query}") as r,
+    ):
+        stream = events(r)
+        for round in range(2):
+            for number in range(20):
+                for resource in ("configmaps", "secrets"):
+                    body = {"metadata": {"name": f"m{round}-{number}"}}
+                    async with api.post(f"/api/v1/namespaces/default/{resource}", json=body) as made:
+                        version = int((await made.json())["metadata"]["resourceVersion"])
+            server.clock.advance(61)
+            mark = await anext(stream)
+            while "creationTimestamp" in mark["object"]["metadata"] or "annotations" in mark["object"]["metadata"]:
+                # The initial state and its end.
+                mark = await anext(stream)
+            assert mark["type"] == "BOOKMARK"
+            assert int(mark["object"]["metadata"]["resourceVersion"]) >= version - 1
+        where = path if "namespaces" in path else "/api/v1/namespaces/default/secrets"
+        async with api.post(where, json=chosen if "secrets" in path else {"metadata": chosen["metadata"]}) as made:
+            assert made.status == 201, await made.text()
+        event = await anext(stream)
+        assert (event["type"], event["object"]["metadata"]["name"]) == ("ADDED", "chosen")

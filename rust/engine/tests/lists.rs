@@ -69,7 +69,7 @@ fn list(world: &World, selection: usize, form: &str, page: (usize, u64, &str)) -
 /// Return the joined pieces of a list.
 fn joined(list: &ListCursor<Bytes>, size: usize) -> Vec<u8> {
     let mut out = Vec::new();
-    while let Some(parts) = list.chunk(size).expect("stored objects") {
+    while let Some(parts) = list.chunk(size, false).expect("stored objects") {
         out.extend(parts.iter().flat_map(|part| part.to_vec()));
     }
     out
@@ -77,7 +77,7 @@ fn joined(list: &ListCursor<Bytes>, size: usize) -> Vec<u8> {
 
 /// Return the whole body of an answer.
 fn body(list: &ListCursor<Bytes>, size: usize, form: &Form) -> Vec<u8> {
-    let (length, rest) = list.ahead().expect("stored objects");
+    let (length, rest) = list.ahead(false).expect("stored objects").expect("it was searched");
     let token = rest.map(|(key, _)| key).unwrap_or_default();
     let (head, tail): (Vec<u8>, &[u8]) = match form.encoding {
         Encoding::Protobuf => (list.protobuf_head(length, &token, None), &proto::ENVELOPE_TAIL),
@@ -144,7 +144,7 @@ proptest! {
         if form.encoding != Encoding::Protobuf {
             prop_assert_eq!(items(&whole, &form), expected(&model, selection));
         }
-        let stored: Vec<_> = begin().versions(usize::MAX).iter().map(|s| s.version().key().to_string()).collect();
+        let stored: Vec<_> = begin().versions(usize::MAX, false).iter().map(|s| s.version().key().to_string()).collect();
         prop_assert_eq!(stored, expected(&model, selection).into_iter().map(|(key, _)| key).collect::<Vec<_>>());
     }
 
@@ -165,7 +165,7 @@ proptest! {
         loop {
             let page = list(&world, selection, text, (limit, revision, &start));
             revision = page.revision();
-            let (_, rest) = page.ahead().expect("stored objects");
+            let (_, rest) = page.ahead(false).expect("stored objects").expect("it was searched");
             let part = items(&body(&page, 5_000, &form), &form);
             prop_assert!(part.len() <= limit);
             got.extend(part);
@@ -187,9 +187,9 @@ proptest! {
     fn lengths_are_known_ahead(count in 0..300_usize, form in 0..FORMS.len(), bound in 0..100_000_usize) {
         let (world, model) = filled(count);
         let list = list(&world, 0, FORMS[form], (0, 0, ""));
-        let (ahead, rest) = list.ahead().expect("stored objects");
+        let (ahead, rest) = list.ahead(false).expect("stored objects").expect("it was searched");
         prop_assert_eq!(rest, None);
-        let exceeds = list.exceeds(bound).expect("stored objects");
+        let exceeds = list.exceeds(bound, false).expect("stored objects").expect("it was searched");
         let items = joined(&list, 10_000);
         if FORMS[form].starts_with("protobuf") {
             prop_assert_eq!(ahead as usize, items.len());
@@ -199,6 +199,37 @@ proptest! {
             // Commas may be ignored.
             prop_assert!(exceeds == (items.len() > bound) || items.len().abs_diff(bound) <= 2 * model.len());
         }
+    }
+}
+
+/// A search for few among many is not done while others wait, whatever is asked.
+#[test]
+fn far_objects_are_found_on_request_alone() {
+    for text in ["json", "cbor", "protobuf"] {
+        let (world, mut model) = filled(6_000);
+        for key in [1, 5_985, 5_997] {
+            put(&world, &mut model, key, 4_000_000_000);
+        }
+        let begin = || {
+            let (filter, form) = (world.filter("", "n=4000000000", ""), Form::parse(text).expect("a form"));
+            world.shard.list(&world.kind, &filter, form, 0, 0, "").expect("within reach")
+        };
+        let list = begin();
+        assert!(list.is_near() && !list.is_short(), "only the first one is near");
+        assert_eq!(list.ahead(true).expect("stored objects"), None);
+        assert_eq!(list.exceeds(1 << 20, true).expect("stored objects"), None);
+        assert_eq!(begin().versions(9, true).len(), 1);
+        assert!(list.chunk(1 << 20, true).expect("stored objects").is_some());
+        assert_eq!(list.returned(), 1);
+        assert!(!list.is_cheap());
+        assert!(list.chunk(1 << 20, false).expect("stored objects").is_some(), "a search without limit goes on there");
+        assert_eq!(list.returned(), 3);
+        assert!(list.chunk(1 << 20, false).expect("stored objects").is_none());
+        // The leaves are known now.
+        assert!(begin().is_short());
+        assert_eq!(begin().versions(9, true).len(), 3);
+        assert!(begin().ahead(true).expect("stored objects").is_some());
+        assert_eq!(begin().exceeds(1 << 20, true).expect("stored objects"), Some(false));
     }
 }
 

@@ -30,8 +30,13 @@ impl ListCursor {
         self.0.is_short()
     }
 
-    fn chunk(&self, size: usize) -> Fallible<Option<Vec<Bytes>>> {
-        Ok(self.0.chunk(size)?)
+    fn near(&self) -> bool {
+        self.0.is_near()
+    }
+
+    #[pyo3(signature = (size, near = false))]
+    fn chunk(&self, size: usize, near: bool) -> Fallible<Option<Vec<Bytes>>> {
+        Ok(self.0.chunk(size, near)?)
     }
 
     fn open(&self, text: &[u8]) -> Bytes {
@@ -46,12 +51,14 @@ impl ListCursor {
         Ok(self.0.pending()?.into_iter().map(Stored).collect())
     }
 
-    fn versions(&self, size: usize) -> Vec<Stored> {
-        self.0.versions(size).into_iter().map(Stored).collect()
+    #[pyo3(signature = (size, near = false))]
+    fn versions(&self, size: usize, near: bool) -> Vec<Stored> {
+        self.0.versions(size, near).into_iter().map(Stored).collect()
     }
 
-    fn exceeds(&self, size: usize) -> Fallible<bool> {
-        Ok(self.0.exceeds(size)?)
+    #[pyo3(signature = (size, near = false))]
+    fn exceeds(&self, size: usize, near: bool) -> Fallible<Option<bool>> {
+        Ok(self.0.exceeds(size, near)?)
     }
 
     fn packed(&self) -> Self {
@@ -63,8 +70,9 @@ impl ListCursor {
         self.0.is_packed()
     }
 
-    fn ahead(&self) -> Fallible<(u64, Rest)> {
-        Ok(self.0.ahead()?)
+    #[pyo3(signature = (near = false))]
+    fn ahead(&self, near: bool) -> Fallible<Option<(u64, Rest)>> {
+        Ok(self.0.ahead(near)?)
     }
 
     fn envelope(&self, items: u64, token: &str, remaining: Option<i64>) -> Vec<u8> {

@@ -14,7 +14,7 @@ from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, feature_gates
-from hydrofoil.endpoints.handlers.list import head, open_list, read_options
+from hydrofoil.endpoints.handlers.list import head, open_list, read_options, versions
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
 from hydrofoil.headers import CONTENT_TYPE
@@ -133,7 +133,7 @@ async def delete_collection(context: Context) -> Answer:
         # Upstream lists in pages, and a page of a version is that of the version itself.
         listing.match = "Exact"
     cursor, limit = await open_list(context, listing, "json" if context.accepted.binary else respond.form(context))
-    begin = head(cursor, limit)
+    begin = await head(cursor, limit)
     shown: list[bytes] = []
     # Shown as JSON items; the whole list is then encoded in its media type.
     form = "json" if context.accepted.binary else respond.form(context)
@@ -144,7 +144,7 @@ async def delete_collection(context: Context) -> Answer:
     write = context.write(dry_run=options.dry_run, options=options)
     try:
         async with asyncio.timeout(context.parts.request_timeout):
-            while batch := cursor.versions(BATCH):
+            while batch := await versions(cursor, BATCH):
                 for old in batch:
                     await pace.rest()
                     try:

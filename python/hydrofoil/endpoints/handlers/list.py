@@ -16,7 +16,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
-from hydrofoil.engine import ListCursor
+from hydrofoil.engine import ListCursor, Stored
 from hydrofoil.pool import LARGE, run
 from hydrofoil.storage.collection import Uses
 from hydrofoil.storage.errors import Expired, Future
@@ -76,7 +76,7 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
         cursor = collection.list(resource, chosen, form, limit, revision, start)
         if context.resource.webhook:
             # Field selectors may depend on a conversion: then more objects may remain.
-            while pending := cursor.pending():
+            while pending := await run(cursor.pending, pooled=not cursor.short()):
                 await context.registry.to_request_version(context.resource, pending)
         return cursor, limit
     except Expired:
@@ -105,7 +105,7 @@ async def list_(context: Context) -> Answer:
     if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
         context.at_end(partial(used, context.collection.uses, cursor))
         return await rewritten(context, cursor, limit)
-    if respond.wants_gzip(context) and await run(cursor.exceeds, respond.GZIP_ABOVE, pooled=not cursor.cheap()):
+    if respond.wants_gzip(context) and await exceeds(cursor, respond.GZIP_ABOVE):
         cursor = cursor.packed()
     context.at_end(partial(used, context.collection.uses, cursor))
     begin, end = await ends(context, cursor, limit)
@@ -133,7 +133,7 @@ async def record(context: Context, options: ListOptions, event: AuditEvent) -> N
     """Add the whole list to the audit record, as JSON."""
     shape = respond.form(context)
     cursor, limit = await open_list(context, options, shape.replace(shape.partition(":")[0], "json", 1))
-    begin = head(cursor, limit)
+    begin = await head(cursor, limit)
     parts = [begin]
     while (more := await chunk(cursor)) is not None:
         parts += more
@@ -143,28 +143,46 @@ async def record(context: Context, options: ListOptions, event: AuditEvent) -> N
 
 
 async def chunk(cursor: ListCursor) -> list[bytes] | None:
-    """Return the next parts; on a thread if they must be encoded or compressed."""
+    """Return the next parts; on a thread if they must be searched, encoded or compressed."""
     if cursor.cheap():
-        return cursor.chunk(CHUNK)
+        return cursor.chunk(CHUNK, near=True)
     return await asyncio.get_running_loop().run_in_executor(None, cursor.chunk, CHUNK)
+
+
+async def versions(cursor: ListCursor, most: int) -> list[Stored]:
+    """Return the next objects; on a thread if they must be searched. Empty at the end."""
+    if cursor.near():
+        return cursor.versions(most, near=True)
+    return await run(cursor.versions, most, pooled=True)
+
+
+async def exceeds(cursor: ListCursor, size: int) -> bool:
+    """Report whether the items are longer than a size in bytes."""
+    known = cursor.exceeds(size, near=True) if cursor.cheap() else None
+    return await run(cursor.exceeds, size, pooled=True) if known is None else known
+
+
+async def ahead(cursor: ListCursor) -> tuple[int, tuple[str, int | None] | None]:
+    """Return the length or number of all items of the page, and where the next one begins."""
+    found = cursor.ahead(near=True)
+    return await asyncio.get_running_loop().run_in_executor(None, cursor.ahead) if found is None else found
 
 
 async def ends(context: Context, cursor: ListCursor, limit: int) -> tuple[bytes, bytes]:
     """Return the text before and after the items. The metadata is first, and describes what follows the last item."""
     if context.accepted.protobuf:
         # One protobuf message: its length precedes its content.
-        ahead = cursor.ahead
-        length, left = ahead() if cursor.short() else await asyncio.get_running_loop().run_in_executor(None, ahead)
+        length, left = await ahead(cursor)
         return cursor.envelope(length, *rest(cursor, left)), engine.ENVELOPE_TAIL
     if context.accepted.cbor:
-        count, left = cursor.ahead()
+        count, left = await ahead(cursor)
         return cursor.cbor_head(count, members(cursor, left)), b""
-    return head(cursor, limit), b"]}\n"
+    return await head(cursor, limit), b"]}\n"
 
 
-def head(cursor: ListCursor, limit: int) -> bytes:
+async def head(cursor: ListCursor, limit: int) -> bytes:
     """Return the text before the items of a JSON list."""
-    return cursor.head(members(cursor, cursor.ahead()[1] if limit else None))
+    return cursor.head(members(cursor, (await ahead(cursor))[1] if limit else None))
 
 
 def members(cursor: ListCursor, left: tuple[str, int | None] | None) -> str:

@@ -1,6 +1,7 @@
 //! A committed version of an object.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use hydrofoil_codec::json;
@@ -23,19 +24,26 @@ pub fn same_uid(version: &Version, draft: &Draft) -> bool {
 
 /// Report whether two versions are of one object, and not of two with the same name.
 pub fn same_object(one: &Version, other: &Version) -> bool {
+    let (one, other) = (one.json(), other.json());
+    let Some(uid) = uid_place(one) else { return uid_place(other).is_none() };
+    // Most are alike up to the uid, which is found in one of them then.
+    if other.get(..uid.end) == one.get(..uid.end) {
+        return true;
+    }
     // Both texts are canonical, so that equal uids have equal texts.
-    uid_text(one.json()) == uid_text(other.json())
+    uid_place(other).is_some_and(|others| other.get(others) == one.get(uid))
 }
 
-/// Return the text of the uid in the JSON of an object.
-fn uid_text(json: &[u8]) -> Option<&[u8]> {
-    let uid = member(member(json, br#""metadata""#)?, br#""uid""#)?;
-    uid.get(..value_end(uid)?)
+/// Return the place of the uid in the JSON of an object.
+fn uid_place(json: &[u8]) -> Option<Range<usize>> {
+    let rest = member(member(json, br#""metadata""#)?, br#""uid""#)?;
+    let begin = json.len().checked_sub(rest.len())?;
+    Some(begin..begin.checked_add(value_end(rest)?)?)
 }
 
 /// Return the uid in the JSON of an object, which may be too large to be parsed for that.
 fn uid(json: &[u8]) -> Option<String> {
-    let parsed = json::parse(uid_text(json)?).ok()?;
+    let parsed = json::parse(json.get(uid_place(json)?)?).ok()?;
     parsed.value.as_str().map(str::to_owned)
 }
 
@@ -105,5 +113,39 @@ impl Stored {
     /// Return the object in loose form for change.
     pub fn thaw(&self) -> Result<Value> {
         self.decoded.get().cloned().map_or_else(|| self.kind.read(&self.version), Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hydrofoil_store::{Draft, Version};
+
+    use super::same_object;
+
+    fn version(json: &str) -> Version {
+        let rv_at = json.find(r#"resourceVersion":""#).map_or(0, |at| at.saturating_add(18));
+        let (labels, fields) = (Box::default(), Box::default());
+        let json = json.as_bytes().to_vec();
+        Version::detached("a", 7, Draft { json, given: None, rv_at, head: 0, labels, fields, fingerprint: 0 })
+    }
+
+    #[test]
+    fn the_uid_alone_decides() {
+        let object = |before: &str, uid: &str| {
+            version(&format!(r#"{{"kind":"K","metadata":{{{before}"uid":"{uid}","resourceVersion":""}},"uid":"x"}}"#))
+        };
+        let none = || version(r#"{"kind":"K","metadata":{"resourceVersion":""},"uid":"x"}"#);
+        for (one, other, same) in [
+            (object("", "u-1"), object("", "u-1"), true),
+            (object("", "u-1"), object(r#""name":"a","#, "u-1"), true),
+            (object("", "u-1"), object("", "u-12"), false),
+            (object("", "u-12"), object("", "u-1"), false),
+            (object(r#""name":"a","#, "u-1"), object(r#""name":"a","#, "u-2"), false),
+            (object("", "u-1"), none(), false),
+            (none(), object("", "u-1"), false),
+            (none(), none(), true),
+        ] {
+            assert_eq!(same_object(&one, &other), same, "{one:?} {other:?}");
+        }
     }
 }

@@ -6,31 +6,13 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rustc_hash::FxHasher;
-use smol_str::SmolStr;
-use std::hash::Hasher;
 
 use crate::Version;
 use crate::view::cache::Block;
+use crate::view::column::{Column, Source, Wanted};
 
 /// The number of columns of values that a leaf caches: few different selectors are in use at a time.
-const COLUMNS: usize = 8;
-
-/// The source of the values of a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Source {
-    /// The value of a label.
-    Label(SmolStr),
-    /// The value at an index of [`Version::fields`].
-    Field(usize),
-}
-
-/// One value of each version of a leaf, hashed, so that a selector reads 4 bytes a version.
-#[derive(Debug)]
-struct Column {
-    source: Source,
-    hashes: Box<[u32]>,
-}
+pub(crate) const COLUMNS: usize = 8;
 
 /// Versions in key order, and their cached joint encodings.
 ///
@@ -67,6 +49,11 @@ impl Leaf {
         &mut self.versions
     }
 
+    /// Report whether the hashes of a source are cached.
+    pub(crate) fn knows(&self, source: &Source) -> bool {
+        self.columns.lock().iter().any(|column| column.source == *source)
+    }
+
     /// Return the block of an encoding, by its key.
     pub fn block(&self, key: u64) -> Option<Arc<Block>> {
         self.blocks.lock().iter().find(|(known, _)| *known == key).map(|(_, block)| Arc::clone(block))
@@ -85,44 +72,24 @@ impl Leaf {
         finished(self).unwrap_or_else(make)
     }
 
-    /// Return the places in `from..to` whose value may be `value`: all with it, and some hash collisions.
-    pub(crate) fn candidates(&self, source: &Source, value: &str, from: usize, to: usize, out: &mut Vec<u16>) {
-        let column = self.column(source);
-        let wanted = hash(value);
-        let places = column.hashes[from..to].iter().enumerate().filter(|(_, h)| **h == wanted);
+    /// Return the places in `from..to` whose value may be the wanted one: all with it, and some hash collisions.
+    pub(crate) fn candidates(&self, wanted: &Wanted, from: usize, to: usize, out: &mut Vec<u16>) {
+        let column = self.column(&wanted.source);
+        let places = column.hashes[from..to].iter().enumerate().filter(|(_, h)| **h == wanted.hash);
         out.extend(places.map(|(i, _)| (from + i) as u16));
     }
 
-    fn column(&self, source: &Source) -> Arc<Column> {
+    /// Return the hashes of a source, cached until the leaf changes.
+    pub(crate) fn column(&self, source: &Source) -> Arc<Column> {
         let mut columns = self.columns.lock();
         if let Some(found) = columns.iter().find(|c| c.source == *source) {
             return Arc::clone(found);
         }
-        let hashes = self
-            .versions
-            .iter()
-            .map(|v| match source {
-                Source::Label(key) => label(v, key).map_or(0, hash),
-                Source::Field(index) => hash(v.fields().get(*index).map_or("", SmolStr::as_str)),
-            })
-            .collect();
         if columns.len() >= COLUMNS {
             columns.remove(0);
         }
-        let made = Arc::new(Column { source: source.clone(), hashes });
+        let made = Arc::new(Column::of(source, self.versions.iter().map(|version| &**version)));
         columns.push(Arc::clone(&made));
         made
     }
-}
-
-fn label<'a>(version: &'a Version, key: &str) -> Option<&'a str> {
-    let labels = version.labels();
-    labels.binary_search_by(|(k, _)| k.as_str().cmp(key)).ok().map(|i| labels[i].1.as_str())
-}
-
-/// Return the hash of a value; never 0, which marks an absent label.
-fn hash(value: &str) -> u32 {
-    let mut hasher = FxHasher::default();
-    hasher.write(value.as_bytes());
-    (hasher.finish() as u32).max(1)
 }

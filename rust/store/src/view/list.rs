@@ -6,8 +6,11 @@
 
 use std::sync::Arc;
 
-use crate::view::leaf::Source;
+use crate::view::column::{Source, Wanted};
 use crate::{FieldSelector, FieldTarget, LabelSelector, Leaf, Snapshot, Version};
+
+/// The number of objects that are looked at in the time of one whose value is not cached.
+const KNOWN: usize = 16;
 
 /// Everything that narrows a list or a watch.
 #[derive(Clone, Debug, Default)]
@@ -40,23 +43,12 @@ impl Selector {
         Some(if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") })
     }
 
-    /// Return a value that every selected object has, and its source, to search a leaf for.
-    fn required(&self) -> Option<(Source, &str)> {
+    /// Return a value that every selected object has, to search leaves for.
+    fn wanted(&self) -> Option<Wanted> {
         if let Some((index, value)) = self.fields.required_index() {
-            return Some((Source::Field(index), value));
+            return Some(Wanted::new(Source::Field(index), value));
         }
-        self.labels.required().map(|(key, value)| (Source::Label(key.clone()), value.as_str()))
-    }
-
-    /// Return the selected places in `from..to` of a leaf.
-    fn pick(&self, leaf: &Leaf, from: usize, to: usize) -> Vec<u16> {
-        let mut places = Vec::new();
-        match self.required() {
-            Some((source, value)) => leaf.candidates(&source, value, from, to, &mut places),
-            None => places.extend((from as u16)..(to as u16)),
-        }
-        places.retain(|at| self.matches(&leaf.versions()[usize::from(*at)]));
-        places
+        self.labels.required().map(|(key, value)| Wanted::new(Source::Label(key.clone()), value))
     }
 }
 
@@ -141,6 +133,8 @@ impl Part {
 pub struct Page {
     snapshot: Snapshot,
     selector: Selector,
+    /// A value that every selected object has.
+    wanted: Option<Wanted>,
     /// The rank of the first key after the present run: ranks address the tree without comparing keys.
     next: usize,
     /// The rank of the first key of the namespace, from which a list of several pages continues later.
@@ -161,6 +155,7 @@ impl Page {
     /// Return a list over a snapshot from `start`, a key relative to the namespace (empty: the beginning).
     pub fn new(snapshot: Snapshot, selector: Selector, start: &str, limit: usize) -> Self {
         let tree = &snapshot.tree;
+        let wanted = selector.wanted();
         let (prefix, end) = match selector.namespace.as_deref() {
             // '0' directly follows '/', so it precedes the first key after the namespace.
             Some(ns) if !ns.is_empty() => (format!("{ns}/"), tree.rank(&format!("{ns}0"))),
@@ -181,12 +176,13 @@ impl Page {
             });
             let done = run.is_none();
             let prefix = prefix.len();
-            return Self { snapshot, selector, next: 0, first: 0, end: 0, prefix, run, left, last: None, done };
+            return Self { snapshot, selector, wanted, next: 0, first: 0, end: 0, prefix, run, left, last: None, done };
         }
         let rank = |key: &str| if key.is_empty() { 0 } else { tree.rank(key) };
         let next = rank(&start);
         let first = if start == prefix { next } else { rank(&prefix) };
-        Self { snapshot, selector, next, first, end, prefix: prefix.len(), run: None, left, last: None, done: false }
+        let prefix = prefix.len();
+        Self { snapshot, selector, wanted, next, first, end, prefix, run: None, left, last: None, done: false }
     }
 
     /// Return the revision of the list.
@@ -209,6 +205,11 @@ impl Page {
         self.done
     }
 
+    /// Report whether nothing of the page is left: the list is at its end, or the limit is reached.
+    pub fn is_over(&self) -> bool {
+        self.done || self.is_full()
+    }
+
     /// Report whether the limit is reached.
     pub fn is_full(&self) -> bool {
         self.left == 0
@@ -216,7 +217,11 @@ impl Page {
 
     /// Pass versions to `take` until it returns false, the page is full or the list ends.
     pub fn take(&mut self, mut take: impl FnMut(&Arc<Version>) -> bool) {
-        while self.left > 0 && self.load() {
+        self.take_while(Self::load, &mut take);
+    }
+
+    fn take_while(&mut self, load: impl Fn(&mut Self) -> bool, take: &mut impl FnMut(&Arc<Version>) -> bool) {
+        while self.left > 0 && load(self) {
             let run = self.run.as_mut().expect("a run was loaded");
             let versions = run.leaf.versions();
             let go_on = match &mut run.picks {
@@ -229,14 +234,7 @@ impl Page {
                     stopped.is_none()
                 }
                 Some(picks) => {
-                    let mut places = picks.map(usize::from);
-                    // Values unknown when the leaf was searched may be known now.
-                    let viewed = self.selector.fields.is_viewed();
-                    let place = places.find(|at| !viewed || self.selector.matches(&versions[*at]));
-                    let Some(place) = place else {
-                        run.at = run.end;
-                        continue;
-                    };
+                    let place = usize::from(picks.next().expect("a selected version was found"));
                     run.at = place + 1;
                     self.left -= 1;
                     take(&versions[place])
@@ -253,13 +251,13 @@ impl Page {
 
     /// Return the next versions in one leaf, at most `max`. `None` at the end of the page.
     pub fn part(&mut self, max: usize) -> Option<Part> {
-        while self.left > 0 && self.load() {
+        if self.left > 0 && self.load() {
             let run = self.run.as_mut().expect("a run was loaded");
             let count = max.min(self.left);
             let leaf = Arc::clone(&run.leaf);
+            let viewed = self.selector.fields.is_viewed();
             let places = match &mut run.picks {
                 Some(picks) => {
-                    let viewed = self.selector.fields.is_viewed();
                     let selected = |at: &u16| !viewed || self.selector.matches(&leaf.versions()[usize::from(*at)]);
                     Places::Picked(picks.filter(selected).take(count).collect())
                 }
@@ -270,10 +268,7 @@ impl Page {
                 None => run.end - run.at,
             };
             let mut part = Part { leaf, places, complete: false };
-            let Some(last) = part.last() else {
-                run.at = run.end;
-                continue;
-            };
+            let last = part.last().expect("a selected version was found");
             let left_over = if run.picks.is_some() { rest } else { rest - part.len() };
             part.complete = run.fresh && left_over == 0;
             run.fresh = false;
@@ -286,29 +281,82 @@ impl Page {
         None
     }
 
-    /// Load the next run if the present one is exhausted. Return false at the end of the list.
-    fn load(&mut self) -> bool {
-        while !self.done {
-            if self.run.as_ref().is_some_and(|run| run.at < run.end) {
-                return true;
+    /// Search for the next version, past about `most` others that are not selected, of which it takes the number that was
+    /// read. Return false if it is further away: another search continues there.
+    ///
+    /// A search of a million objects takes milliseconds: it belongs on a thread.
+    pub fn look(&mut self, most: &mut usize) -> bool {
+        while !self.done && self.left > 0 && !self.finds() {
+            if *most == 0 {
+                return false;
             }
-            self.advance();
+            self.advance(most);
         }
-        false
+        true
     }
 
-    /// Advance to the next leaf with keys of the list.
-    fn advance(&mut self) {
+    /// Pass the selected versions of the leaf where [`Self::look`] found one to `take` until it returns false or the page
+    /// is full.
+    pub fn take_found(&mut self, mut take: impl FnMut(&Arc<Version>) -> bool) {
+        let leaf = self.next;
+        self.take_while(|page| page.next == leaf && page.finds(), &mut take);
+    }
+
+    /// Report whether the present run has a selected version.
+    fn finds(&mut self) -> bool {
+        let Some(run) = self.run.as_mut().filter(|run| run.at < run.end) else { return false };
+        let Some(picks) = &mut run.picks else { return true };
+        if self.selector.fields.is_viewed() {
+            // Values unknown when the leaf was searched may be known now.
+            let versions = run.leaf.versions();
+            while picks.as_slice().first().is_some_and(|at| !self.selector.matches(&versions[usize::from(*at)])) {
+                picks.next();
+            }
+        }
+        if picks.as_slice().is_empty() {
+            run.at = run.end;
+        }
+        run.at < run.end
+    }
+
+    /// Load the next run with a selected version if the present one is exhausted. Return false at the end of the list.
+    fn load(&mut self) -> bool {
+        let mut all = usize::MAX;
+        self.look(&mut all) && !self.done
+    }
+
+    /// Advance to the next leaf with keys of the list, and take the number of objects that were read.
+    fn advance(&mut self, most: &mut usize) {
+        if let Some(wanted) = &self.wanted {
+            // Only a search without a limit may read all leaves of a node at once.
+            let found = self.snapshot.tree.seek(self.next, &(self.first..self.end), wanted, *most == usize::MAX);
+            self.next = found.unwrap_or(self.end);
+        }
         let Some((leaf, at)) = self.snapshot.tree.at(self.next).filter(|_| self.next < self.end) else {
             self.finish();
             return;
         };
         let end = leaf.versions().len().min(at + (self.end - self.next));
-        let picks = (!self.selector.is_plain()).then(|| self.selector.pick(leaf, at, end).into_iter());
+        if *most < usize::MAX {
+            let is_known = self.wanted.as_ref().is_some_and(|wanted| leaf.knows(&wanted.source));
+            *most = most.saturating_sub(if is_known { (end - at) / KNOWN } else { end - at });
+        }
+        let picks = (!self.selector.is_plain()).then(|| self.pick(leaf, at, end).into_iter());
         // A list that continues within a leaf has returned the objects before.
         let fresh = at == 0 || self.next == self.first;
         self.next += end - at;
         self.run = Some(Run { leaf: Arc::clone(leaf), at, end, picks, fresh });
+    }
+
+    /// Return the selected places in `from..to` of a leaf.
+    fn pick(&self, leaf: &Leaf, from: usize, to: usize) -> Vec<u16> {
+        let mut places = Vec::new();
+        match &self.wanted {
+            Some(wanted) => leaf.candidates(wanted, from, to, &mut places),
+            None => places.extend((from as u16)..(to as u16)),
+        }
+        places.retain(|at| self.selector.matches(&leaf.versions()[usize::from(*at)]));
+        places
     }
 
     fn finish(&mut self) {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 mod ages;
 mod cache;
 mod checkpoint;
+mod column;
 mod dates;
 mod feed;
 mod fields;

@@ -83,7 +83,7 @@ impl Transaction<'_> {
     /// End the history up to a revision; events that watchers still need are kept for them.
     pub(crate) fn forget(&mut self, revision: u64) {
         let State { ring, watchers, past, .. } = &mut *self.state;
-        let needed = watchers.iter().flatten().map(|watcher| watcher.next).min();
+        let needed = watchers.iter().flatten().filter(|watcher| !watcher.idle).map(|watcher| watcher.next).min();
         ring.forget(revision, needed.unwrap_or(ring.end()));
         past.clear();
     }

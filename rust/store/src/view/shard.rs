@@ -213,14 +213,22 @@ impl Transaction<'_> {
         ring.push(revision, kind, version, previous, at);
         let base = ring.base();
         past.retain(|(seq, _)| *seq >= base);
-        let Some(event) = ring.get(ring.end() - 1) else { return };
+        let seq = ring.end() - 1;
         let mut woken = Vec::new();
-        interest.each(event, |id| {
-            if let Some(watcher) = watchers[id.0 as usize].as_mut().filter(|w| !w.woken) {
-                watcher.woken = true;
+        let mut wake = |watcher: &mut Watcher| {
+            if watcher.wake(seq) {
                 woken.push(watcher.token);
             }
-        });
+        };
+        match ring.get(seq) {
+            Some(event) => interest.each(event, |id| {
+                if let Some(watcher) = &mut watchers[id.0 as usize] {
+                    wake(watcher);
+                }
+            }),
+            // It is larger than the whole history: all have missed it.
+            None => watchers.iter_mut().flatten().for_each(wake),
+        }
         if !woken.is_empty() {
             self.shared.woken.lock().extend(woken);
         }
@@ -231,7 +239,7 @@ impl Transaction<'_> {
 mod tests {
     use super::*;
     use crate::view::testing::{draft, selector, shard};
-    use crate::{Filter, WatchStart};
+    use crate::{Drained, Filter, WatchStart};
 
     fn put(shard: &Shard, revision: u64, key: &str, app: &str) -> Arc<Version> {
         shard.transact(|t| t.put(revision, Arc::from(key), draft(app, "up")))
@@ -311,6 +319,60 @@ mod tests {
         assert_eq!(shard.watchers(), 2);
         shard.unwatch(all);
         assert_eq!(shard.watchers(), 1);
+    }
+
+    /// Events of others do not make a watcher fall behind, however many the history forgets of them.
+    #[test]
+    fn an_idle_watcher_stays_at_the_end() {
+        let shard = shard(Limits { events: 4, ..Limits::default() });
+        let watch = |namespace, fields| {
+            let filter = Filter { selector: selector(namespace, "", fields), identity: Arc::from(fields) };
+            shard.watch(Arc::new(filter), WatchStart::State, 7).expect("within reach")
+        };
+        let watchers = [watch("a", ""), watch("", "phase=down"), watch("b", "metadata.name=n")];
+        for id in watchers {
+            assert_eq!(shard.drain(id, |_| true).0, Drained::InitialEnd);
+            assert_eq!(shard.drain(id, |_| true).0, Drained::All);
+        }
+        for revision in 1..=20 {
+            put(&shard, revision, "b/m", "x");
+            shard.reach.raise(revision);
+            for id in watchers {
+                assert!(!shard.waits(id));
+                assert_eq!(shard.seen(id), Some(revision), "it has all there is for it");
+            }
+        }
+        shard.transact(|t| t.forget(20));
+        assert_eq!(shard.state.lock().ring.base(), 20, "none needs the events");
+        for (id, key, phase) in [(watchers[0], "a/m", "up"), (watchers[1], "c/m", "down"), (watchers[2], "b/n", "up")] {
+            let revision = shard.revision() + 1;
+            shard.transact(|t| t.put(revision, Arc::from(key), draft("", phase)));
+            shard.reach.raise(revision);
+            for other in 1..3 {
+                put(&shard, revision + other, "b/m", "x");
+                shard.reach.raise(revision + other);
+            }
+            assert!(shard.waits(id));
+            assert_eq!(shard.seen(id).filter(|seen| *seen >= revision), None, "an event waits");
+            let mut given = Vec::new();
+            let (left, ..) = shard.drain(id, |frame| {
+                given.push(frame.version.key().to_string());
+                true
+            });
+            assert_eq!((left, given), (Drained::All, vec![key.to_owned()]));
+            assert_eq!(shard.seen(id), Some(shard.revision()));
+        }
+    }
+
+    /// An event that the history cannot hold is one that no watcher receives.
+    #[test]
+    fn an_event_that_is_not_kept_ends_the_watches() {
+        let shard = shard(Limits { events: 0, ..Limits::default() });
+        let id = shard.watch(Arc::default(), WatchStart::State, 7).expect("within reach");
+        assert_eq!((shard.drain(id, |_| true).0, shard.drain(id, |_| true).0), (Drained::InitialEnd, Drained::All));
+        put(&shard, 1, "a/m", "x");
+        assert_eq!(*shard.shared.woken.lock(), [7]);
+        assert_eq!(shard.drain(id, |_| true).0, Drained::Lapped);
     }
 
     /// The limit of the cache follows the size of the objects.

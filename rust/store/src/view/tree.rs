@@ -11,11 +11,12 @@ use rustc_hash::FxHashSet;
 use crate::{Leaf, Version};
 
 mod edit;
+mod inner;
 
 pub(crate) use edit::Edit;
+use inner::{INNER_MAX, Inner};
 
 const LEAF_MAX: usize = 128;
-const INNER_MAX: usize = 64;
 
 /// Versions by key. Cloning shares every node; a write copies the path to one leaf.
 #[derive(Clone, Debug, Default)]
@@ -35,7 +36,7 @@ struct Child {
 #[derive(Clone, Debug)]
 enum Node {
     Leaf(Arc<Leaf>),
-    Inner(Arc<Vec<Child>>),
+    Inner(Arc<Inner>),
 }
 
 /// The versions of one key here and there.
@@ -49,7 +50,7 @@ impl Child {
 
     fn inner(children: Vec<Child>) -> Self {
         let first = Arc::clone(&children[0].first);
-        Self { first, count: children.iter().map(|c| c.count).sum(), node: Node::Inner(Arc::new(children)) }
+        Self { first, count: children.iter().map(|c| c.count).sum(), node: Node::Inner(Arc::new(children.into())) }
     }
 }
 
@@ -251,7 +252,7 @@ fn insert(child: &mut Child, version: Arc<Version>) -> (Option<Arc<Version>>, Op
             }
         }
         Node::Inner(c) => {
-            let c = Arc::make_mut(c);
+            let c = Arc::make_mut(c).children_mut();
             let at = place(c, version.key());
             let (old, split) = insert(&mut c[at], version);
             let mut right = None;
@@ -282,7 +283,7 @@ fn remove(child: &mut Child, key: &str) -> Option<Arc<Version>> {
     let old = match &mut child.node {
         Node::Leaf(leaf) => Arc::make_mut(leaf).versions_mut().remove(found),
         Node::Inner(c) => {
-            let c = Arc::make_mut(c);
+            let c = Arc::make_mut(c).children_mut();
             let old = remove(&mut c[found], key)?;
             if c[found].count == 0 {
                 c.remove(found);

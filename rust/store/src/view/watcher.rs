@@ -55,8 +55,10 @@ pub enum Drained {
 #[derive(Debug)]
 pub(crate) struct Watcher {
     pub(crate) filter: Arc<Filter>,
-    /// The sequence number of the next event.
+    /// The sequence number of the next event, unless all are passed.
     pub(crate) next: u64,
+    /// Whether it has passed all events, and was not woken since: none of the later ones concerns it.
+    pub(crate) idle: bool,
     /// The rest of the initial state.
     pub(crate) initial: Option<Page>,
     /// Whether it is in the list of woken watchers.
@@ -67,6 +69,23 @@ pub(crate) struct Watcher {
     pub(crate) seen: u64,
     /// The future revision at which the watch begins: events up to it are skipped; 0 if it is not in the future.
     pub(crate) from: u64,
+}
+
+impl Watcher {
+    /// Bring the cursor of an idle watcher to the end of the ring: the events in between are those of others, and the ring
+    /// may have dropped them.
+    pub(crate) fn catch_up(&mut self, end: u64) {
+        if self.idle {
+            self.next = end;
+        }
+    }
+
+    /// Begin at an event that concerns it. Return whether it has to be woken.
+    pub(crate) fn wake(&mut self, event: u64) -> bool {
+        self.catch_up(event);
+        self.idle = false;
+        !std::mem::replace(&mut self.woken, true)
+    }
 }
 
 /// Return the event as the selection sees it, if at all.

@@ -9,6 +9,9 @@ use crate::view::shard::State;
 use crate::view::watcher::{Watcher, frame};
 use crate::{Drained, EventType, Filter, Frame, Page, Shard, Snapshot, StoreError, Version, WatchStart, WatcherId};
 
+/// The most objects or events that are looked at together: the lock is held, and other watchers wait.
+const LOOKED_AT: usize = 1000;
+
 impl Shard {
     /// Add a watcher that its owner identifies as `token`. It is woken at once, to send the present state or events.
     pub fn watch(&self, filter: Arc<Filter>, start: WatchStart, token: u64) -> Result<WatcherId, StoreError> {
@@ -34,7 +37,8 @@ impl Shard {
         });
         let id = WatcherId(slot);
         state.interest.add(&filter.selector, id);
-        state.watchers[slot as usize] = Some(Watcher { filter, next, initial, woken: false, token, seen, from });
+        state.watchers[slot as usize] =
+            Some(Watcher { filter, next, idle: false, initial, woken: false, token, seen, from });
         Ok(id)
     }
 
@@ -56,8 +60,8 @@ impl Shard {
     /// Return the cursor of a watcher, which decides the result of a drain. `None` during the initial state and while
     /// events are skipped, which watchers do not share.
     pub fn cursor(&self, id: WatcherId) -> Option<(u64, Arc<Filter>)> {
-        let state = self.state.lock();
-        let watcher = state.watchers[id.0 as usize].as_ref()?;
+        let mut state = self.state.lock();
+        let watcher = state.watcher(id)?;
         (watcher.initial.is_none() && watcher.from == 0).then(|| (watcher.next, Arc::clone(&watcher.filter)))
     }
 
@@ -69,31 +73,43 @@ impl Shard {
     /// Return the revision up to which a watcher has received everything. `None` during the initial state: until its
     /// end nothing can be promised.
     pub fn seen(&self, id: WatcherId) -> Option<u64> {
-        let state = self.state.lock();
-        let watcher = state.watchers[id.0 as usize].as_ref().filter(|w| w.initial.is_none())?;
-        let all = watcher.next >= state.ring.end();
-        Some(if all { self.revision().max(watcher.seen) } else { watcher.seen })
+        let mut state = self.state.lock();
+        let end = state.ring.end();
+        let watcher = state.watcher(id).filter(|w| w.initial.is_none())?;
+        if watcher.next >= end {
+            // An event that waits later takes nothing back.
+            watcher.seen = self.revision().max(watcher.seen);
+        }
+        Some(watcher.seen)
     }
 
     /// Move a watcher to the position to which an equal one was drained.
     pub fn advance(&self, id: WatcherId, next: u64, seen: u64) {
         let mut state = self.state.lock();
-        if let Some(watcher) = &mut state.watchers[id.0 as usize] {
+        let end = state.ring.end();
+        if let Some(watcher) = state.watcher(id) {
             watcher.next = next;
+            watcher.idle = next >= end;
             watcher.seen = watcher.seen.max(seen);
             watcher.woken = false;
         }
     }
 
-    /// Pass waiting events to `give` until it returns false. Return the rest, the cursor and the revision of the last
+    /// Pass waiting events to `give` until it returns false, or many were passed over. Return the rest, the cursor and the revision of the last
     /// event.
     pub fn drain(&self, id: WatcherId, mut give: impl FnMut(&Frame) -> bool) -> (Drained, u64, u64) {
         let mut state = self.state.lock();
         let State { ring, watchers, .. } = &mut *state;
         let Some(watcher) = &mut watchers[id.0 as usize] else { return (Drained::All, 0, 0) };
+        watcher.catch_up(ring.end());
         watcher.woken = false;
+        let mut most = LOOKED_AT;
         if let Some(page) = &mut watcher.initial {
-            page.take(|v| give(&added(v)));
+            if page.selector().is_plain() {
+                page.take(|v| give(&added(v)));
+            } else if page.look(&mut most) {
+                page.take_found(|v| give(&added(v)));
+            }
             if !page.is_done() {
                 return (Drained::More, watcher.next, watcher.seen);
             }
@@ -104,7 +120,8 @@ impl Shard {
             return (Drained::Lapped, watcher.next, watcher.seen);
         }
         let filter = Arc::clone(&watcher.filter);
-        while let Some(event) = ring.get(watcher.next) {
+        let last = watcher.next.saturating_add(LOOKED_AT as u64);
+        while let Some(event) = ring.get(watcher.next).filter(|_| watcher.next < last) {
             watcher.next += 1;
             if event.revision <= watcher.from {
                 continue;
@@ -116,15 +133,16 @@ impl Shard {
                 break;
             }
         }
-        let left = if watcher.next < ring.end() { Drained::More } else { Drained::All };
+        watcher.idle = watcher.next >= ring.end();
+        let left = if watcher.idle { Drained::All } else { Drained::More };
         (left, watcher.next, watcher.seen)
     }
 
     /// Report whether something waits for a watcher: state, events, or the error that its cursor expired.
     pub fn waits(&self, id: WatcherId) -> bool {
-        let state = self.state.lock();
-        let Some(watcher) = &state.watchers[id.0 as usize] else { return false };
-        watcher.initial.is_some() || watcher.next < state.ring.end()
+        let mut state = self.state.lock();
+        let end = state.ring.end();
+        state.watcher(id).is_some_and(|watcher| watcher.initial.is_some() || watcher.next < end)
     }
 
     /// Pass each waiting change to `give`, as the versions before and after it, until it returns false; for selections
@@ -137,6 +155,7 @@ impl Shard {
         let mut state = self.state.lock();
         let State { ring, watchers, .. } = &mut *state;
         let Some(watcher) = &mut watchers[id.0 as usize] else { return Drained::All };
+        watcher.catch_up(ring.end());
         watcher.woken = false;
         if let Some(page) = &mut watcher.initial {
             page.take(|v| give(None, Some(v)));
@@ -158,21 +177,33 @@ impl Shard {
                 break;
             }
         }
-        if watcher.next < ring.end() { Drained::More } else { Drained::All }
+        watcher.idle = watcher.next >= ring.end();
+        if watcher.idle { Drained::All } else { Drained::More }
     }
 
     /// Pass to `look` the versions that must be converted to the view of a watcher before its waiting events can be
     /// drained, and whether their fields decide their selection, until it returns false. The cursor does not move.
     pub fn peek(&self, id: WatcherId, mut look: impl FnMut(&Arc<Version>, bool) -> bool) {
-        let state = self.state.lock();
-        let Some(watcher) = &state.watchers[id.0 as usize] else { return };
+        let mut state = self.state.lock();
+        let State { ring, watchers, .. } = &mut *state;
+        let Some(watcher) = &mut watchers[id.0 as usize] else { return };
+        watcher.catch_up(ring.end());
         let selector = &watcher.filter.selector;
         let undecided = |version: &Version| !selector.fields.knows(version);
-        if let Some(page) = &watcher.initial {
-            return page.clone().take(|v| look(v, undecided(v)));
+        if let Some(page) = &mut watcher.initial {
+            let mut most = LOOKED_AT;
+            let look = |v: &Arc<Version>| look(v, undecided(v));
+            if selector.is_plain() {
+                page.clone().take(look);
+            } else if page.look(&mut most) {
+                // A drain passes what was found here, and searches no further.
+                page.clone().take_found(look);
+            }
+            return;
         }
-        let mut next = watcher.next.max(state.ring.base());
-        while let Some(event) = state.ring.get(next) {
+        let mut next = watcher.next.max(ring.base());
+        let last = next.saturating_add(LOOKED_AT as u64);
+        while let Some(event) = ring.get(next).filter(|_| next < last) {
             next += 1;
             if event.revision <= watcher.from {
                 continue;
@@ -188,6 +219,15 @@ impl Shard {
                 return;
             }
         }
+    }
+}
+
+impl State {
+    /// Return a watcher, with its cursor behind the events that do not concern it.
+    fn watcher(&mut self, id: WatcherId) -> Option<&mut Watcher> {
+        let watcher = self.watchers[id.0 as usize].as_mut()?;
+        watcher.catch_up(self.ring.end());
+        Some(watcher)
     }
 }
 

@@ -11,6 +11,7 @@ use parking_lot::{Mutex, MutexGuard};
 use super::block::{Maker, Piece};
 use super::gather::gather;
 use super::head;
+use super::search::Search;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::kind::ObjectKind;
@@ -23,9 +24,6 @@ const HELD: u64 = 8 << 20;
 
 /// The maximum bytes of stored JSON to encode while other requests wait: about 100 microseconds.
 const LITTLE: usize = 16 << 10;
-
-/// The maximum number of objects to search for selected ones while other requests wait.
-const LOOKED_AT: usize = 1000;
 
 /// The minimum number of objects of a page to convert at a time if the selection is not known yet.
 const CONVERTED: usize = 500;
@@ -99,13 +97,21 @@ impl<F: Frame> ListCursor<F> {
         self.returned.load(Ordering::Relaxed)
     }
 
-    /// Report whether the next chunk is cheap: copied, cached, or short enough to encode or compress.
+    /// Search for the next object. Return false if many others come first: the search continues on a thread then.
+    pub fn is_near(&self) -> bool {
+        Search::new(true).find(&mut self.state().page)
+    }
+
+    /// Report whether the next chunk is cheap: near, and copied, cached, or short enough to encode or compress.
     pub fn is_cheap(&self) -> bool {
-        if self.maker.is_gathered() {
+        let mut state = self.state();
+        if !state.made.is_empty() {
             return true;
         }
-        let state = self.state();
-        if !state.made.is_empty() {
+        if !Search::new(true).find(&mut state.page) {
+            return false;
+        }
+        if self.maker.is_gathered() {
             return true;
         }
         let mut page = state.page.clone();
@@ -115,31 +121,30 @@ impl<F: Frame> ListCursor<F> {
     /// Report whether the rest of the page is cheap to search and to encode: a few small objects.
     pub fn is_short(&self) -> bool {
         let mut page = self.state().page.clone();
-        if !page.selector().is_plain() && page.following() > LOOKED_AT {
-            return false;
-        }
-        let mut cost = 0_usize;
-        while cost <= LITTLE
-            && let Some(part) = page.part(usize::MAX)
-        {
+        let (mut search, mut cost) = (Search::new(true), 0_usize);
+        while cost <= LITTLE && search.find(&mut page) {
+            let Some(part) = page.part(usize::MAX) else { return true };
             cost = cost.saturating_add(self.maker.cost::<F>(&part));
         }
-        cost <= LITTLE
+        false
     }
 
-    /// Report whether the items are longer than `size` bytes, uncompressed.
-    pub fn exceeds(&self, size: usize) -> Result<bool> {
-        if self.maker.is_gathered() { self.is_longer(size) } else { F::apart(|| self.is_longer(size)) }
+    /// Report whether the items are longer than `size` bytes, uncompressed. `None` if a near search does not find out.
+    pub fn exceeds(&self, size: usize, near: bool) -> Result<Option<bool>> {
+        if near { self.is_longer(size, near) } else { F::apart(|| self.is_longer(size, near)) }
     }
 
-    fn is_longer(&self, size: usize) -> Result<bool> {
+    fn is_longer(&self, size: usize, near: bool) -> Result<Option<bool>> {
         let mut page = self.state().page.clone();
         let Maker { kind, form, shard, .. } = &self.maker;
         let now = shard.clock().now();
         let (mut length, mut scratch) = (0_usize, Vec::new());
-        while length <= size
-            && let Some(part) = page.part(usize::MAX)
-        {
+        let mut search = Search::new(near);
+        while length <= size {
+            if !search.find(&mut page) {
+                return Ok(None);
+            }
+            let Some(part) = page.part(usize::MAX) else { break };
             if let Some(piece) = part.is_whole().then(|| self.maker.kept::<F>(part.leaf())).flatten() {
                 length = length.saturating_add(piece.plain as usize);
                 continue;
@@ -154,21 +159,22 @@ impl<F: Frame> ListCursor<F> {
                 }
             }
         }
-        Ok(length > size)
+        Ok(Some(length > size))
     }
 
     /// Return the next items as parts of the body, after the separator from previous items; `None` at the end. `size`
-    /// limits the bytes that are copied together.
-    pub fn chunk(&self, size: usize) -> Result<Option<Vec<F>>> {
+    /// limits the bytes that are copied together. With `near`, the next item was found before, and no far ones are searched.
+    pub fn chunk(&self, size: usize, near: bool) -> Result<Option<Vec<F>>> {
         let mut state = self.state();
         let state = &mut *state;
         let mut returned = self.returned();
         if self.maker.is_gathered() {
-            let bytes = gather(&self.maker, &mut state.page, &mut returned, size)?;
+            let bytes = gather(&self.maker, &mut state.page, &mut returned, size, Search::new(near))?;
             self.returned.store(returned, Ordering::Relaxed);
             return Ok(bytes.map(|bytes| vec![bytes]));
         }
         let made = state.made.pop_front();
+        Search::new(near).find_apart::<F>(&mut state.page);
         let Some((piece, items)) = self.piece(&mut state.page, made)? else { return Ok(None) };
         let mut parts = Vec::with_capacity(2);
         let begun = returned > 0;
@@ -216,52 +222,73 @@ impl<F: Frame> ListCursor<F> {
         if !kind.has_webhook() {
             return Ok(Vec::new());
         }
-        let (mut out, mut failed) = (Vec::new(), Ok(()));
         let mut page = self.state().page.clone();
-        let fields = page.selector().fields.clone();
-        if fields.is_viewed() {
-            page.widen(CONVERTED);
-        }
-        page.take(|version| {
-            match kind.is_pending(version, !fields.knows(version)) {
-                Ok(true) => out.push(Stored::new(kind, Arc::clone(version))),
-                Ok(false) => {}
-                Err(e) => failed = Err(e),
+        F::apart(|| {
+            let (mut out, mut failed) = (Vec::new(), Ok(()));
+            let fields = page.selector().fields.clone();
+            if fields.is_viewed() {
+                page.widen(CONVERTED);
             }
-            failed.is_ok()
-        });
-        failed.map(|()| out)
+            page.take(|version| {
+                match kind.is_pending(version, !fields.knows(version)) {
+                    Ok(true) => out.push(Stored::new(kind, Arc::clone(version))),
+                    Ok(false) => {}
+                    Err(e) => failed = Err(e),
+                }
+                failed.is_ok()
+            });
+            failed.map(|()| out)
+        })
     }
 
-    /// Return the next selected versions, at most `size`.
-    pub fn versions(&self, size: usize) -> Vec<Stored> {
-        let mut out = Vec::new();
-        self.state().page.take(|version| {
-            out.push(Stored::new(&self.maker.kind, Arc::clone(version)));
-            out.len() < size
-        });
+    /// Return the next selected versions, at most `size`. With `near`, the next one was found before, and no far ones are
+    /// searched.
+    pub fn versions(&self, size: usize, near: bool) -> Vec<Stored> {
+        let (mut out, mut search) = (Vec::new(), Search::new(near));
+        let page = &mut self.state().page;
+        while out.len() < size && search.find_apart::<F>(page) && !page.is_over() {
+            page.take_found(|version| {
+                out.push(Stored::new(&self.maker.kind, Arc::clone(version)));
+                out.len() < size
+            });
+        }
         out
     }
 
     /// Scan to the end of the page. Return the uncompressed length of its items in protobuf, otherwise their number,
-    /// and the start of the next page.
-    pub fn ahead(&self) -> Result<(u64, Rest)> {
+    /// and the start of the next page. `None` if a near search does not get there.
+    pub fn ahead(&self, near: bool) -> Result<Option<(u64, Rest)>> {
+        let is_encoded = self.maker.form.encoding == Encoding::Protobuf;
+        if is_encoded && near && !self.is_short() {
+            return Ok(None);
+        }
         let mut state = self.state();
         let mut page = state.page.clone();
+        let mut search = Search::new(near);
         let mut length = 0_u64;
-        if self.maker.form.encoding == Encoding::Protobuf {
-            while let Some((piece, _)) = self.piece(&mut page, None)? {
+        if is_encoded {
+            while Search::new(false).find_apart::<F>(&mut page)
+                && let Some((piece, _)) = self.piece(&mut page, None)?
+            {
                 length = length.saturating_add(piece.plain);
                 if length <= HELD {
                     state.made.push_back(piece);
                 }
             }
         } else {
-            while let Some(part) = page.part(usize::MAX) {
-                length = length.saturating_add(part.len() as u64);
-            }
+            let mut count = || {
+                while search.find(&mut page)
+                    && let Some(part) = page.part(usize::MAX)
+                {
+                    length = length.saturating_add(part.len() as u64);
+                }
+            };
+            if near { count() } else { F::apart(count) }
         }
-        Ok((length, page.rest().map(|(last, remaining)| (format!("{last}\0"), remaining))))
+        if !page.is_over() {
+            return Ok(None);
+        }
+        Ok(Some((length, page.rest().map(|(last, remaining)| (format!("{last}\0"), remaining)))))
     }
 
     /// Return the text before the first item. `rest` has further members of the metadata, each after its comma.

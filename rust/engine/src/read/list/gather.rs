@@ -3,19 +3,27 @@
 use hydrofoil_store::{Page, Part};
 
 use super::block::Maker;
+use super::search::Search;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::read::form::Form;
 use crate::read::render::render;
 
-/// Copy the next items of a page, about `size` bytes in total; `returned` counts the items. `None` at the
-/// end of the page.
-pub(super) fn gather<F: Frame>(maker: &Maker, page: &mut Page, returned: &mut u64, size: usize) -> Result<Option<F>> {
+/// Copy the next items of a page, about `size` bytes in total as far as they are searched for; `returned` counts the
+/// items. `None` at the end of the page.
+pub(super) fn gather<F: Frame>(
+    maker: &Maker,
+    page: &mut Page,
+    returned: &mut u64,
+    size: usize,
+    mut search: Search,
+) -> Result<Option<F>> {
     let mut parts = Vec::new();
     let (mut length, mut count) = (0_usize, 0_usize);
     // As many at a time as fit, by the size of the previous ones.
     let mut most = 1;
     while length < size
+        && search.find_apart::<F>(page)
         && let Some(part) = page.part(most)
     {
         let more: usize = part.versions().map(|v| v.item().len().saturating_add(2)).sum();

@@ -4,5 +4,6 @@ mod block;
 mod cursor;
 mod gather;
 mod head;
+mod search;
 
 pub use cursor::{ListCursor, Rest};

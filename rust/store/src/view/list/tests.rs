@@ -52,24 +52,48 @@ fn expected(model: &Model, selection: usize) -> Vec<String> {
         .collect()
 }
 
-/// Take the rest of a page in steps of the given sizes, as single versions or as parts.
-fn taken(page: &mut Page, steps: &[usize], parts: bool) -> Vec<String> {
+/// The way to take a page: as single versions, as parts, or as far as little searches find.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Way {
+    Single,
+    Parts,
+    Near,
+}
+
+fn way() -> impl Strategy<Value = Way> {
+    prop::sample::select(vec![Way::Single, Way::Parts, Way::Near])
+}
+
+/// Take the rest of a page in steps of the given sizes.
+fn taken(page: &mut Page, steps: &[usize], way: Way) -> Vec<String> {
     let mut out = Vec::new();
     let mut steps = steps.iter().cycle();
     while !page.is_done() && !page.is_full() {
         let most = *steps.next().expect("a step");
-        if parts {
+        if way == Way::Parts {
             let Some(part) = page.part(most) else { break };
             assert!(part.len() <= most && part.len() > 0);
             assert_eq!(part.versions().count(), part.len());
             out.extend(part.versions().map(|version| version.key().to_string()));
+            continue;
+        }
+        let mut count = 0;
+        let take = |version: &Arc<Version>| {
+            out.push(version.key().to_string());
+            count += 1;
+            count < most
+        };
+        if way == Way::Single {
+            page.take(take);
+            continue;
+        }
+        let mut looked = most;
+        if page.look(&mut looked) {
+            let found = page.run.is_some();
+            page.take_found(take);
+            assert!(count > 0 || !found);
         } else {
-            let mut count = 0;
-            page.take(|version| {
-                out.push(version.key().to_string());
-                count += 1;
-                count < most
-            });
+            assert_eq!(looked, 0, "it gave up early");
         }
     }
     out
@@ -83,10 +107,10 @@ proptest! {
         model in model(),
         selection in 0..SELECTIONS.len(),
         steps in prop::collection::vec(1..300_usize, 1..5),
-        parts in any::<bool>(),
+        way in way(),
     ) {
         let mut page = page(&model, selection, "", 0);
-        prop_assert_eq!(taken(&mut page, &steps, parts), expected(&model, selection));
+        prop_assert_eq!(taken(&mut page, &steps, way), expected(&model, selection));
         prop_assert_eq!(page.rest(), None);
     }
 
@@ -95,13 +119,13 @@ proptest! {
         model in model(),
         selection in 0..SELECTIONS.len(),
         limit in 1..120_usize,
-        parts in any::<bool>(),
+        way in way(),
     ) {
         let (expected, prefix) = (expected(&model, selection), SELECTIONS[selection].0);
         let (mut start, mut out) = (String::new(), Vec::new());
         loop {
             let mut page = page(&model, selection, &start, limit);
-            let got = taken(&mut page, &[7], parts);
+            let got = taken(&mut page, &[7], way);
             prop_assert!(got.len() <= limit);
             out.extend(got);
             let Some((last, remaining)) = page.rest() else { break };
@@ -139,7 +163,7 @@ fn a_list_of_one_name_does_not_walk() {
         [("a/m009", ""), ("a/m010", "x"), ("b/m010", "")].map(|(k, app)| (k.to_owned(), (app, ""))).into();
     let mut named = page(&model, 6, "", 0);
     assert_eq!((named.next, named.end, named.following()), (0, 0, 1));
-    assert_eq!(taken(&mut named, &[9], false), ["a/m010"]);
+    assert_eq!(taken(&mut named, &[9], Way::Single), ["a/m010"]);
     assert!(page(&model, 6, "m011", 0).is_done(), "it stands before the start");
     assert!(page(&Model::new(), 6, "", 0).is_done());
 }
@@ -149,7 +173,7 @@ fn a_wider_page_gives_more() {
     let model: Model = (0..9).map(|n| (format!("a/m{n}"), ("", ""))).collect();
     let mut page = page(&model, 0, "", 2);
     page.widen(5);
-    assert_eq!(taken(&mut page, &[9], true).len(), 5);
+    assert_eq!(taken(&mut page, &[9], Way::Parts).len(), 5);
 }
 
 #[test]

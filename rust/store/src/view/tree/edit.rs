@@ -70,7 +70,7 @@ fn edited(mut child: Child, begin: usize, end: usize, edits: &mut Edits, out: &m
             }
         }
         Node::Inner(children) => {
-            let children = std::mem::take(Arc::make_mut(children));
+            let children = std::mem::take(Arc::make_mut(children).children_mut());
             let (mut made, mut left, mut begin) = (Vec::with_capacity(children.len()), children.len(), begin);
             for child in children {
                 left -= 1;

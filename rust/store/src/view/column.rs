@@ -16,16 +16,16 @@ pub(crate) enum Source {
     Field(usize),
 }
 
-/// A value that all selected versions have.
+/// The few values of which all selected versions have one.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) source: Source,
-    pub(crate) hash: u32,
+    pub(crate) hashes: Box<[u32]>,
 }
 
 impl Wanted {
-    pub(crate) fn new(source: Source, value: &str) -> Self {
-        Self { source, hash: hash(value) }
+    pub(crate) fn new(source: Source, values: &[SmolStr]) -> Self {
+        Self { source, hashes: values.iter().map(|value| hash(value)).collect() }
     }
 }
 

@@ -6,6 +6,9 @@
 
 use hydrofoil_types::{SmolStr, quoted};
 
+/// The most values of a set that a list looks for by their hashes.
+const FEW: usize = 16;
+
 const QUALIFIED: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -43,12 +46,13 @@ impl LabelSelector {
         self.requirements.is_empty()
     }
 
-    /// Return the key and value of a label that the selector requires, if any.
-    pub(crate) fn required(&self) -> Option<(&SmolStr, &SmolStr)> {
-        self.requirements.iter().find_map(|r| match &r.test {
-            Test::In(set) if set.len() == 1 => Some((&r.key, &set[0])),
+    /// Return the key of a label that the selector requires, and its few values, if any.
+    pub(crate) fn required(&self) -> Option<(&SmolStr, &[SmolStr])> {
+        let sets = self.requirements.iter().filter_map(|r| match &r.test {
+            Test::In(set) if set.len() <= FEW => Some((&r.key, &set[..])),
             _ => None,
-        })
+        });
+        sets.min_by_key(|(_, values)| values.len())
     }
 
     /// Report whether labels, sorted by key, satisfy it.

@@ -72,10 +72,10 @@ impl Leaf {
         finished(self).unwrap_or_else(make)
     }
 
-    /// Return the places in `from..to` whose value may be the wanted one: all with it, and some hash collisions.
+    /// Return the places in `from..to` whose value may be a wanted one: all with one, and some hash collisions.
     pub(crate) fn candidates(&self, wanted: &Wanted, from: usize, to: usize, out: &mut Vec<u16>) {
         let column = self.column(&wanted.source);
-        let places = column.hashes[from..to].iter().enumerate().filter(|(_, h)| **h == wanted.hash);
+        let places = column.hashes[from..to].iter().enumerate().filter(|(_, h)| wanted.hashes.contains(h));
         out.extend(places.map(|(i, _)| (from + i) as u16));
     }
 

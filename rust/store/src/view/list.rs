@@ -4,6 +4,7 @@
 #![allow(clippy::indexing_slicing, reason = "places come from the structure that they lead through")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
+use std::slice;
 use std::sync::Arc;
 
 use crate::view::column::{Source, Wanted};
@@ -43,12 +44,12 @@ impl Selector {
         Some(if namespace.is_empty() { name.to_owned() } else { format!("{namespace}/{name}") })
     }
 
-    /// Return a value that every selected object has, to search leaves for.
+    /// Return the values of which every selected object has one, to search leaves for.
     fn wanted(&self) -> Option<Wanted> {
         if let Some((index, value)) = self.fields.required_index() {
-            return Some(Wanted::new(Source::Field(index), value));
+            return Some(Wanted::new(Source::Field(index), slice::from_ref(value)));
         }
-        self.labels.required().map(|(key, value)| Wanted::new(Source::Label(key.clone()), value))
+        self.labels.required().map(|(key, values)| Wanted::new(Source::Label(key.clone()), values))
     }
 }
 
@@ -133,7 +134,7 @@ impl Part {
 pub struct Page {
     snapshot: Snapshot,
     selector: Selector,
-    /// A value that every selected object has.
+    /// The values of which every selected object has one.
     wanted: Option<Wanted>,
     /// The rank of the first key after the present run: ranks address the tree without comparing keys.
     next: usize,

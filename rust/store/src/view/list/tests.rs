@@ -11,7 +11,7 @@ use crate::{EventType, Tree};
 /// Objects by key: label and field.
 type Model = BTreeMap<String, (&'static str, &'static str)>;
 
-const SELECTIONS: [(&str, &str, &str); 8] = [
+const SELECTIONS: [(&str, &str, &str); 9] = [
     ("", "", ""),
     ("a", "", ""),
     ("b", "app=x", ""),
@@ -20,6 +20,7 @@ const SELECTIONS: [(&str, &str, &str); 8] = [
     ("b", "", "phase!=up"),
     ("a", "", "metadata.name=m010"),
     ("", "app in (x,y)", "phase=down"),
+    ("a", "app in (x,y),app!=y", ""),
 ];
 
 fn model() -> impl Strategy<Value = Model> {

@@ -50,10 +50,10 @@ impl Summary {
         (hash as usize).checked_rem(buckets)
     }
 
-    fn mask(&self, hash: u32) -> u64 {
-        Self::bucket(hash, self.buckets.len())
-            .and_then(|bucket| self.buckets.get(bucket))
-            .map_or(u64::MAX, |mask| *mask)
+    /// Return a bit for each child that may have one of the hashes.
+    fn mask(&self, hashes: &[u32]) -> u64 {
+        let bucket = |hash| self.buckets.get(Self::bucket(hash, self.buckets.len())?);
+        hashes.iter().fold(0, |mask, hash| mask | bucket(*hash).copied().unwrap_or(u64::MAX))
     }
 }
 
@@ -92,7 +92,7 @@ impl Inner {
         }
         let mut summaries = self.summaries.lock();
         if let Some(found) = summaries.iter().find(|summary| summary.source == wanted.source) {
-            return found.mask(wanted.hash);
+            return found.mask(&wanted.hashes);
         }
         if !make {
             return u64::MAX;
@@ -101,7 +101,7 @@ impl Inner {
             summaries.remove(0);
         }
         let made = Arc::new(Summary::of(&wanted.source, &self.children));
-        let mask = made.mask(wanted.hash);
+        let mask = made.mask(&wanted.hashes);
         summaries.push(made);
         mask
     }
@@ -150,7 +150,7 @@ mod tests {
 
     /// Return the ranks of the leaves that may have an object of an app, in the ranks of a list.
     fn sought(tree: &Tree, app: &str, list: std::ops::Range<usize>) -> Vec<usize> {
-        let wanted = Wanted::new(Source::Label("app".into()), app);
+        let wanted = Wanted::new(Source::Label("app".into()), &[app.into()]);
         let mut found = Vec::new();
         let mut from = list.start;
         while let Some(rank) = tree.seek(from, &list, &wanted, true) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,31 @@ def test_a_check_changes_nothing_and_finds_damage(
     assert main(["data", "check", str(copy)]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"hydrofoil: {copy}/log-") and error.count("\n") == 1
+
+
+def test_names_may_be_those_of_the_present_folder(
+    written: Written, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bare name is in the folder that a command runs in, also where that folder's names are made durable."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(written[0], "data")
+    capsys.readouterr()
+    for words in (
+        ["check", "data"],
+        ["backup", "data", "copy"],
+        ["compact", "data"],
+        ["restore", "copy", "restored"],
+        ["export", "data", "lines"],
+        ["import", "lines", "imported"],
+        ["check", "restored"],
+        ["check", "imported"],
+    ):
+        assert main(["data", *words]) == 0, (words, capsys.readouterr().err)
+    counts = [line.split()[0] for line in capsys.readouterr().out.splitlines() if "revision" in line]
+    assert len(counts) >= 3 and set(counts) == {counts[0]}
+    with served(Path("data")) as url:
+        assert main(["data", "backup", "data", "another"]) == 0, capsys.readouterr().err
+        assert called(url + MAPS)["items"]
 
 
 def test_a_backup_is_restored(written: Written, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

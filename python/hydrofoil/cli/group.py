@@ -66,10 +66,27 @@ class Group(click.Group):
         if " ".join(args[:2]) in self._entries:
             args = [" ".join(args[:2]), *args[2:]]
         if args[0] not in self._entries and not ctx.resilient_parsing:
+            below = [name for name in self._entries if name.startswith(f"{args[0]} ")]
+            if below and set(args[1:2]) & set(ctx.help_option_names):
+                self._describe(ctx, below)
+                ctx.exit()
+            if below and not args[1:]:
+                names = ", ".join(name.partition(" ")[2] for name in below)
+                raise Failure(f"{args[0]}: a command is missing", f"{names}; {ctx.command_path} {args[0]} --help")
+            if below:
+                args = [" ".join(args[:2]), *args[2:]]
             near = get_close_matches(args[0], self._entries, 1)
             kind = "flag" if args[0].startswith("-") else "command"
             raise Failure(f"no {kind} {args[0]!r}", f"{near[0]}?" if near else f"{ctx.command_path} --help")
         return super().resolve_command(ctx, args)
+
+    def _describe(self, ctx: click.Context, names: list[str]) -> None:
+        """Print the commands whose first word is the same."""
+        formatter = ctx.make_formatter()
+        formatter.write_usage(ctx.command_path, f"{names[0].partition(' ')[0]} COMMAND [OPTIONS]...")
+        with formatter.section(self._entries[names[0]].section):
+            formatter.write_dl([(name, self._entries[name].help) for name in names])
+        click.echo(formatter.getvalue().rstrip("\n"))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list for each section, then the examples."""

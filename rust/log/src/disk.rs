@@ -118,7 +118,8 @@ impl Disk {
 
     /// Make the names in the folder of a file durable.
     pub(crate) fn sync_folder(path: &Path) -> Result<()> {
-        let folder = path.parent().unwrap_or(path);
+        // A bare name is in the present folder, and has an empty parent.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let opened = File::open(folder).map_err(|e| LogError::io(folder, &e))?;
         opened.sync_all().map_err(|e| LogError::io(folder, &e))
     }

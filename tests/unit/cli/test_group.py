@@ -32,6 +32,8 @@ def test_each_command_is_there(name: str, capsys: pytest.CaptureFixture[str]) ->
         ([], "missing command (hydrofoil --help)"),
         (["srve"], "no command 'srve' (serve?)"),
         (["zzz"], "no command 'zzz' (hydrofoil --help)"),
+        (["data"], "data: a command is missing (check, compact, backup, restore, export, import; hydrofoil data --help)"),
+        (["data", "chek", "x"], "no command 'data chek' (data check?)"),
         (["--versoin"], "no such option '--versoin'. did you mean '--version'? (hydrofoil --help)"),
         (["doctor", "--prot=1"], "unknown flag: --prot (--port?)"),
         (["doctor", "now"], '"hydrofoil doctor" does not take any arguments, got ["now"] (hydrofoil doctor --help)'),
@@ -44,6 +46,14 @@ def test_each_command_is_there(name: str, capsys: pytest.CaptureFixture[str]) ->
 def test_usage_is_one_line_and_code_2(words: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     assert capsys.readouterr() == ("", f"hydrofoil: {line}\n")
+
+
+def test_commands_of_one_word_are_described_together(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["data", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Usage: hydrofoil data COMMAND")
+    names = [name for name in COMMANDS if name.startswith("data ")]
+    assert [line.split("  ")[1] for line in shown.splitlines() if line.startswith("  ")] == names
 
 
 def test_the_version(capsys: pytest.CaptureFixture[str]) -> None:

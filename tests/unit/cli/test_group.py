@@ -32,7 +32,10 @@ def test_each_command_is_there(name: str, capsys: pytest.CaptureFixture[str]) ->
         ([], "missing command (hydrofoil --help)"),
         (["srve"], "no command 'srve' (serve?)"),
         (["zzz"], "no command 'zzz' (hydrofoil --help)"),
-        (["data"], "data: a command is missing (check, compact, backup, restore, export, import; hydrofoil data --help)"),
+        (
+            ["data"],
+            "data: a command is missing (check, compact, backup, restore, export, import; hydrofoil data --help)",
+        ),
         (["data", "chek", "x"], "no command 'data chek' (data check?)"),
         (["--versoin"], "no such option '--versoin'. did you mean '--version'? (hydrofoil --help)"),
         (["doctor", "--prot=1"], "unknown flag: --prot (--port?)"),

@@ -737,6 +737,9 @@ class LoopTurns:
     def end(self) -> int | None:
         """End a turn: return how many waiting requests may run in the next; None if none wait."""
 
+    def apart(self, seconds: float) -> None:
+        """Note seconds of the present turn that were not of requests."""
+
     def limit(self, running: int, waiting: int) -> None:
         """Set how many requests may run and wait in all."""
 

@@ -25,13 +25,19 @@ class Crowd:
         self._resuming = False
         """Whether the next turn is on its way."""
         self._most = FIRST
-        self._begun = 0.0
+        self._begun: float | None = None
         """When the requests that waited last began."""
 
     @property
     def full(self) -> bool:
         """Report whether a request has to wait; to be asked once for each request."""
         return bool(self._waiting) or self._turns.full()
+
+    def apart(self, seconds: float) -> None:
+        """Note seconds that were not of requests: watchers have their own share of a turn."""
+        if self._begun is not None:
+            self._begun += seconds
+        self._turns.apart(seconds)
 
     def mark(self) -> None:
         """Note the end of the present turn."""
@@ -52,10 +58,10 @@ class Crowd:
         if not self._waiting:
             self._resuming = False
             self._most = FIRST
-            self._begun = 0.0
+            self._begun = None
             return
         now = stopwatch()
-        if self._begun:
+        if self._begun is not None:
             fit = int(self._most * TURN_SECONDS / max(now - self._begun, 1e-6))
             self._most = max(1, min(2 * self._most, fit))
         self._begun = now

@@ -229,9 +229,11 @@ class App:
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""
+        crowd = Crowd(None if self.fairness is None else self.fairness.turns.native)
+        self.hub.apart = crowd.apart
         if self.fairness is None:
-            return spread(Crowd(), self.inflight.filter)
-        return fairness(self.fairness, self.metrics.dropped, Crowd(self.fairness.turns.native))
+            return spread(crowd, self.inflight.filter)
+        return fairness(self.fairness, self.metrics.dropped, crowd)
 
     def _fairness(self) -> Fairness | None:
         """Return priority and fairness, if it is on. Raise ValueError with one line."""

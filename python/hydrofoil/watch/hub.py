@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from itertools import count
 from typing import Protocol
 
@@ -62,6 +63,8 @@ class Hub:
         self._armed = False
         self._bookmarks: Timer | None = None
         self.closing = False
+        self.apart: Callable[[float], None] = lambda _: None
+        """Called with the seconds of each turn of the loop in which watchers were served: requests have their own."""
 
     def wake(self) -> None:
         """Serve the woken watchers: at once if they are few, else soon; call it from any thread.
@@ -101,8 +104,8 @@ class Hub:
 
     def _drain(self) -> None:
         self._armed = False
-        waiting = self._waiting
-        due = stopwatch() + SLICE_SECONDS
+        waiting, begun = self._waiting, stopwatch()
+        due = begun + SLICE_SECONDS
         # A watcher woken meanwhile has a later turn.
         for _ in range(len(waiting)):
             stream = self._streams.get(waiting.popleft())
@@ -113,6 +116,7 @@ class Hub:
                 break
         if waiting:
             self._arm()
+        self.apart(stopwatch() - begun)
 
     @staticmethod
     def _serve(stream: Served) -> None:
@@ -147,12 +151,13 @@ class Hub:
         self._mark_some(deque(self._streams))
 
     def _mark_some(self, tokens: deque[int]) -> None:
-        due = stopwatch() + SLICE_SECONDS
-        while tokens and stopwatch() < due:
+        begun = stopwatch()
+        while tokens and stopwatch() < begun + SLICE_SECONDS:
             if (stream := self._streams.get(tokens.popleft())) is not None:
                 stream.bookmark()
         if tokens:
             self._loop.call_soon(self._mark_some, tokens)
+        self.apart(stopwatch() - begun)
 
     def __len__(self) -> int:
         return len(self._streams)

@@ -50,6 +50,12 @@ pub(crate) trait Agent {
         false
     }
 
+    /// Whether its answers are read before those of others, which may be thousands: a server that has several writes at a
+    /// time does less for each of their events.
+    fn urgent(&self) -> bool {
+        false
+    }
+
     /// Whether an answer of this status is read by `body` and `end`.
     fn wants(&self, status: u16) -> bool {
         status == 200

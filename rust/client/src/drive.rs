@@ -2,9 +2,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-use mio::{Events, Poll, Token};
+use mio::event::Event;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
 
 use crate::agent::{Agent, Flow, Next};
 use crate::clock::of_seconds;
@@ -15,6 +18,10 @@ use crate::world::World;
 
 /// The size of the one buffer that all connections are read into: larger ones cost more misses of the cache.
 const BUFFER: usize = 64 << 10;
+/// The token under which urgent connections are ready.
+const URGENT: Token = Token(usize::MAX);
+/// Connections that are read before the urgent ones are looked at again.
+const BETWEEN: usize = 16;
 /// Reads of one connection before the others have a turn.
 const TURN: usize = 4;
 /// Connections that are being opened at a time.
@@ -45,6 +52,8 @@ struct Loop<'a> {
     world: &'a mut World,
     shared: &'a Shared,
     poll: Poll,
+    /// The connections of urgent agents.
+    urgent: Poll,
     slots: Vec<Slot>,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
     /// Slots whose agents are to be asked for their next request.
@@ -66,6 +75,9 @@ struct Loop<'a> {
 /// Run the agents until all have done their work. The error ends the run.
 pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Shared) -> Result<(), String> {
     let poll = Poll::new().map_err(|e| e.to_string())?;
+    let urgent = Poll::new().map_err(|e| e.to_string())?;
+    let descriptor = urgent.as_raw_fd();
+    poll.registry().register(&mut SourceFd(&descriptor), URGENT, Interest::READABLE).map_err(|e| e.to_string())?;
     let slot = |agent| Slot {
         exchange: Exchange::new(agent),
         connection: None,
@@ -81,6 +93,7 @@ pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Sha
         world,
         shared,
         poll,
+        urgent,
         slots,
         timers: BinaryHeap::new(),
         turns: VecDeque::new(),
@@ -102,7 +115,7 @@ pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Sha
 
 impl Loop<'_> {
     fn run(&mut self) -> Result<(), String> {
-        let mut events = Events::with_capacity(1024);
+        let (mut events, mut urgent) = (Events::with_capacity(1024), Events::with_capacity(64));
         let mut looked = 0;
         let mut over = None;
         loop {
@@ -138,16 +151,32 @@ impl Loop<'_> {
                 }
             }
             self.poll.poll(&mut events, Some(self.patience())).or_else(|e| ignored(&e))?;
-            for event in &events {
-                let at = event.token().0;
-                if event.is_writable() {
-                    self.writable(at)?;
+            for (count, event) in events.iter().enumerate() {
+                if count.is_multiple_of(BETWEEN) {
+                    self.hurry(&mut urgent)?;
                 }
-                if event.is_readable() || event.is_read_closed() || event.is_error() {
-                    self.read(at, event.is_read_closed() || event.is_error())?;
+                if event.token() != URGENT {
+                    self.event(event)?;
                 }
             }
         }
+    }
+
+    /// Serve the urgent connections.
+    fn hurry(&mut self, events: &mut Events) -> Result<(), String> {
+        self.urgent.poll(events, Some(Duration::ZERO)).or_else(|e| ignored(&e))?;
+        events.iter().try_for_each(|event| self.event(event))
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), String> {
+        let at = event.token().0;
+        if event.is_writable() {
+            self.writable(at)?;
+        }
+        if event.is_readable() || event.is_read_closed() || event.is_error() {
+            self.read(at, event.is_read_closed() || event.is_error())?;
+        }
+        Ok(())
     }
 
     /// The time that the loop may sleep.
@@ -174,7 +203,8 @@ impl Loop<'_> {
             }
             let addresses = &self.world.target.addresses;
             let address = addresses[self.slots[at].failures as usize % addresses.len()];
-            match Connection::open(&self.world.target, address, self.poll.registry(), Token(at)) {
+            let registry = if agent.urgent() { self.urgent.registry() } else { self.poll.registry() };
+            match Connection::open(&self.world.target, address, registry, Token(at)) {
                 Ok(connection) => {
                     let slot = &mut self.slots[at];
                     slot.connection = Some(connection);
@@ -281,7 +311,8 @@ impl Loop<'_> {
             self.opening -= 1;
         }
         if let Some(connection) = slot.connection.take() {
-            connection.close(self.poll.registry());
+            let poll = if slot.exchange.agent.urgent() { &self.urgent } else { &self.poll };
+            connection.close(poll.registry());
         }
     }
 

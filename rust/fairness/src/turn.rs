@@ -122,6 +122,11 @@ impl Turn {
         self.ended = now;
     }
 
+    /// Note seconds of the present turn that were not of requests, such as those in which watchers were served.
+    pub fn apart(&mut self, seconds: f64) {
+        self.began += seconds;
+    }
+
     /// End a turn at its mark: return how many waiting requests may run in the next, which has to be marked; None if none
     /// wait.
     pub fn end(&mut self, now: f64) -> Option<u64> {
@@ -199,6 +204,22 @@ mod tests {
         turn.hold(0.5);
         assert!(turn.end(1.0).is_some());
         assert_eq!(turn.end(2.0), None);
+    }
+
+    /// Else one request a turn would be served while many watchers are.
+    #[test]
+    fn the_time_of_watchers_is_not_that_of_requests() {
+        let mut turn = Turn::new(false);
+        assert!(turn.hold(0.0));
+        turn.end(0.0);
+        turn.apart(10.0 * LONG);
+        assert_eq!(turn.arrive(10.0 * LONG + TURN / 2.0), (Room::Free, false));
+        assert_eq!(turn.full(10.0 * LONG + LONG / 2.0), (false, false));
+        assert!(turn.single(10.0 * LONG + LONG / 2.0));
+        turn.began();
+        turn.hold(10.0 * LONG);
+        let room = turn.end(10.0 * LONG + TURN / 20.0);
+        assert!(room.is_some_and(|room| room > 1), "{room:?}");
     }
 
     #[test]

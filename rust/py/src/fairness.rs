@@ -68,6 +68,10 @@ impl LoopTurns {
         Ok(room)
     }
 
+    fn apart(&self, seconds: f64) {
+        self.turn.lock().apart(seconds);
+    }
+
     fn limit(&self, running: u64, waiting: u64) {
         self.kinds.lock().limit(running, waiting, now());
     }

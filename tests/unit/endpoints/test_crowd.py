@@ -41,6 +41,9 @@ class Requests:
     def end(self) -> None:
         self.began = 0.0
 
+    def apart(self, seconds: float) -> None:
+        self.began += seconds
+
     async def request(self, number: int) -> None:
         if self.crowd.full:
             await self.crowd.wait()
@@ -99,3 +102,18 @@ async def test_without_levels_the_turns_are_its_own() -> None:
     await asyncio.wait_for(crowd.wait(), 5)
     await asyncio.sleep(0)
     assert not crowd.full
+
+
+async def test_watchers_take_nothing_of_a_turn(crowd: Requests) -> None:
+    """Else one request a turn would be served while thousands of watchers are."""
+
+    async def serve_watchers() -> None:
+        while True:
+            await asyncio.sleep(0)
+            crowd.now += 2 * TURN_SECONDS
+            crowd.crowd.apart(2 * TURN_SECONDS)
+
+    watchers = asyncio.create_task(serve_watchers())
+    await crowd.run(200)
+    watchers.cancel()
+    assert 200 / len(crowd.begun) * COST >= TURN_SECONDS / 2

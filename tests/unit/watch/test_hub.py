@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from hydrofoil.clock import Clock
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.watch.hub import AT_ONCE, Hub
 
 
@@ -83,6 +83,18 @@ async def test_many_are_served_at_the_end_of_the_turn(hub: Hub, woken: Woken) ->
     assert not any(stream.calls for stream in made)
     await asyncio.sleep(0)
     assert all(stream.calls == ["pump"] for stream in made)
+
+
+async def test_what_watchers_take_of_a_turn_is_reported(hub: Hub, woken: Woken) -> None:
+    spent: list[float] = []
+    hub.apart = spent.append
+    streams(hub, AT_ONCE + 1)
+    woken.tokens = list(range(1, AT_ONCE + 2))
+    before = stopwatch()
+    hub.wake()
+    await asyncio.sleep(0)
+    assert len(spent) == 1
+    assert 0 < spent[0] < stopwatch() - before
 
 
 async def test_a_stream_that_is_not_urgent_waits_for_its_turn(hub: Hub, woken: Woken) -> None:

@@ -206,6 +206,10 @@ impl Writer {
 }
 
 impl Agent for Writer {
+    fn urgent(&self) -> bool {
+        true
+    }
+
     fn next(&mut self, world: &mut World, out: &mut Vec<u8>) -> Next {
         if let Some(current) = self.current {
             // A request that was not carried out (429) is sent again.

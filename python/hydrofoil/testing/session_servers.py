@@ -91,6 +91,7 @@ class Used:
         number, revision = server.caller.call("begin_test")
         self._before = Snapshot(server.caller, number, revision)
         server.users = {}
+        server.files.renew()
         sources = [*self._sources("crds"), *self._sources("manifests")]
         if sources:
             server.apply(*sources)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hydrofoil import engine
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
-from hydrofoil.clock import Chance, Clock
+from hydrofoil.clock import Chance, Clock, machine_seconds
 from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
 from hydrofoil.controllers.addresses import AddressRepair
@@ -332,7 +332,7 @@ class Server:
             try:
                 names = own_names(host, config.service_cluster_ip_range)
                 now = int(self._clock.seconds())
-                identity = await asyncio.to_thread(made_identity, place, names, now)
+                identity = await asyncio.to_thread(made_identity, place, names, now, machine_seconds())
             except (OSError, ValueError) as e:
                 why = reason(e) if isinstance(e, OSError) else str(e)
                 raise StartError(f"cannot keep certificates in {place}: {why} (--cert-dir takes a folder)") from None

@@ -11,8 +11,10 @@ import urllib.request
 from http.client import HTTPResponse
 from typing import Any
 
+import httpx
 import pytest
 
+from hydrofoil import Server
 from hydrofoil.testing.elsewhere import Elsewhere
 from tests.plugin.conftest import MAPS, call, make, names
 
@@ -304,3 +306,22 @@ def test_faults_fire_exactly_as_often_as_asked(thread: Elsewhere) -> None:
     for one in threads:
         one.join()
     assert (codes.count(503), codes.count(404), fault.hits) == (25, 55, 25)
+
+
+def test_verbs_are_patterns_as_other_words(thread: Elsewhere) -> None:
+    thread.faults.add("status", code=500, verb="*", namespace="other")
+    deletes = thread.faults.add("status", code=503, verb="delete*")
+    assert call(thread, "GET", "/api/v1/namespaces/other/pods")[0] == 500
+    assert call(thread, "DELETE", MAPS)[0] == call(thread, "DELETE", f"{MAPS}/a")[0] == 503
+    assert deletes.hits == 2
+    with pytest.raises(ValueError, match="no verb 'remove\\*'"):
+        thread.faults.add("status", code=503, verb="remove*")
+
+
+async def test_httpx_sees_a_cut_in_memory_as_one_of_a_socket() -> None:
+    async with Server() as server, httpx.AsyncClient(transport=server.transport()) as client:
+        for when, error in (("before", httpx.RemoteProtocolError), ("body", httpx.RemoteProtocolError)):
+            server.faults.add("cut", when=when, verb="list", times=1)
+            with pytest.raises(error):
+                await client.get(MAPS)
+        assert (await client.get(MAPS)).status_code == 200

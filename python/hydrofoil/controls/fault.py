@@ -111,7 +111,7 @@ class Fault:
         self.seen = self.hits = 0
         self.removed = False
         verbs = self.match.get("verb", ())
-        if wrong := [verb for verb in verbs if verb not in VERBS and verb not in METHODS]:
+        if wrong := [verb for verb in verbs if not any(fnmatchcase(known, verb) for known in (*VERBS, *METHODS))]:
             raise ValueError(f"no verb {wrong[0]!r}: it is one of {', '.join(sorted(VERBS))}")
         self.watching = verbs == ("watch",)
         """Whether it concerns watches alone."""

@@ -53,6 +53,11 @@ class Base:
         return self._facts
 
     @property
+    def runs(self) -> bool:
+        """Report whether it has started and not ended."""
+        return self._facts is not None
+
+    @property
     def url(self) -> str:
         """Return the address: `http://127.0.0.1:PORT`."""
         return self.facts.url

@@ -129,6 +129,11 @@ class ProcessServer(Elsewhere):
             raise RuntimeError("the server is not running")
         return self._process.pid
 
+    @property
+    def runs(self) -> bool:
+        """Report whether its process runs."""
+        return self._process is not None and self._process.poll() is None
+
     def start(self) -> Self:
         """Start. Raise StartError with one line."""
         with self._lock:

@@ -478,3 +478,12 @@ def test_items_of_a_list_of_one_kind_need_not_name_it(thread: Elsewhere, tmp_pat
     )
     applied = thread.apply(tmp_path)
     assert [(o["kind"], o["metadata"]["name"]) for o in applied] == [("ConfigMap", "a"), ("ConfigMap", "b")]
+
+
+@pytest.mark.program("kubectl")
+def test_kubectl_is_the_user_of_a_kubeconfig_over_tls(tmp_path: Path) -> None:
+    with Server.in_thread(cert_dir=tmp_path) as server:
+        for account, code in ((server, 0), (server.user("alice"), 1)):
+            line = ["kubectl", "--kubeconfig", str(account.kubeconfig_file), "get", "configmaps"]
+            done = subprocess.run(line, capture_output=True, text=True, check=False)
+            assert done.returncode == code and ('User "alice" cannot list' in done.stderr) == bool(code)

@@ -172,3 +172,12 @@ def test_the_certificate_of_the_administrator_follows_the_clock(tmp_path: Path) 
             urllib.request.urlopen(f"{server.url}{MAPS}", context=trusted)
         assert e.value.code == 401
         e.value.close()
+
+
+def test_a_seed_repeats_whichever_port_is_free() -> None:
+    paths = ("/api/v1/services", "/api/v1/endpoints", "/apis/discovery.k8s.io/v1/endpointslices")
+    found = []
+    for form in (Server.in_thread, Server.in_process):
+        with form(seed=7, clock=NEW_YEAR) as server:
+            found.append([call(server, "GET", path) for path in paths])
+    assert found[0] == found[1]

@@ -12,6 +12,7 @@ import logging
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -487,3 +488,14 @@ def test_kubectl_is_the_user_of_a_kubeconfig_over_tls(tmp_path: Path) -> None:
             line = ["kubectl", "--kubeconfig", str(account.kubeconfig_file), "get", "configmaps"]
             done = subprocess.run(line, capture_output=True, text=True, check=False)
             assert done.returncode == code and ('User "alice" cannot list' in done.stderr) == bool(code)
+
+
+def test_a_server_on_a_unix_socket(tmp_path: Path) -> None:
+    for form in (Server.in_thread, Server.in_process):
+        with form(unix_socket=tmp_path / "socket") as server:
+            server.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+            with contextlib.closing(http.client.HTTPConnection("localhost")) as client:
+                client.sock = socket.socket(socket.AF_UNIX)
+                client.sock.connect(str(tmp_path / "socket"))
+                client.request("GET", f"{MAPS}/a")
+                assert client.getresponse().status == 200

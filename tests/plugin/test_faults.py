@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import threading
@@ -325,3 +326,23 @@ async def test_httpx_sees_a_cut_in_memory_as_one_of_a_socket() -> None:
             with pytest.raises(error):
                 await client.get(MAPS)
         assert (await client.get(MAPS)).status_code == 200
+
+
+@pytest.mark.parametrize("end", ["remove", "clear", "reset", "stop"])
+def test_requests_are_not_delayed_by_a_fault_that_is_gone(end: str) -> None:
+    with Server.in_thread() as server:
+        fault = server.faults.add("delay", seconds=600, verb="get")
+        answers: list[object] = []
+
+        def ask() -> None:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                answers.append(call(server, "GET", f"{MAPS}/a")[0])
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not fault.hits:
+            pass
+        acts = {"remove": fault.remove, "clear": server.faults.clear, "reset": server.reset, "stop": server.stop}
+        acts[end]()
+        asking.join(2)
+        assert not asking.is_alive() and answers in ([404], []) and (answers or end == "stop")

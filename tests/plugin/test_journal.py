@@ -144,3 +144,8 @@ def test_a_created_object_has_its_name(elsewhere: Elsewhere) -> None:
     assert elsewhere.requests[0].name.startswith("some-")
     assert elsewhere.requests.count(verb="create", name="a") == 2, "one of them was refused"
     assert elsewhere.requests.count(verb="create", name="Wrong", code=422) == 1
+
+
+def test_bodies_are_selected_as_other_attributes(elsewhere: Elsewhere) -> None:
+    make(elsewhere, "a", x="1")
+    assert elsewhere.requests.count(body='*"x": "1"*', answer="*uid*") == 1 and elsewhere.requests.count(body="x") == 0

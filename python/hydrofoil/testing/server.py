@@ -78,8 +78,7 @@ class Server(Base):
             raise RuntimeError("the server is not running")
         return self._core
 
-    @property
-    def direct(self) -> Direct:
+    def _calls(self) -> Direct:
         """Return the calls of a server that has started."""
         if self._direct is None:
             raise RuntimeError("the server is not running")
@@ -90,7 +89,7 @@ class Server(Base):
 
         Raise ApiError that names the file and the document.
         """
-        return await self.direct.awaited(self.core.apply(sources, namespace))
+        return await self._calls().awaited(self.core.apply(sources, namespace))
 
     async def wait_for(
         self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
@@ -99,7 +98,7 @@ class Server(Base):
 
         Raise WaitTimeout after seconds of real time.
         """
-        return await self.direct.awaited(self.core.wait_for(object, condition, namespace, timeout))
+        return await self._calls().awaited(self.core.wait_for(object, condition, namespace, timeout))
 
     def _connect(self) -> Callable[[asyncio.BaseProtocol], asyncio.Transport]:
         """Return the connection in memory. Raise RuntimeError outside of the server's loop."""

@@ -27,6 +27,11 @@ TURN_SECONDS = 0.002
 """The time that work in pieces keeps the loop before other tasks have a turn."""
 
 
+def machine_seconds() -> int:
+    """Return seconds since 1970 by the machine: TLS handshakes are judged by clients, at the time of theirs."""
+    return int(time.time())
+
+
 class Timer:
     """A scheduled call."""
 

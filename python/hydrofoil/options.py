@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 from msgspec import Struct
@@ -244,6 +245,8 @@ def pairs(text: str) -> list[tuple[str, str | None]]:
 
 def texts(flag: Flag, value: Any) -> list[str]:
     """Return a value as texts of the command line, one for each time that the flag is given."""
+    if isinstance(value, timedelta):
+        value = value.total_seconds()
     if isinstance(value, int | float) and not isinstance(value, bool) and flag.value == "DURATION":
         return [f"{value}s"]
     if isinstance(value, Mapping):

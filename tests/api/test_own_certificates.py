@@ -74,9 +74,9 @@ def test_an_old_certificate_is_made_anew_and_its_authority_stays(tmp_path: Path)
     now = int(Clock().seconds())
     wanted = own_names("0.0.0.0", "10.0.0.0/24")
     assert {"kubernetes.default.svc", "localhost", "127.0.0.1", "10.0.0.1"} <= set(wanted)
-    first = identity(tmp_path / "c", wanted, now)
+    first = identity(tmp_path / "c", wanted, now, now)
     before = Path(first.cert).read_text()
-    later = identity(tmp_path / "c", wanted, now + 340 * 86_400)
+    later = identity(tmp_path / "c", wanted, now + 340 * 86_400, now + 340 * 86_400)
     assert later.authority == first.authority
     assert Path(later.cert).read_text() != before
     assert later.admin != first.admin
@@ -84,17 +84,17 @@ def test_an_old_certificate_is_made_anew_and_its_authority_stays(tmp_path: Path)
 
 def test_a_key_that_others_could_read_is_closed(tmp_path: Path) -> None:
     now = int(Clock().seconds())
-    identity(tmp_path / "c", [], now)
+    identity(tmp_path / "c", [], now, now)
     for name in ("ca.key", "apiserver.key", "admin.key"):
         (tmp_path / "c" / name).chmod(0o644)
-    identity(tmp_path / "c", [], now)
+    identity(tmp_path / "c", [], now, now)
     assert {mode(tmp_path / "c" / name) for name in ("ca.key", "apiserver.key", "admin.key")} == {0o600}
 
 
 def test_servers_that_start_at_once_share_a_folder(tmp_path: Path) -> None:
     now = int(Clock().seconds())
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: identity(tmp_path / "c", ["localhost"], now), range(8)))
+        found = list(pool.map(lambda _: identity(tmp_path / "c", ["localhost"], now, now), range(8)))
     assert len({one.authority for one in found}) == len({one.admin for one in found}) == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import gc
 import http.client
@@ -11,10 +12,12 @@ import logging
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -56,6 +59,8 @@ async def test_a_start_that_fails_is_one_line(options: dict[str, str], line: str
 
 
 async def test_options_are_values_or_texts_of_flags() -> None:
+    async with Server(history_window=timedelta(seconds=5)) as timed:
+        assert timed.core.given.config.history_window == 5.0
     async with Server(history_window=5, controllers=[], feature_gates={"WatchList": False}) as one:
         config = one.core.given.config
         assert (config.history_window, config.controllers, config.port) == (5.0, "", 0)
@@ -425,3 +430,72 @@ def test_conditions_are_read_in_the_status(thread: Elsewhere) -> None:
         assert thread.wait_for(name, "Available") is not None
     with pytest.raises(WaitTimeout, match=r"conditions Available=True \(Ready\)"):
         thread.wait_for("deployments/web", "Progressing", timeout=0.1)
+
+
+async def test_any_thread_and_any_loop_may_call_a_server_in_a_loop() -> None:
+    async with Server() as server:
+        asked = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def plain() -> None:
+            before = server.snapshot()
+            server.clock.freeze("2026-01-01T00:00:00Z")
+            server.faults.add("delay", seconds=0).remove()
+            server.clock.advance("25h")
+            assert server.clock.now.isoformat() == "2026-01-02T01:00:00+00:00"
+            server.restore(before)
+            server.compact()
+            server.reset()
+            assert server.user("alice").headers and not server.watches and not len(server.requests)
+
+        async def other() -> object:
+            await server.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+            found = await server.wait_for("configmaps/a")
+            loop.call_soon_threadsafe(asked.set)
+            return found
+
+        await asyncio.to_thread(plain)
+        assert await asyncio.to_thread(asyncio.run, other()) is not None and asked.is_set()
+        await asyncio.to_thread(asyncio.run, server.stop())
+
+
+async def test_a_loop_that_waits_for_its_caller_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hydrofoil.testing.direct.BLOCKED_SECONDS", 0.01)
+    async with Server() as server:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool, pytest.raises(RuntimeError, match="is blocked"):
+            pool.submit(server.snapshot).result()
+
+
+def test_a_kubeconfig_that_a_client_changed_stays_so() -> None:
+    with Server.in_thread() as server:
+        path = server.kubeconfig_file
+        path.write_text(path.read_text().replace('"default"', '"kube-system"'))
+        assert '"kube-system"' in server.kubeconfig_file.read_text()
+
+
+def test_items_of_a_list_of_one_kind_need_not_name_it(thread: Elsewhere, tmp_path: Path) -> None:
+    (tmp_path / "maps.json").write_text(
+        json.dumps({"apiVersion": "v1", "kind": "ConfigMapList", "items": [{"metadata": {"name": n}} for n in "ab"]})
+    )
+    applied = thread.apply(tmp_path)
+    assert [(o["kind"], o["metadata"]["name"]) for o in applied] == [("ConfigMap", "a"), ("ConfigMap", "b")]
+
+
+@pytest.mark.program("kubectl")
+def test_kubectl_is_the_user_of_a_kubeconfig_over_tls(tmp_path: Path) -> None:
+    with Server.in_thread(cert_dir=tmp_path) as server:
+        for account, code in ((server, 0), (server.user("alice"), 1)):
+            line = ["kubectl", "--kubeconfig", str(account.kubeconfig_file), "get", "configmaps"]
+            done = subprocess.run(line, capture_output=True, text=True, check=False)
+            assert done.returncode == code and ('User "alice" cannot list' in done.stderr) == bool(code)
+
+
+def test_a_server_on_a_unix_socket(tmp_path: Path) -> None:
+    for form in (Server.in_thread, Server.in_process):
+        with form(unix_socket=tmp_path / "socket") as server:
+            server.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+            with contextlib.closing(http.client.HTTPConnection("localhost")) as client:
+                client.sock = socket.socket(socket.AF_UNIX)
+                client.sock.connect(str(tmp_path / "socket"))
+                client.request("GET", f"{MAPS}/a")
+                assert client.getresponse().status == 200

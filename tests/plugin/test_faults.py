@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import threading
@@ -11,8 +12,10 @@ import urllib.request
 from http.client import HTTPResponse
 from typing import Any
 
+import httpx
 import pytest
 
+from hydrofoil import Server
 from hydrofoil.testing.elsewhere import Elsewhere
 from tests.plugin.conftest import MAPS, call, make, names
 
@@ -304,3 +307,42 @@ def test_faults_fire_exactly_as_often_as_asked(thread: Elsewhere) -> None:
     for one in threads:
         one.join()
     assert (codes.count(503), codes.count(404), fault.hits) == (25, 55, 25)
+
+
+def test_verbs_are_patterns_as_other_words(thread: Elsewhere) -> None:
+    thread.faults.add("status", code=500, verb="*", namespace="other")
+    deletes = thread.faults.add("status", code=503, verb="delete*")
+    assert call(thread, "GET", "/api/v1/namespaces/other/pods")[0] == 500
+    assert call(thread, "DELETE", MAPS)[0] == call(thread, "DELETE", f"{MAPS}/a")[0] == 503
+    assert deletes.hits == 2
+    with pytest.raises(ValueError, match="no verb 'remove\\*'"):
+        thread.faults.add("status", code=503, verb="remove*")
+
+
+async def test_httpx_sees_a_cut_in_memory_as_one_of_a_socket() -> None:
+    async with Server() as server, httpx.AsyncClient(transport=server.transport()) as client:
+        for when, error in (("before", httpx.RemoteProtocolError), ("body", httpx.RemoteProtocolError)):
+            server.faults.add("cut", when=when, verb="list", times=1)
+            with pytest.raises(error):
+                await client.get(MAPS)
+        assert (await client.get(MAPS)).status_code == 200
+
+
+@pytest.mark.parametrize("end", ["remove", "clear", "reset", "stop"])
+def test_requests_are_not_delayed_by_a_fault_that_is_gone(end: str) -> None:
+    with Server.in_thread() as server:
+        fault = server.faults.add("delay", seconds=600, verb="get")
+        answers: list[object] = []
+
+        def ask() -> None:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                answers.append(call(server, "GET", f"{MAPS}/a")[0])
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        while not fault.hits:
+            pass
+        acts = {"remove": fault.remove, "clear": server.faults.clear, "reset": server.reset, "stop": server.stop}
+        acts[end]()
+        asking.join(2)
+        assert not asking.is_alive() and answers in ([404], []) and (answers or end == "stop")

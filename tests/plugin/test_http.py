@@ -170,8 +170,9 @@ def test_a_folder_of_objects_is_not_set_back(tmp_path: Path) -> None:
 
 def test_a_web_page_may_not_reset_a_server(server: Elsewhere) -> None:
     make(server, "a")
-    origin = {"Origin": "http://evil.example"}
-    assert call(server, "POST", f"{V1}/reset", headers=origin)[0] == 403
+    for page in ("http://evil.example", "http://127.0.0.1", "null"):
+        status, body = call(server, "POST", f"{V1}/reset", headers={"Origin": page})
+        assert (status, body["kind"], body["reason"]) == (403, "Status", "Forbidden")
     assert names(server) == ["a"]
 
 
@@ -200,3 +201,19 @@ def test_the_command_line_has_them() -> None:
                 assert json.loads(answer.read())["frozen"] is False
         finally:
             running.terminate()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "word"),
+    [
+        ("PUT", "/clock", {"at": "2026-01-01T00:00:00Z"}, "'at'"),
+        ("POST", "/clock/advance", {"duration": "1h", "now": 1}, "'now'"),
+        ("POST", "/wait", {"object": "namespaces/default", "seconds": 1}, "'seconds'"),
+        ("POST", "/users", {"name": "a", "group": "b"}, "'group'"),
+        ("POST", "/users", {"name": ""}, "empty"),
+    ],
+)
+def test_a_wrong_member_is_refused(server: Elsewhere, method: str, path: str, body: Any, word: str) -> None:
+    status, answer = call(server, method, V1 + path, body)
+    assert (status, answer["reason"]) == (400, "BadRequest") and word in answer["message"]
+    assert call(server, "GET", f"{V1}/clock")[1]["frozen"] is False

@@ -134,3 +134,18 @@ def test_a_fault_is_named_in_the_record(thread: Elsewhere) -> None:
     call(thread, "GET", MAPS)
     assert thread.requests[0].fault == "delay verb=list seconds=0.001; status verb=list code=500"
     assert thread.requests.count(fault=None) == 0
+
+
+def test_a_created_object_has_its_name(elsewhere: Elsewhere) -> None:
+    call(elsewhere, "POST", MAPS, {"metadata": {"generateName": "some-"}})
+    call(elsewhere, "POST", MAPS, {"metadata": {"name": "a"}})
+    call(elsewhere, "POST", MAPS, {"metadata": {"name": "a"}})
+    call(elsewhere, "POST", MAPS, {"metadata": {"name": "Wrong"}})
+    assert elsewhere.requests[0].name.startswith("some-")
+    assert elsewhere.requests.count(verb="create", name="a") == 2, "one of them was refused"
+    assert elsewhere.requests.count(verb="create", name="Wrong", code=422) == 1
+
+
+def test_bodies_are_selected_as_other_attributes(elsewhere: Elsewhere) -> None:
+    make(elsewhere, "a", x="1")
+    assert elsewhere.requests.count(body='*"x": "1"*', answer="*uid*") == 1 and elsewhere.requests.count(body="x") == 0

@@ -347,3 +347,32 @@ def test_it(pytestconfig):
     result = run(pytester, "-p", "no:hydrofoil")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*fixture 'hydrofoil' not found*"])
+
+
+@pytest.mark.parametrize("mode", ["thread", "process"])
+def test_a_test_that_stops_its_server_is_alone_with_that(pytester: pytest.Pytester, mode: str) -> None:
+    pytester.makepyfile(
+        HEAD
+        + """
+import os
+
+
+def test_stops(hydrofoil):
+    make(hydrofoil, "a")
+    hydrofoil.stop()
+
+
+def test_kills(hydrofoil):
+    assert names(hydrofoil) == ["first"]
+    if hasattr(hydrofoil, "pid"):
+        os.kill(hydrofoil.pid, 9)
+        while hydrofoil.runs:
+            pass
+
+
+def test_goes_on(hydrofoil):
+    assert names(hydrofoil) == ["first"]
+"""
+    )
+    pytester.makefile(".yaml", first="apiVersion: v1\nkind: ConfigMap\nmetadata: {name: first}\n")
+    run(pytester, "--hydrofoil-mode", mode, "--hydrofoil-manifests", "first.yaml").assert_outcomes(passed=3)

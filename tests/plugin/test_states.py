@@ -11,6 +11,7 @@ import pytest
 
 from hydrofoil import Server, StartError
 from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.process import InProcess
 from tests.plugin.conftest import MAPS, call, make, names, widgets
 
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
@@ -197,3 +198,17 @@ def test_a_thousand_snapshots_are_dropped(thread: Elsewhere) -> None:
     thread.clock.run()
     core = thread._core  # type: ignore[attr-defined]
     assert len(core.states) <= 1
+
+
+def test_a_snapshot_collected_within_a_call_of_a_process() -> None:
+    with Server.in_process() as server:
+        with pytest.raises(FileNotFoundError):
+            # The failure has this frame, and so the snapshot: the thread that reads answers is the last to drop it.
+            server.snapshot().save("/nowhere/at/all")
+        server.reset()
+        calls = server.caller
+        assert isinstance(calls, InProcess)
+        with calls._lock:
+            # As one that is collected while a call is sent.
+            calls.post("drop_snapshot", 0)
+        assert server.clock.now

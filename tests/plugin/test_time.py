@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import time
+import urllib.error
 import urllib.request
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hydrofoil import Server
 from hydrofoil.testing.elsewhere import Elsewhere
@@ -141,3 +145,39 @@ def test_two_runs_with_one_seed_and_one_clock_get_the_same_bodies() -> None:
     assert found[0] == found[1] == found[2]
     with Server.in_thread(seed=8, clock="2026-01-01T00:00:00Z") as other:
         assert answers(other) != found[0]
+
+
+@pytest.mark.parametrize("at", ["2019-01-01T00:00:00Z", "2060-01-01T00:00:00Z"])
+def test_handshakes_stay_real(tmp_path: Path, at: str) -> None:
+    with Server.in_thread(cert_dir=tmp_path, clock=at) as server:
+        assert server.ca is not None and server.url.startswith("https://")
+        trusted = ssl.create_default_context(cadata=server.ca)
+        server.clock.advance("50000h")
+        request = urllib.request.Request(f"{server.url}{MAPS}", headers=server.headers)
+        with urllib.request.urlopen(request, context=trusted) as answer:
+            assert answer.status == 200
+
+
+def test_the_certificate_of_the_administrator_follows_the_clock(tmp_path: Path) -> None:
+    with Server.in_thread(cert_dir=tmp_path, clock="2019-01-01T00:00:00Z", authorization_mode="RBAC") as server:
+        trusted = ssl.create_default_context(cadata=server.ca)
+        user = yaml.safe_load((tmp_path / "admin.conf").read_text())["users"][0]["user"]
+        pair = tmp_path / "pair.pem"
+        pair.write_bytes(b"".join(base64.b64decode(user[f"client-{half}-data"]) for half in ("certificate", "key")))
+        trusted.load_cert_chain(pair)
+        with urllib.request.urlopen(f"{server.url}{MAPS}", context=trusted) as answer:
+            assert answer.status == 200
+        server.clock.advance("10000h")
+        with pytest.raises(urllib.error.HTTPError) as e:
+            urllib.request.urlopen(f"{server.url}{MAPS}", context=trusted)
+        assert e.value.code == 401
+        e.value.close()
+
+
+def test_a_seed_repeats_whichever_port_is_free() -> None:
+    paths = ("/api/v1/services", "/api/v1/endpoints", "/apis/discovery.k8s.io/v1/endpointslices")
+    found = []
+    for form in (Server.in_thread, Server.in_process):
+        with form(seed=7, clock=NEW_YEAR) as server:
+            found.append([call(server, "GET", path) for path in paths])
+    assert found[0] == found[1]

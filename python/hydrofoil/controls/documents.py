@@ -77,12 +77,18 @@ def _flat(origin: str, content: Any) -> list[Document]:
         return [document for item in content for document in _flat(origin, item)]
     if not isinstance(content, dict):
         raise invalid(origin, f"it is no object, but {content!r}")
-    kind = content.get("kind")
-    if not (isinstance(kind, str) and kind and isinstance(content.get("apiVersion"), str)):
+    kind, version = content.get("kind"), content.get("apiVersion")
+    if not (isinstance(kind, str) and kind and isinstance(version, str)):
         raise invalid(origin, "an object needs apiVersion and kind")
     items = content.get("items")
     if kind.endswith("List") and isinstance(items, list):
-        return [document for at, item in enumerate(items, 1) for document in _flat(f"{origin}, item {at}", item)]
+        # Items of an answer name neither (unstructured.go `decodeToList`).
+        own = {"apiVersion": version, "kind": kind.removesuffix("List")} if kind != "List" else {}
+        return [
+            document
+            for at, item in enumerate(items, 1)
+            for document in _flat(f"{origin}, item {at}", {**own, **item} if isinstance(item, dict) else item)
+        ]
     return [Document(origin, content)]
 
 

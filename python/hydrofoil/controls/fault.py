@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import Future, get_running_loop, wait
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from math import inf
@@ -110,8 +111,10 @@ class Fault:
         self.times = _whole("times", given["times"], 1) if given.get("times") is not None else None
         self.seen = self.hits = 0
         self.removed = False
+        self.held: set[Future[None]] = set()
+        """The requests that it delays."""
         verbs = self.match.get("verb", ())
-        if wrong := [verb for verb in verbs if verb not in VERBS and verb not in METHODS]:
+        if wrong := [verb for verb in verbs if not any(fnmatchcase(known, verb) for known in (*VERBS, *METHODS))]:
             raise ValueError(f"no verb {wrong[0]!r}: it is one of {', '.join(sorted(VERBS))}")
         self.watching = verbs == ("watch",)
         """Whether it concerns watches alone."""
@@ -179,6 +182,22 @@ class Fault:
             return False
         self.seen += 1
         return not self.spent and (self.nth is None or self.seen == self.nth)
+
+    def remove(self) -> None:
+        """Act no more; requests that it delays continue."""
+        self.removed = True
+        for held in self.held:
+            if not held.done():
+                held.set_result(None)
+
+    async def delay(self, seconds: float) -> None:
+        """Wait, by the time of the machine, at most until it is removed."""
+        held = get_running_loop().create_future()
+        self.held.add(held)
+        try:
+            await wait((held,), timeout=seconds)
+        finally:
+            self.held.discard(held)
 
     def act(self) -> bool:
         """Count an act; report False if it is spent."""

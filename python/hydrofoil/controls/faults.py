@@ -40,8 +40,8 @@ class Faults:
         return self._all.get(number)
 
     def remove(self, fault: Fault) -> None:
-        """Remove a fault; streams that it holds back continue."""
-        fault.removed = True
+        """Remove a fault; requests and streams that it holds back continue."""
+        fault.remove()
         self._all.pop(fault.number, None)
         for watch in list(self._journal.open):
             watch.remove(fault)

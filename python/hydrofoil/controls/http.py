@@ -189,11 +189,14 @@ class ControlApi:
         raise errors.no_such_resource()
 
     @staticmethod
-    async def _given(asked: Asked) -> Body:
+    async def _given(asked: Asked, *known: str) -> Body:
+        """Return the body, an object that has known members only; any without names."""
         data = await asked.body()
         found = orjson.loads(data) if data.strip() else {}
         if not isinstance(found, dict):
             raise ValueError("the body must be an object")
+        if known and (unknown := [name for name in found if name not in known]):
+            raise ValueError(f"no member {unknown[0]!r}: it is one of {', '.join(known)}")
         return found
 
     async def _described(self, _: Asked) -> tuple[int, Body]:
@@ -243,7 +246,7 @@ class ControlApi:
         return 200, {"now": rfc3339(clock.now()), "frozen": clock.native.frozen}
 
     async def _timed(self, asked: Asked) -> tuple[int, Body]:
-        given, clock = await self._given(asked), self._controls.clock
+        given, clock = await self._given(asked, "now", "frozen"), self._controls.clock
         frozen, now = given.get("frozen", True), given.get("now")
         if not isinstance(frozen, bool):
             raise TypeError(f"frozen must be true or false, not {frozen!r}")
@@ -257,7 +260,7 @@ class ControlApi:
         return await self._time(asked)
 
     async def _advanced(self, asked: Asked) -> tuple[int, Body]:
-        self._controls.clock.advance(nanoseconds((await self._given(asked))["duration"]))
+        self._controls.clock.advance(nanoseconds((await self._given(asked, "duration"))["duration"]))
         await self._settle()
         return await self._time(asked)
 
@@ -304,7 +307,7 @@ class ControlApi:
         return 200, {"items": await self._apply(parsed(await asked.body(), "the body"), namespace)}
 
     async def _waited(self, asked: Asked) -> tuple[int, Any]:
-        given = await self._given(asked)
+        given = await self._given(asked, "object", "namespace", "condition", "timeout")
         timeout = given.get("timeout", SECONDS)
         seconds = engine.duration(timeout) if isinstance(timeout, str) else float(timeout)
         if seconds is None:
@@ -314,9 +317,11 @@ class ControlApi:
         return 200, await self._waits.until(given["object"], condition, namespace, seconds)
 
     async def _made(self, asked: Asked) -> tuple[int, Body]:
-        given = await self._given(asked)
+        given = await self._given(asked, "name", "groups")
         name, groups = given["name"], given.get("groups") or []
         if not isinstance(groups, list):
             raise TypeError(f"groups must be a list of texts, not {groups!r}")
+        if not name:
+            raise ValueError("name must not be empty")
         texts(name=name, **{f"groups[{at}]": group for at, group in enumerate(groups)})
         return 200, self._user(name, groups)

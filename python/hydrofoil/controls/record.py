@@ -67,6 +67,18 @@ class Record:
         self.namespace, self.name = info.namespace, info.name
 
 
+def made_name(record: Record) -> str:
+    """Return the name of an object that a request creates, which its path does not have; empty if it is unknown."""
+    for data in (record.answer, record.body):
+        try:
+            found = orjson.loads(data)["metadata"]["name"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            continue
+        if isinstance(found, str):
+            return found
+    return ""
+
+
 def kept(record: Record, body: bytes, head: bytes = b"") -> bytes:
     """Return what is kept of a body of a request or, with its head, of an answer."""
     if GZIPPED in head:

@@ -27,6 +27,8 @@ def met(record: Record, name: str, value: Any, wanted: Any) -> bool:
     if isinstance(wanted, list | tuple | set | frozenset):
         return any(met(record, name, value, one) for one in wanted)
     if isinstance(wanted, str):
+        if isinstance(value, bytes):
+            value = value.decode(errors="replace")
         values = [str(value) if isinstance(value, int) else value]
         if name == "resource" and value:
             full = f"{value}.{record.group}" if record.group else value

@@ -20,9 +20,9 @@ from aiohttp.web_protocol import _ErrInfo
 
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.framing import origin_form, refusal
-from hydrofoil.endpoints.origin import FORBIDDEN, foreign
+from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
 from hydrofoil.endpoints.wire import Done, Wire, cut
-from hydrofoil.errors import FAULTS, method_not_allowed
+from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
 
 LOG = logging.getLogger("hydrofoil")
 HEAD = (1 << 20) + 4096
@@ -266,6 +266,9 @@ class Connection(web.RequestHandler):
         if isinstance(exc, BadHttpMethod) and METHOD.search(message or ""):
             error = method_not_allowed()
             answer = web.Response(status=error.code, body=respond.status_body(error), content_type="application/json")
+        elif isinstance(exc, Refused) and message == FORBIDDEN and request.path.startswith(CONTROLS):
+            denied = ApiError(status, "Forbidden", FORBIDDEN.partition(": ")[2], {})
+            answer = web.Response(status=status, body=respond.status_body(denied), content_type="application/json")
         elif isinstance(exc, Refused):
             answer = web.Response(status=status, text=message)
         elif message is not None and "Missing 'Host' header" in message:

@@ -13,6 +13,8 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from hydrofoil.headers import HOST, ORIGIN, SITE
 
+CONTROLS = "/hydrofoil/v1"
+"""The paths that a test asks a server itself on: every error there is a Status."""
 LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 FORBIDDEN = "403 Forbidden: this address answers programs of this machine only"
 

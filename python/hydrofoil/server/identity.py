@@ -21,6 +21,8 @@ ADMIN = ("kubernetes-admin", "system:masters")
 """Name and group of the admin's certificate."""
 SERVICE = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
 LOCAL = ("localhost", "127.0.0.1", "::1")
+AUTHORITY_SECONDS = 9 * 365 * 86_400
+"""Less than the life of an authority, ten years: one that began so long ago is usable."""
 
 
 class Identity(Struct, frozen=True):
@@ -77,23 +79,26 @@ def own_names(host: str, ranges: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def identity(place: Path, names: list[str], now: int) -> Identity:
+def identity(place: Path, names: list[str], now: int, machine: int) -> Identity:
     """Return the identity in a folder; make whatever is absent, about to expire, or for other names.
 
-    Several servers may do this at once. Raise OSError or ValueError.
+    The admin's certificate is judged at the server's time, `now`, and the server's own by clients, at that of the
+    machine; the authority is valid at both, if they are less than nine years apart. Several servers may do this at
+    once. Raise OSError or ValueError.
     """
+    begin = max(min(now, machine), machine - AUTHORITY_SECONDS)
     place.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileExistsError):
         place.mkdir(mode=0o700)
     with _locked(place / ".lock"):
         authority = _pair(place, "ca")
-        if not engine.usable_certificate(*authority, b"", [], None, now):
-            authority = engine.new_authority(now)
+        if not all(engine.usable_certificate(*authority, b"", [], None, at) for at in (begin, machine)):
+            authority = engine.new_authority(begin)
             _keep(place, "ca", authority)
         root, secret = (half.encode() for half in authority)
         server = _pair(place, "apiserver")
-        if not engine.usable_certificate(*server, root, names, None, now):
-            _keep(place, "apiserver", engine.new_certificate(secret, names, None, now))
+        if not engine.usable_certificate(*server, root, names, None, machine):
+            _keep(place, "apiserver", engine.new_certificate(secret, names, None, machine))
         admin = _pair(place, "admin")
         if not engine.usable_certificate(*admin, root, [], ADMIN, now):
             admin = engine.new_certificate(secret, [], ADMIN, now)

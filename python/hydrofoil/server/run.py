@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hydrofoil import engine
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
-from hydrofoil.clock import Chance, Clock
+from hydrofoil.clock import Chance, Clock, machine_seconds
 from hydrofoil.controllers.account_tokens import AccountSecrets
 from hydrofoil.controllers.accounts import DefaultAccounts, RootCa
 from hydrofoil.controllers.addresses import AddressRepair
@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from hydrofoil.storage.encryption.service import Service as Encryption
 
 LOG = logging.getLogger("hydrofoil")
+HTTPS_PORT = 443
+"""The port in objects about a server without one, or with another at each start."""
 DRAIN_SECONDS = 4.0
 """The time that open requests have to finish after a signal."""
 SETTLE_TURNS = 10_000
@@ -124,7 +126,7 @@ class Server:
         if self._elects and (problem := config.election_problem()):
             raise StartError(problem)
         listener = await self._bind()
-        host, port = ("localhost", config.port) if self._unix else listener.getsockname()[:2]
+        host, port = ("localhost", config.port or HTTPS_PORT) if self._unix else listener.getsockname()[:2]
         shown = f"[{host}]" if ":" in host else host
         identity, serving = await self._tls(host)
         address = f"{'https' if serving else 'http'}://{shown}:{port}"
@@ -169,7 +171,9 @@ class Server:
             await self.app.follow()
         except ValueError as e:
             raise StartError(str(e)) from None
-        await self._begin_with(self.app, port)
+        # A run with a seed repeats, whichever port is free.
+        repeats = self._chance.seeded and not config.port
+        await self._begin_with(self.app, HTTPS_PORT if repeats else port)
         self._web = Connections(
             self.app.wire,
             keepalive_timeout=config.idle_timeout,
@@ -332,7 +336,7 @@ class Server:
             try:
                 names = own_names(host, config.service_cluster_ip_range)
                 now = int(self._clock.seconds())
-                identity = await asyncio.to_thread(made_identity, place, names, now)
+                identity = await asyncio.to_thread(made_identity, place, names, now, machine_seconds())
             except (OSError, ValueError) as e:
                 why = reason(e) if isinstance(e, OSError) else str(e)
                 raise StartError(f"cannot keep certificates in {place}: {why} (--cert-dir takes a folder)") from None

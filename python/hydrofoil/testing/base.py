@@ -28,7 +28,8 @@ class Base:
         check(options)
         self._options = options
         self._facts: Facts | None = None
-        self._folder = Folder()
+        self.files = Folder()
+        """The kubeconfigs that were asked for."""
         self._users = 0
         self.users: dict[str, Account] = {}
         """The users that a marker of the pytest plug-in names."""
@@ -42,7 +43,7 @@ class Base:
 
     def _end(self) -> None:
         self._facts = None
-        self._folder.remove()
+        self.files.remove()
 
     @property
     def facts(self) -> Facts:
@@ -50,6 +51,11 @@ class Base:
         if self._facts is None:
             raise RuntimeError("the server is not running")
         return self._facts
+
+    @property
+    def runs(self) -> bool:
+        """Report whether it has started and not ended."""
+        return self._facts is not None
 
     @property
     def url(self) -> str:
@@ -74,7 +80,7 @@ class Base:
     @property
     def _admin(self) -> Account:
         facts = self.facts
-        return Account(ADMIN.name, ADMIN.groups, facts.token, facts.url, facts.ca, self._folder, "admin")
+        return Account(ADMIN.name, ADMIN.groups, facts.token, facts.url, facts.ca, self.files, "admin")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -96,7 +102,7 @@ class Base:
         facts, members = self.facts, (groups,) if isinstance(groups, str) else tuple(groups)
         token = self.caller.call("token", name, members)
         self._users += 1
-        return Account(name, members, token, facts.url, facts.ca, self._folder, f"user-{self._users}")
+        return Account(name, members, token, facts.url, facts.ca, self.files, f"user-{self._users}")
 
     def snapshot(self) -> Snapshot:
         """Return the present state."""

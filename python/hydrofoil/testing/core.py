@@ -118,6 +118,8 @@ class Core:
         running, self._running = self._running, None
         self._controlling = None
         self.states.clear()
+        # No request is held back any longer.
+        self.controls.faults.clear()
         if running is not None:
             try:
                 await running.stop()

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import deque
 from concurrent.futures import Future
 from contextlib import suppress
 from itertools import count
@@ -28,6 +29,8 @@ class InProcess:
         self._numbers = count(1)
         self._lock = threading.Lock()
         self._calls: dict[int, Future[Any]] = {}
+        self._posted: deque[bytes] = deque()
+        """Calls without an answer that are not sent yet."""
         self._over = False
         self._thread = threading.Thread(target=self._read, name="hydrofoil-calls", daemon=True)
         self._thread.start()
@@ -43,6 +46,7 @@ class InProcess:
                 raise RuntimeError("the server is not running")
             self._calls[number] = future
             self._send(message)
+        self._flush()
         return future
 
     def _send(self, message: bytes) -> None:
@@ -61,9 +65,24 @@ class InProcess:
 
     def post(self, name: str, *given: Any) -> None:
         """Make a call without waiting for it."""
-        with suppress(RuntimeError), self._lock:
-            if not self._over:
-                self._send(wire.packed((0, name, given)))
+        self._posted.append(wire.packed((0, name, given)))
+        self._flush()
+
+    def _flush(self) -> None:
+        """Send what was posted. A thread that holds the lock does so when it has released it.
+
+        Snapshots post when they are collected, which may be in the middle of a call of this same thread.
+        """
+        while self._posted and self._lock.acquire(blocking=False):
+            try:
+                message = self._posted.popleft()
+                if not self._over:
+                    self._send(message)
+            except (IndexError, RuntimeError):
+                # Another thread has sent it, or the process has ended.
+                pass
+            finally:
+                self._lock.release()
 
     def _read(self) -> None:
         with suppress(EOFError, OSError):
@@ -71,12 +90,14 @@ class InProcess:
                 number, good, result = wire.received(self._connection)
                 with self._lock:
                     future = self._calls.pop(number, None)
-                if future is None or not future.set_running_or_notify_cancel():
-                    continue
-                if good:
-                    future.set_result(result)
-                else:
-                    future.set_exception(result)
+                self._flush()
+                if future is not None and future.set_running_or_notify_cancel():
+                    if good:
+                        future.set_result(result)
+                    else:
+                        future.set_exception(result)
+                # A failure has the frames of the test, and they have its snapshots.
+                del future, result
         with self._lock:
             self._over = True
             left, self._calls = self._calls, {}
@@ -107,6 +128,11 @@ class ProcessServer(Elsewhere):
         if self._process is None:
             raise RuntimeError("the server is not running")
         return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        """Report whether its process runs."""
+        return self._process is not None and self._process.poll() is None
 
     def start(self) -> Self:
         """Start. Raise StartError with one line."""

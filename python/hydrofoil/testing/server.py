@@ -11,6 +11,7 @@ from hydrofoil.controls.documents import Source
 from hydrofoil.controls.waiting import Condition, State
 from hydrofoil.testing.base import Base
 from hydrofoil.testing.core import Core
+from hydrofoil.testing.direct import Direct
 from hydrofoil.testing.options import parse
 from hydrofoil.testing.snapshot import own_state
 
@@ -22,24 +23,6 @@ if TYPE_CHECKING:
     from hydrofoil.testing.thread import ThreadServer
 
 
-class Direct:
-    """Calls on the loop of the caller."""
-
-    def __init__(self, core: Core) -> None:
-        self._core = core
-
-    def call(self, name: str, *given: Any) -> Any:
-        """Return the result of a plain call."""
-        return getattr(self._core, name)(*given)
-
-    settled = call
-    """The same: a plain call cannot wait on its own loop."""
-
-    def post(self, name: str, *given: Any) -> None:
-        """Make a plain call."""
-        getattr(self._core, name)(*given)
-
-
 class Server(Base):
     """A server in the caller's loop: `async with Server() as server`."""
 
@@ -47,6 +30,7 @@ class Server(Base):
         """Options are the flags of `serve` with `_` for `-`, and `seed`, `clock`, `snapshot`. Raise TypeError."""
         super().__init__(options)
         self._core: Core | None = None
+        self._direct: Direct | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @staticmethod
@@ -68,16 +52,16 @@ class Server(Base):
         if self._core is None:
             core = Core(parse(own_state(self._options)))
             facts = await core.start()
-            self._core, self._loop = core, asyncio.get_running_loop()
-            self._begin(Direct(core), facts)
+            self._core, self._loop, self._direct = core, asyncio.get_running_loop(), Direct(core)
+            self._begin(self._direct, facts)
         return self
 
     async def stop(self) -> None:
         """Stop; again is no error."""
-        core, self._core = self._core, None
-        if core is not None:
+        (core, self._core), (direct, self._direct) = (self._core, None), (self._direct, None)
+        if core is not None and direct is not None:
             self._end()
-            await core.stop()
+            await direct.awaited(core.stop())
 
     async def __aenter__(self) -> Server:
         return await self.start()
@@ -94,12 +78,18 @@ class Server(Base):
             raise RuntimeError("the server is not running")
         return self._core
 
+    def _calls(self) -> Direct:
+        """Return the calls of a server that has started."""
+        if self._direct is None:
+            raise RuntimeError("the server is not running")
+        return self._direct
+
     async def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
         """Apply files, folders, dicts or lists of dicts on the server; return the objects once all are served.
 
         Raise ApiError that names the file and the document.
         """
-        return await self.core.apply(sources, namespace)
+        return await self._calls().awaited(self.core.apply(sources, namespace))
 
     async def wait_for(
         self, object: str, condition: Condition = "exists", namespace: str = "default", timeout: float = 10
@@ -108,7 +98,7 @@ class Server(Base):
 
         Raise WaitTimeout after seconds of real time.
         """
-        return await self.core.wait_for(object, condition, namespace, timeout)
+        return await self._calls().awaited(self.core.wait_for(object, condition, namespace, timeout))
 
     def _connect(self) -> Callable[[asyncio.BaseProtocol], asyncio.Transport]:
         """Return the connection in memory. Raise RuntimeError outside of the server's loop."""

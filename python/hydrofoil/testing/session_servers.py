@@ -57,6 +57,9 @@ class SessionServers:
         server = self._servers.get(key)
         if server is None:
             server = Server.in_process(**given) if self._in_process else Server.in_thread(**given)
+        if not server.runs:
+            # A test may have stopped it, or killed its process.
+            server.stop()
             server.start()
             self._servers[key] = server
             if self._manifests:
@@ -91,6 +94,7 @@ class Used:
         number, revision = server.caller.call("begin_test")
         self._before = Snapshot(server.caller, number, revision)
         server.users = {}
+        server.files.renew()
         sources = [*self._sources("crds"), *self._sources("manifests")]
         if sources:
             server.apply(*sources)
@@ -107,13 +111,13 @@ class Used:
     def end(self) -> None:
         """Return to the state before the test."""
         before, self._before = self._before, None
-        if before is not None:
+        if before is not None and self.server.runs:
             self._seen = Seen(*self.server.caller.call("end_test", before.number_for(self.server.caller)))
             self.server.users = {}
 
     def sections(self, count: int) -> list[tuple[str, str]]:
         """Return the sections of a report, with the last requests."""
         before = self._before
-        if before is not None:
+        if before is not None and self.server.runs:
             self._seen = Seen(*self.server.caller.call("seen", before.number_for(self.server.caller)))
         return [] if self._seen is None else sections(self._seen, count)

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpcore
 import httpx
 
 Connect = Callable[[asyncio.BaseProtocol], asyncio.Transport]
+
+
+@contextmanager
+def own_errors() -> Iterator[None]:
+    """Raise the errors of httpx for those of httpcore, which have the same names."""
+    try:
+        yield
+    except Exception as e:
+        kind = getattr(httpx, type(e).__name__, None) if type(e).__module__.startswith("httpcore") else None
+        if kind is None:
+            raise
+        raise kind(str(e)) from e
 
 
 class Stream(httpcore.AsyncNetworkStream):
@@ -78,8 +91,9 @@ class Body(httpx.AsyncByteStream):
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for part in self._response.aiter_stream():
-            yield part
+        with own_errors():
+            async for part in self._response.aiter_stream():
+                yield part
 
     async def aclose(self) -> None:
         """Give the connection back."""
@@ -99,15 +113,15 @@ class MemoryTransport(httpx.AsyncBaseTransport):
             request.url = self._url.join(request.url)
             request.headers["Host"] = self._url.netloc.decode()
         target, headers = request.url, request.headers.raw
-        response = await self._pool.handle_async_request(
-            httpcore.Request(
-                method=request.method,
-                url=httpcore.URL(scheme=b"http", host=target.raw_host, port=target.port, target=target.raw_path),
-                headers=headers,
-                content=request.stream,
-                extensions=request.extensions,
-            )
+        sent = httpcore.Request(
+            method=request.method,
+            url=httpcore.URL(scheme=b"http", host=target.raw_host, port=target.port, target=target.raw_path),
+            headers=headers,
+            content=request.stream,
+            extensions=request.extensions,
         )
+        with own_errors():
+            response = await self._pool.handle_async_request(sent)
         return httpx.Response(
             status_code=response.status,
             headers=response.headers,

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +17,30 @@ class Folder:
     """A folder for the kubeconfigs of one server, made for the first and gone at the end."""
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._path: Path | None = None
+        self._written: set[str] = set()
 
     def write(self, name: str, content: dict[str, Any]) -> Path:
-        """Write a private file; return its path."""
-        if self._path is None:
-            self._path = Path(tempfile.mkdtemp(prefix="hydrofoil-"))
-        path = self._path / f"{name}.kubeconfig"
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-            json.dump(content, file)
+        """Write a private file, unless it is there: clients may have changed it. Return its path."""
+        with self._lock:
+            if self._path is None:
+                self._path = Path(tempfile.mkdtemp(prefix="hydrofoil-"))
+            path = self._path / f"{name}.kubeconfig"
+            if name not in self._written or not path.exists():
+                self._written.add(name)
+                with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                    json.dump(content, file)
         return path
+
+    def renew(self) -> None:
+        """Write all files anew when they are asked for next."""
+        self._written.clear()
 
     def remove(self) -> None:
         """Remove the folder; again is no error."""
-        path, self._path = self._path, None
+        with self._lock:
+            path, self._path = self._path, None
         if path is not None:
             shutil.rmtree(path, ignore_errors=True)
 

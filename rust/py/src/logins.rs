@@ -33,7 +33,8 @@ impl Logins {
     fn find(&self, py: Python<'_>, key: &[u8]) -> Option<Py<PyAny>> {
         let mut kept = self.kept.lock();
         let (ends, login) = kept.logins.get(key)?;
-        if self.clock.nanoseconds() < *ends {
+        // A clock that was set back is before the begin of later logins: these were for another time.
+        if (ends.saturating_sub(self.life)..*ends).contains(&self.clock.nanoseconds()) {
             return Some(login.clone_ref(py));
         }
         let ended = kept.logins.remove(key);

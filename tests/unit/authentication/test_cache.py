@@ -21,6 +21,17 @@ def test_a_login_ends_after_ten_seconds() -> None:
     assert kept.presented("Bearer t") is None and len(kept) == 0
 
 
+def test_a_login_of_a_later_time_is_none_of_an_earlier_one() -> None:
+    clock, year = Clock(), 365 * 86_400 * 10**9
+    kept, login = logins(clock), Login(User("ann"))
+    clock.native.freeze(50 * year)
+    kept.put(key("t"), login)
+    clock.native.freeze(49 * year)
+    assert kept.get(key("t")) is None
+    kept.put(key("t"), login)
+    assert kept.get(key("t")) is login
+
+
 def test_the_number_is_bounded() -> None:
     kept, login = logins(Clock()), Login(User("ann"))
     for number in range(cache.MOST + 10):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
 
 from hydrofoil import errors
@@ -89,7 +88,7 @@ async def _met(
         if fault.action == "delay" and fault.act():
             _name(context, fault)
             low, high = fault.parameters["seconds"]
-            await asyncio.sleep(low if low == high else chance.between(low, high))
+            await fault.delay(low if low == high else chance.between(low, high))
     for fault in chosen:
         if fault.action != "delay" and applies(fault, subject) and fault.act():
             _name(context, fault)

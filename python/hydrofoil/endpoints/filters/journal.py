@@ -7,14 +7,12 @@ from collections.abc import Awaitable
 from hydrofoil.answer import Answer, Line, Outcome, Piece
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.controls.journal import Journal
-from hydrofoil.controls.record import KEPT, Record, kept
+from hydrofoil.controls.record import KEPT, Record, kept, made_name
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.filters.lines import Around
+from hydrofoil.endpoints.origin import CONTROLS
 from hydrofoil.endpoints.params import parse
 from hydrofoil.endpoints.wire import is_own
-
-CONTROLS = "/hydrofoil/v1"
-"""The paths that a test asks a server itself on."""
 
 
 def own(context: Context) -> bool:
@@ -58,6 +56,8 @@ async def _noted(context: Context, inner: Handler, records: Journal, clock: Cloc
         fill()
         if body.head is not None:
             record.answer = kept(record, bytes(body.kept), body.head)
+        if record.verb == "create" and not record.name and record.resource:
+            record.name = made_name(record)
         if record.number:
             records.changed(record)
         else:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from hydrofoil.bench.access import consent, found, target
-from hydrofoil.bench.failure import WRONG, Stopped
+from hydrofoil.bench.failure import INTERRUPTED, WRONG, Stopped
 from hydrofoil.bench.options import CleanOptions, LoadOptions
 from hydrofoil.bench.session import Session
-from hydrofoil.bench.workspace import LABEL, METADATA, Owned, Workspace, remove_namespace, selector
+from hydrofoil.bench.workspace import LABEL, METADATA, Owned, Workspace, remains, remove_namespace, selector
 
 RESOURCES = ("configmaps", "pods", "serviceaccounts")
 
@@ -25,9 +25,10 @@ def run(options: CleanOptions) -> int:
         spaces = list(namespaces(session))
         for name, uid in spaces:
             remove_namespace(session, name, uid, workspace.left)
-    for line in workspace.left:
-        sys.stderr.write(f"hydrofoil: not removed: {line}\n")
+    sys.stderr.write(remains(workspace.left))
     sys.stdout.write(f"removed {len(owned)} objects and {len(spaces)} namespaces\n")
+    if session.interrupted:
+        return INTERRUPTED
     return WRONG if workspace.left else 0
 
 

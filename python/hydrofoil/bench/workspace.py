@@ -100,6 +100,12 @@ class Workspace:
             self.left.append(str(e))
 
 
+def remains(left: list[str]) -> str:
+    """Return the line on what could not be removed; nothing if all was."""
+    more = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    return f"hydrofoil: not removed: {left[0]}{more} (hydrofoil bench clean removes it later)\n" if left else ""
+
+
 def uid(body: bytes) -> str:
     """Return the uid of an object."""
     import orjson

@@ -9,10 +9,10 @@ from typing import Any
 
 from hydrofoil.bench import machine
 from hydrofoil.bench.cases import CASES, WRITERS, Wanted
-from hydrofoil.bench.failure import Stopped
+from hydrofoil.bench.failure import Stopped, mend
 from hydrofoil.bench.options import BenchOptions
 from hydrofoil.bench.result import Result, empty, fill
-from hydrofoil.bench.session import Part, Sample, Session, message
+from hydrofoil.bench.session import Part, Sample, Session, message, uid
 from hydrofoil.bench.workspace import METADATA, Workspace, selector
 
 BUSY = 0.5
@@ -83,7 +83,7 @@ class Runner:
             wanted = wanted._replace(version=version, pods=pods)
             self._measure(result, wanted)
         except Stopped as e:
-            result["error"] = f"{case} {encoding}: {e}"
+            result["error"] = f"{case} {encoding}: {e.what}"
         return result
 
     def _measure(self, result: Result, wanted: Wanted) -> None:
@@ -109,8 +109,11 @@ class Runner:
         error = outcome["error"]
         if error is None and outcome["skipped"] is None and result["case"] in ("writes", "mixed"):
             seeded = {item["name"] for item in self.workspace.owned if item["uid"] and item["name"].startswith(SEED)}
-            error = self._compare(options.resource, outcome["written"], seeded)
-            error = error or (self._compare("pods", outcome["beside"], set()) if wanted.pods else None)
+            try:
+                error = self._compare(options.resource, outcome["written"], seeded)
+                error = error or (self._compare("pods", outcome["beside"], set()) if wanted.pods else None)
+            except Stopped as e:
+                error = e.what
         self.workspace.remove([*outcome["owned"], *wanted.pods])
         fill(result, measured)
         result["skipped"] = outcome["skipped"]
@@ -156,7 +159,7 @@ class Runner:
         try:
             return int(listed["metadata"]["resourceVersion"])
         except (TypeError, KeyError, ValueError):
-            raise Stopped("a list without a resourceVersion that is a number") from None
+            raise Stopped("a list without a resourceVersion that is a number", mend(404)) from None
 
     def _pods(self) -> list[dict[str, Any]]:
         """Make a pod for each writer, whose status it writes where the objects have none."""
@@ -171,27 +174,29 @@ class Runner:
                 "containers": [container],
             }
             body = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-            status, answer = self.session.call("POST", path, body)
+            pod: dict[str, Any] = {"path": path, "name": meta["name"], "uid": None}
+            made.append(pod)
+            try:
+                status, answer = self.session.call("POST", path, body)
+                if status == 201:
+                    pod["uid"] = uid(answer, f"pod {meta['name']}")
+            except Stopped:
+                self.workspace.remove(made)
+                raise
             if status != 201:
                 self.notes.append(f"no status is written: a pod cannot be made: {message(answer)}")
-                self.workspace.remove(made)
+                self.workspace.remove(made[:-1])
                 return []
-            import orjson
-
-            made.append({"path": path, "name": meta["name"], "uid": orjson.loads(answer)["metadata"]["uid"]})
         return made
 
     def _compare(self, resource: str, written: list[dict[str, Any]], seeded: set[str]) -> str | None:
         """Compare the stored objects of a resource with the last write of each; return what differs. Raise Stopped."""
         path = f"/api/v1/namespaces/{self.session.namespace}/{resource}?{selector(self.session.run)}"
-        try:
-            metas = [item["metadata"] for item in self.session.get(path, METADATA)["items"] or ()]
-            listing = {meta["name"]: meta["resourceVersion"] for meta in metas}
-            for before, after in pairwise(meta["name"] for meta in metas):
-                if before >= after:
-                    return f"{after} is listed {'twice' if before == after else f'after {before}'}"
-        except (TypeError, KeyError):
-            raise Stopped(f"the list of {resource} after the writes is none") from None
+        metas = self.session.metas(path, METADATA)
+        listing = {meta["name"]: meta["resourceVersion"] for meta in metas}
+        for before, after in pairwise(meta["name"] for meta in metas):
+            if before >= after:
+                return f"{after} is listed {'twice' if before == after else f'after {before}'}"
         if missing := seeded.difference(listing):
             return f"{min(missing)} is lost after the writes"
         for item in written:

@@ -141,8 +141,8 @@ impl Listed {
     }
 
     /// Check that the list, with its pages before, holds what was there all the time since the first request.
-    pub(crate) fn complete(&self, world: &World, sent: u64) -> Result<(), Wrong> {
-        let lost = crate::presence::missing(&world.board.objects, &self.churn, sent);
+    pub(crate) fn complete(&self, world: &World, sent: u64, version: u64) -> Result<(), Wrong> {
+        let lost = crate::presence::missing(&world.board.objects, &self.churn, (sent, version));
         lost.map_or(Ok(()), |number| {
             Err(Wrong(format!("{} is missing, though it was written before the request", churn_name(number))))
         })

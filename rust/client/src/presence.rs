@@ -1,22 +1,25 @@
 //! Objects that a list must hold, although they change meanwhile.
 
-use crate::board::{Change, Object};
+use crate::board::{Change, Object, Write};
 
-/// Find an object that a list lacks: alive by an answer before the request was sent, and not deleted since.
-pub(crate) fn missing(objects: &[Object], listed: &[u32], sent: u64) -> Option<u32> {
+/// Find an object that a list of a version lacks: alive by an answer before the request was sent, or by a version that is
+/// in the list, and not deleted since.
+pub(crate) fn missing(objects: &[Object], listed: &[u32], (sent, version): (u64, u64)) -> Option<u32> {
     let mut there = vec![false; objects.len()];
     for number in listed {
         if let Some(one) = there.get_mut(*number as usize) {
             *one = true;
         }
     }
-    let lacking = objects.iter().zip(there).position(|(object, there)| !there && !object.unsure && lives(object, sent));
+    let lacking =
+        objects.iter().zip(there).position(|(object, there)| !there && !object.unsure && lives(object, sent, version));
     lacking.map(|number| number as u32)
 }
 
-/// Whether an object was there all the time from this moment until now.
-fn lives(object: &Object, from: u64) -> bool {
-    let acked = object.writes.iter().rposition(|write| write.acked != 0 && write.acked < from);
+/// Whether an object was there all the time from this moment, or this version, until now.
+fn lives(object: &Object, from: u64, version: u64) -> bool {
+    let within = |write: &Write| write.acked < from || write.version != 0 && write.version <= version;
+    let acked = object.writes.iter().rposition(|write| write.acked != 0 && within(write));
     acked
         .is_some_and(|at| object.writes[at..].iter().all(|write| !matches!(write.change, Change::Delete | Change::End)))
 }
@@ -24,7 +27,6 @@ fn lives(object: &Object, from: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Write;
 
     fn object(writes: &[(Change, u64)]) -> Object {
         let writes = writes.iter().map(|&(change, acked)| Write { acked, change, ..Write::default() }).collect();
@@ -34,9 +36,17 @@ mod tests {
     #[test]
     fn an_object_that_was_made_before_is_missed() {
         let objects = [object(&[(Change::Create, 5)]), object(&[(Change::Create, 5), (Change::Update, 0)])];
-        assert_eq!(missing(&objects, &[0, 1], 10), None);
-        assert_eq!(missing(&objects, &[1], 10), Some(0));
-        assert_eq!(missing(&objects, &[0], 10), Some(1));
+        assert_eq!(missing(&objects, &[0, 1], (10, 0)), None);
+        assert_eq!(missing(&objects, &[1], (10, 0)), Some(0));
+        assert_eq!(missing(&objects, &[0], (10, 0)), Some(1));
+    }
+
+    #[test]
+    fn an_object_whose_version_is_in_the_list_is_missed() {
+        let mut made = object(&[(Change::Create, 12)]);
+        made.writes[0].version = 70;
+        assert_eq!(missing(&[made.clone()], &[], (10, 69)), None);
+        assert_eq!(missing(&[made], &[], (10, 70)), Some(0));
     }
 
     #[test]
@@ -48,6 +58,6 @@ mod tests {
         let gone = object(&[(Change::Create, 5), (Change::Delete, 7)]);
         let again = object(&[(Change::Create, 5), (Change::Delete, 7), (Change::Create, 11)]);
         let unsure = Object { unsure: true, ..object(&[(Change::Create, 5)]) };
-        assert_eq!(missing(&[young, sent, going, ending, gone, again, unsure], &[], 10), None);
+        assert_eq!(missing(&[young, sent, going, ending, gone, again, unsure], &[], (10, 90)), None);
     }
 }

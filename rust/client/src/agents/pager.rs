@@ -102,7 +102,7 @@ impl Agent for Pager {
             self.from = listed.position();
         } else {
             self.from = 0;
-            listed.complete(world, self.sent)?;
+            listed.complete(world, self.sent, version)?;
             self.walks += 1;
             world.known.listed = world.known.listed.max(version);
         }

@@ -66,7 +66,7 @@ impl Agent for Reader {
         let same = self.list.finish(world, false)?;
         let version = self.list.version(world, self.least)?;
         if !same {
-            self.list.listed.complete(world, self.sent)?;
+            self.list.listed.complete(world, self.sent, version)?;
         }
         world.known.listed = world.known.listed.max(version);
         self.done += 1;

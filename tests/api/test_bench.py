@@ -18,7 +18,7 @@ from hydrofoil.bench.options import CASES, ENCODINGS
 from hydrofoil.cli.main import main
 from hydrofoil.testing.thread import ThreadServer
 from tests.api.secure import make
-from tests.api.wrong import FAULTS, proxy
+from tests.api.wrong import FAULTS, Proxy, proxy
 from tests.conftest import command
 
 SMALL = ("--objects=40", "--size=100", "--watchers=3", "--readers=2", "--duration=200ms", "--rate=max")
@@ -44,6 +44,18 @@ def bench(tmp_path: Path, url: str, *words: str, longer: tuple[str, ...] = ()) -
     file = tmp_path / "results.json"
     code = main(["bench", *words, f"--server={url}", f"--json={file}", *SMALL, *longer])
     return code, json.loads(file.read_text())
+
+
+def until_wrong(tmp_path: Path, between: Proxy, *words: str, first: int) -> tuple[int, dict[str, Any]]:
+    """Run benchmarks, each longer than the one before, until an answer was wrong; return the last outcome.
+
+    The first one takes this many milliseconds. A busy machine may need more.
+    """
+    for longer in range(first, first + 6000, 500):
+        code, found = bench(tmp_path, between.url, *words, longer=(f"--duration={longer}ms",))
+        if between.wrong.done:
+            return code, found
+    raise AssertionError("no answer became wrong")
 
 
 def namespaces(url: str) -> set[str]:
@@ -152,6 +164,37 @@ def test_an_answer_that_shows_another_write_is_wrong(server: ThreadServer, tmp_p
         code, found = bench(tmp_path, between.url, "writes", f"--encoding={encoding}", longer=("--duration=100s",))
     assert between.wrong.done
     assert code == 1 and "churn-0" in found["results"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("case", "listed", "fault"),
+    [
+        *((case, "configmaps", fault) for case in ("writes", "mixed") for fault in FAULTS),
+        *(("writes", "pods", fault) for fault in (*FAULTS, "version")),
+        ("writes", "configmaps", "version"),
+    ],
+)
+def test_the_lists_after_writes_are_checked(
+    server: ThreadServer, tmp_path: Path, case: str, listed: str, fault: str
+) -> None:
+    with proxy(server.url, fault, rf"^GET .*/{listed}\?labelSelector", 0) as between:
+        # Writers that keep step may all have deleted their objects at the end: then there is nothing to make wrong.
+        code, found = until_wrong(tmp_path, between, case, "--watchers=20", first=1000 if fault == "version" else 200)
+    assert (code, found["left"]) == (1, 0)
+    error = found["results"][0]["error"]
+    assert error.startswith(f"{case} json: ")
+    assert any(name in error for name in ("bench-0", "churn-0", "status-0")), error
+
+
+@pytest.mark.parametrize("number", [0, 12])
+@pytest.mark.parametrize("step", ["PUT .*churn", "PATCH .*churn", "PATCH .*status"])
+def test_a_write_that_is_acknowledged_and_not_done(
+    server: ThreadServer, tmp_path: Path, step: str, number: int
+) -> None:
+    with proxy(server.url, "undone", rf"^{step}", number) as between:
+        code, found = until_wrong(tmp_path, between, "writes", first=1000)
+    error = found["results"][0]["error"]
+    assert code == 1 and error.startswith("writes json: ") and ("churn-0" in error or "status-0" in error), error
 
 
 def test_requests_that_are_refused_for_a_while_are_sent_again(server: ThreadServer, tmp_path: Path) -> None:

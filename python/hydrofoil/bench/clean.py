@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 
 from hydrofoil.bench.access import consent, found, target
-from hydrofoil.bench.failure import WRONG, Stopped
+from hydrofoil.bench.failure import INTERRUPTED, WRONG
 from hydrofoil.bench.options import CleanOptions, LoadOptions
 from hydrofoil.bench.session import Session
-from hydrofoil.bench.workspace import LABEL, METADATA, Owned, Workspace, remove_namespace, selector
+from hydrofoil.bench.workspace import LABEL, METADATA, Owned, Workspace, remains, remove_namespace, selector
 
 RESOURCES = ("configmaps", "pods", "serviceaccounts")
 
@@ -25,20 +25,17 @@ def run(options: CleanOptions) -> int:
         spaces = list(namespaces(session))
         for name, uid in spaces:
             remove_namespace(session, name, uid, workspace.left)
-    for line in workspace.left:
-        sys.stderr.write(f"hydrofoil: not removed: {line}\n")
+    sys.stderr.write(remains(workspace.left))
     sys.stdout.write(f"removed {len(owned)} objects and {len(spaces)} namespaces\n")
+    if session.interrupted:
+        return INTERRUPTED
     return WRONG if workspace.left else 0
 
 
 def labelled(session: Session, resource: str) -> list[Owned]:
     """Return the objects of one resource that a benchmark made."""
-    listed = session.get(f"/api/v1/{resource}?{selector()}", METADATA)
-    if listed is None:
-        raise Stopped(f"the server has no {resource}")
     made = []
-    for item in listed["items"] or ():
-        meta = item["metadata"]
+    for meta in session.metas(f"/api/v1/{resource}?{selector()}", METADATA):
         path = f"/api/v1/namespaces/{meta['namespace']}/{resource}"
         made.append({"path": path, "name": meta["name"], "uid": meta["uid"]})
     return made
@@ -46,6 +43,5 @@ def labelled(session: Session, resource: str) -> list[Owned]:
 
 def namespaces(session: Session) -> list[tuple[str, str]]:
     """Return names and uids of the namespaces that benchmarks made for themselves or for a flag."""
-    listed = session.get(f"/api/v1/namespaces?{selector()}", METADATA) or {"items": []}
-    metas = [item["metadata"] for item in listed["items"] or ()]
-    return [(m["name"], m["uid"]) for m in metas if m["labels"].get(LABEL)]
+    metas = session.metas(f"/api/v1/namespaces?{selector()}", METADATA)
+    return [(meta["name"], meta["uid"]) for meta in metas if (meta.get("labels") or {}).get(LABEL)]

@@ -9,6 +9,15 @@ REFUSED = 2
 INTERRUPTED = 130
 
 
+def mend(status: int) -> str:
+    """Return the mend of an answer with a status that was not asked for."""
+    if status == 401:
+        return "--token, or --kubeconfig with credentials that the server knows"
+    if status == 403:
+        return "a user with more rights"
+    return "the log of the server" if status >= 500 else "is this an API server?"
+
+
 class Stopped(Exception):
     """The reason, with its mend, and the exit code."""
 

@@ -15,6 +15,7 @@ from hydrofoil.bench.processes import family
 from hydrofoil.bench.progress import Progress
 from hydrofoil.bench.runner import Runner, document
 from hydrofoil.bench.session import Session
+from hydrofoil.bench.workspace import remains
 from hydrofoil.clock import Chance, Clock
 
 Document = dict[str, Any]
@@ -34,10 +35,9 @@ def measured(options: BenchOptions, cases: Sequence[str]) -> tuple[Document, int
             runner = Runner(session, options, progress.show)
             runner.run(cases)
         done = document(runner, access.url, version, now, facts)
-        for line in [r["error"] for r in runner.results if r["error"]]:
-            sys.stderr.write(f"hydrofoil: {line}\n")
-        for line in runner.workspace.left:
-            sys.stderr.write(f"hydrofoil: not removed: {line}\n")
+        for result in [result for result in runner.results if result["error"]]:
+            sys.stderr.write(f"hydrofoil: {result['error']} (hydrofoil bench {result['case']} repeats it)\n")
+        sys.stderr.write(remains(runner.workspace.left))
         if session.interrupted:
             return done, INTERRUPTED
     return done, WRONG if done["wrong"] or done["left"] else 0

@@ -126,8 +126,8 @@ class LoadOptions(Options):
         "--encoding",
         Texts(("json",)),
         several(ENCODINGS),
-        "encodings of answers: " + ", ".join(ENCODINGS) + " (default json)",
-        value="LIST",
+        "encodings of answers (default json)",
+        value="|".join(ENCODINGS) + ",...",
     )
     gzip: bool = flag("--gzip", False, boolean, "ask for packed lists", value="BOOL")
     duration: float = flag("--duration", 5.0, span, "the time of each measurement (default 5s)", value="DURATION")

@@ -38,7 +38,7 @@ def fill(result: Result, measured: Measured) -> None:
     if len(parts) == 1 and parts[0]["body"]:
         result["body_bytes"] = parts[0]["body"]
     result["wire_bytes_in"] = outcome["wire_in"]
-    result["wire_mb_per_second"] = round(outcome["wire_in"] / seconds / 1e6, 2)
+    result["wire_mb_per_second"] = round(outcome["wire_in"] / seconds / 1e6, 4)
     for name, key in (
         ("latency_ms", "latency"),
         ("first_byte_ms", "first_byte"),

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from hydrofoil.bench import machine
 from hydrofoil.bench.cases import CASES, WRITERS, Wanted
-from hydrofoil.bench.failure import Stopped
+from hydrofoil.bench.failure import Stopped, mend
 from hydrofoil.bench.options import BenchOptions
 from hydrofoil.bench.result import Result, empty, fill
-from hydrofoil.bench.session import Part, Sample, Session, message
+from hydrofoil.bench.session import Part, Sample, Session, message, uid
 from hydrofoil.bench.workspace import METADATA, Workspace, selector
 
 BUSY = 0.5
 """The load for each core at which figures are called noisy."""
 HOUR = 3600.0
+SEED = "bench-"
+"""The names of the objects of lists begin so."""
 
 Show = Callable[[str, float, Sample | None], None]
 """Called with the name of a case, the share of it that is over, and the last sample."""
@@ -80,7 +83,7 @@ class Runner:
             wanted = wanted._replace(version=version, pods=pods)
             self._measure(result, wanted)
         except Stopped as e:
-            result["error"] = f"{case} {encoding}: {e}"
+            result["error"] = f"{case} {encoding}: {e.what}"
         return result
 
     def _measure(self, result: Result, wanted: Wanted) -> None:
@@ -105,7 +108,12 @@ class Runner:
         outcome = measured.outcome
         error = outcome["error"]
         if error is None and outcome["skipped"] is None and result["case"] in ("writes", "mixed"):
-            error = self._compare(outcome["written"])
+            seeded = {item["name"] for item in self.workspace.owned if item["uid"] and item["name"].startswith(SEED)}
+            try:
+                error = self._compare(options.resource, outcome["written"], seeded)
+                error = error or (self._compare("pods", outcome["beside"], set()) if wanted.pods else None)
+            except Stopped as e:
+                error = e.what
         self.workspace.remove([*outcome["owned"], *wanted.pods])
         fill(result, measured)
         result["skipped"] = outcome["skipped"]
@@ -151,7 +159,7 @@ class Runner:
         try:
             return int(listed["metadata"]["resourceVersion"])
         except (TypeError, KeyError, ValueError):
-            raise Stopped("a list without a resourceVersion that is a number") from None
+            raise Stopped("a list without a resourceVersion that is a number", mend(404)) from None
 
     def _pods(self) -> list[dict[str, Any]]:
         """Make a pod for each writer, whose status it writes where the objects have none."""
@@ -166,21 +174,31 @@ class Runner:
                 "containers": [container],
             }
             body = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-            status, answer = self.session.call("POST", path, body)
+            pod: dict[str, Any] = {"path": path, "name": meta["name"], "uid": None}
+            made.append(pod)
+            try:
+                status, answer = self.session.call("POST", path, body)
+                if status == 201:
+                    pod["uid"] = uid(answer, f"pod {meta['name']}")
+            except Stopped:
+                self.workspace.remove(made)
+                raise
             if status != 201:
                 self.notes.append(f"no status is written: a pod cannot be made: {message(answer)}")
-                self.workspace.remove(made)
+                self.workspace.remove(made[:-1])
                 return []
-            import orjson
-
-            made.append({"path": path, "name": meta["name"], "uid": orjson.loads(answer)["metadata"]["uid"]})
         return made
 
-    def _compare(self, written: list[dict[str, Any]]) -> str | None:
-        """Compare the stored objects with the last write of each; return what differs."""
-        path = f"/api/v1/namespaces/{self.session.namespace}/{self.options.resource}?{selector(self.session.run)}"
-        listed = self.session.get(path, METADATA)
-        listing = {item["metadata"]["name"]: item["metadata"] for item in listed["items"] or ()}
+    def _compare(self, resource: str, written: list[dict[str, Any]], seeded: set[str]) -> str | None:
+        """Compare the stored objects of a resource with the last write of each; return what differs. Raise Stopped."""
+        path = f"/api/v1/namespaces/{self.session.namespace}/{resource}?{selector(self.session.run)}"
+        metas = self.session.metas(path, METADATA)
+        listing = {meta["name"]: meta["resourceVersion"] for meta in metas}
+        for before, after in pairwise(meta["name"] for meta in metas):
+            if before >= after:
+                return f"{after} is listed {'twice' if before == after else f'after {before}'}"
+        if missing := seeded.difference(listing):
+            return f"{min(missing)} is lost after the writes"
         for item in written:
             found = listing.get(item["name"])
             if item["unsure"]:
@@ -189,9 +207,8 @@ class Runner:
                 return f"{item['name']} was acknowledged and is lost"
             if not item["alive"] and found is not None:
                 return f"{item['name']} was deleted and is still listed"
-            if found is not None and found["resourceVersion"] != str(item["version"]):
-                stored, given = found["resourceVersion"], item["version"]
-                return f"{item['name']} is stored with resourceVersion {stored}, its writer was given {given}"
+            if found is not None and item["version"] is not None and found != str(item["version"]):
+                return f"{item['name']} is stored with resourceVersion {found}, its writer was given {item['version']}"
         return None
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from hydrofoil import engine
-from hydrofoil.bench.failure import INTERRUPTED, Stopped
+from hydrofoil.bench.failure import INTERRUPTED, Stopped, mend
 from hydrofoil.bench.options import LoadOptions
 from hydrofoil.bench.processes import Usage, usage
 from hydrofoil.clock import stopwatch
@@ -24,6 +24,8 @@ LOOK = 0.05
 SAMPLE = 0.25
 SAMPLES = 240
 """The number of samples of a long measurement."""
+ATTEMPTS = 4
+"""How often in a row a request may be lost before the server has ever answered."""
 PATIENCE = 10.0
 """Seconds without any event after which the rest is lost."""
 Part = dict[str, Any]
@@ -65,6 +67,8 @@ class Session:
         self.namespace = load.namespace or f"hydrofoil-bench-{run}"
         self.pids = pids
         self.interrupted = False
+        self._met = False
+        """Whether the server has ever answered."""
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
@@ -112,7 +116,7 @@ class Session:
     def call(
         self, method: str, path: str, body: Any = None, media: str = JSON, accept: str = JSON
     ) -> tuple[int, bytes]:
-        """Send one request; return status and body. Raise Stopped if there is no answer."""
+        """Send one request; return status and body. Raise Stopped if there is no answer, or SIGINT precedes it."""
         sent = "" if body is None else orjson.dumps(body).decode()
         part = {
             "part": "call",
@@ -122,10 +126,18 @@ class Session:
             "media": media if sent else "",
             "body": sent,
         }
-        run = engine.ClientRun(self.target, self.plan([part], seconds=0))
+        plan = self.plan([part], seconds=0, **({} if self._met else {"attempts": ATTEMPTS}))
+        run = engine.ClientRun(self.target, plan)
         run.go()
-        self._until(run, "over")
+        before, phase = self.interrupted, run.wait("", 0)
+        while phase != "over":
+            phase = run.wait(phase, LOOK)
+            if self.interrupted and not before:
+                run.stop()
         outcome, answer = run.outcome()
+        self._met = self._met or answer is not None
+        if answer is None and self.interrupted and not before:
+            raise Stopped("interrupted before an answer", "run it again", INTERRUPTED)
         if answer is None:
             raise Stopped(f"the server cannot be reached: {orjson.loads(outcome)['error']}", "check the address")
         return answer
@@ -136,8 +148,25 @@ class Session:
         if status == 404:
             return None
         if status != 200:
-            raise Stopped(f"GET {path}: status {status}: {message(body)}")
-        return orjson.loads(body)
+            raise Stopped(f"GET {path}: status {status}: {message(body)}", mend(status))
+        try:
+            found = orjson.loads(body)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise Stopped(f"GET {path}: no object: {message(body)}", mend(status))
+        return found
+
+    def metas(self, path: str, accept: str = JSON) -> list[dict[str, Any]]:
+        """Return the metadata of the objects of a list, which must have names, uids and versions. Raise Stopped."""
+        listed = self.get(path, accept) or {}
+        try:
+            metas = [item["metadata"] for item in listed["items"] or ()]
+            if all(isinstance(meta[name], str) for meta in metas for name in ("name", "uid", "resourceVersion")):
+                return metas
+        except (TypeError, KeyError):
+            pass
+        raise Stopped(f"GET {path}: no list of objects", mend(404))
 
     def _until(self, run: engine.ClientRun, phase: str) -> None:
         """Wait for a phase; signals are handled meanwhile."""
@@ -194,10 +223,24 @@ class Session:
         return samples, peak
 
 
+def meta(found: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the metadata of an object; empty without any."""
+    inside = (found or {}).get("metadata")
+    return inside if isinstance(inside, dict) else {}
+
+
+def uid(body: bytes, what: str) -> str:
+    """Return the uid of the answer to a creation. Raise Stopped."""
+    try:
+        return str(orjson.loads(body)["metadata"]["uid"])
+    except (ValueError, TypeError, KeyError):
+        raise Stopped(f"the creation of {what}: no object: {message(body)}", mend(404)) from None
+
+
 def message(body: bytes) -> str:
     """Return the message of a Status, or the start of another body."""
     try:
-        found = orjson.loads(body)
-        return str(found["message"]) if isinstance(found, dict) else str(found)
-    except (ValueError, KeyError):
-        return body[:300].decode(errors="replace").strip()
+        found = orjson.loads(body)["message"]
+    except (ValueError, TypeError, KeyError):
+        found = None
+    return found if isinstance(found, str) else body[:300].decode(errors="replace").strip() or "an empty body"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hydrofoil.bench.failure import Stopped
-from hydrofoil.bench.session import Session, message
+from hydrofoil.bench.failure import Stopped, mend
+from hydrofoil.bench.session import Session, message, meta, uid
 from hydrofoil.clock import stopwatch
 
 LABEL = "hydrofoil.dev/bench"
@@ -30,8 +30,8 @@ class Workspace:
 
     def __init__(self, session: Session) -> None:
         self.session = session
-        self.uid: str | None = None
-        """The uid of the namespace, if the run made it."""
+        self._space: Owned | None = None
+        """The namespace, if the run made it."""
         self.owned: list[Owned] = []
         self.left: list[str] = []
         """The objects that could not be removed, with the reasons."""
@@ -41,13 +41,15 @@ class Workspace:
         session = self.session
         if session.load.namespace and session.get(f"/api/v1/namespaces/{session.namespace}") is not None:
             return
-        meta = {"name": session.namespace, "labels": {LABEL: session.run}}
+        labelled = {"name": session.namespace, "labels": {LABEL: session.run}}
+        self._space = {"path": "/api/v1/namespaces", "name": session.namespace, "uid": None}
         status, body = session.call(
-            "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": meta}
+            "POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": labelled}
         )
         if status != 201:
-            raise Stopped(f"namespace {session.namespace} cannot be made: {status}: {message(body)}")
-        self.uid = uid(body)
+            self._space = None
+            raise Stopped(f"namespace {session.namespace} cannot be made: {status}: {message(body)}", mend(status))
+        self._space["uid"] = uid(body, f"namespace {session.namespace}")
 
     def account(self) -> None:
         """Make the default account, which pods need, where no controller does."""
@@ -56,15 +58,18 @@ class Workspace:
         while self.session.get(f"{path}/default") is None:
             if stopwatch() - start < QUIET:
                 continue
-            meta = {"name": "default", "labels": {LABEL: self.session.run}}
+            labelled = {"name": "default", "labels": {LABEL: self.session.run}}
+            account: Owned = {"path": path, "name": "default", "uid": None}
+            self.owned.append(account)
             status, body = self.session.call(
-                "POST", path, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta}
+                "POST", path, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": labelled}
             )
             if status == 201:
-                self.owned.append({"path": path, "name": "default", "uid": uid(body)})
+                account["uid"] = uid(body, "serviceaccount default")
                 return
+            self.owned.remove(account)
             if status != 409:
-                raise Stopped(f"no account for pods: {status}: {message(body)}")
+                raise Stopped(f"no account for pods: {status}: {message(body)}", mend(status))
 
     def remove(self, owned: list[Owned]) -> None:
         """Remove objects by name and uid; those without a uid only if they are the run's."""
@@ -85,26 +90,33 @@ class Workspace:
 
     def _look(self, item: Owned) -> str | None:
         """Return the uid of an object whose creation had no answer."""
-        found = self.session.get(f"{item['path']}/{item['name']}")
-        if found is None or found["metadata"].get("labels", {}).get(LABEL) != self.session.run:
+        try:
+            found = meta(self.session.get(f"{item['path']}/{item['name']}"))
+        except Stopped as e:
+            self.left.append(f"{item['name']}: {e.what}")
             return None
-        return str(found["metadata"]["uid"])
+        made = (found.get("labels") or {}).get(LABEL) == self.session.run and "uid" in found
+        return str(found["uid"]) if made else None
 
     def end(self) -> None:
         """Remove everything that the run made."""
         try:
             self.remove(self.owned)
-            if self.uid is not None:
-                remove_namespace(self.session, self.session.namespace, self.uid, self.left)
         except Stopped as e:
-            self.left.append(str(e))
+            self.left.append(e.what)
+        space = self._space
+        if space is None or (found := space["uid"] or self._look(space)) is None:
+            return
+        try:
+            remove_namespace(self.session, space["name"], found, self.left)
+        except Stopped as e:
+            self.left.append(f"namespace {space['name']}: {e.what}")
 
 
-def uid(body: bytes) -> str:
-    """Return the uid of an object."""
-    import orjson
-
-    return str(orjson.loads(body)["metadata"]["uid"])
+def remains(left: list[str]) -> str:
+    """Return the line on what could not be removed; nothing if all was."""
+    more = f", and {len(left) - 1} more" if len(left) > 1 else ""
+    return f"hydrofoil: not removed: {left[0]}{more} (hydrofoil bench clean removes it later)\n" if left else ""
 
 
 def remove_namespace(session: Session, name: str, uid: str, left: list[str]) -> None:
@@ -118,11 +130,11 @@ def remove_namespace(session: Session, name: str, uid: str, left: list[str]) -> 
         left.append(f"namespace {name}: status {status}: {message(body)}")
         return
     start = stopwatch()
-    while (found := session.get(path)) is not None and found["metadata"]["uid"] == uid:
+    while (found := session.get(path)) is not None and meta(found).get("uid") == uid:
         waited = stopwatch() - start
         # A controller writes conditions, and made an account when the namespace was made.
         cared = (
-            bool(found.get("status", {}).get("conditions"))
+            bool((found.get("status") or {}).get("conditions"))
             or session.get(f"{path}/serviceaccounts/default") is not None
         )
         if waited < QUIET or (cared and waited < BUSY):
@@ -130,7 +142,7 @@ def remove_namespace(session: Session, name: str, uid: str, left: list[str]) -> 
         if cared or _content(session, path):
             left.append(f"namespace {name}: it has content")
             return
-        found["spec"]["finalizers"] = []
+        found["spec"] = {**(found.get("spec") or {}), "finalizers": []}
         status, body = session.call("PUT", f"{path}/finalize", found)
         if status not in (200, 404, 409):
             left.append(f"namespace {name}: status {status}: {message(body)}")

@@ -78,11 +78,14 @@ class Command(click.Command):
 
     @contextmanager
     def _mending(self) -> Iterator[None]:
-        """Name the page of help in failures that name no other mend; kube-apiserver's words are the whole line."""
+        """Name the page of help in failures that name no other mend; kube-apiserver's words are the whole line.
+
+        kube-apiserver has no file and no variables: their failures name the page for every command.
+        """
         try:
             yield
         except Failure as e:
-            if e.mend or self._usage != USAGE:
+            if e.mend or e.code != USAGE:
                 raise
             raise Failure(str(e), f"hydrofoil {self.name} --help", e.code) from None
 

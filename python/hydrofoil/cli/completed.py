@@ -22,8 +22,10 @@ def of_placeholder(placeholder: str, incomplete: str) -> list[CompletionItem]:
     bare = placeholder.strip("[]")
     if bare in PATHS:
         return [CompletionItem(incomplete, type=PATHS[bare])]
-    words = ("true", "false") if bare == "BOOL" else bare.split("|")
-    return items([word for word in words if word.islower()], incomplete)
+    words = ("true", "false") if bare == "BOOL" else bare.removesuffix(",...").split("|")
+    # A list continues behind its last comma.
+    before = incomplete[: incomplete.rfind(",") + 1] if bare.endswith(",...") else ""
+    return items([before + word for word in words if word.islower() and word not in before.split(",")], incomplete)
 
 
 class Value(click.ParamType[str]):

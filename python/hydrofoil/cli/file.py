@@ -53,6 +53,8 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
         if flag is None:
             near = get_close_matches(name, names, 1)
             raise Failure(f'{at}: no flag "{name}"', f"{near[0]}?" if near else f"hydrofoil {command} --help")
+        if isinstance(value, list | dict) and isinstance(flag.default, int | float):
+            raise Failure(f"{at}: {name} has one value", f"such as {name}: {texts(flag, flag.default)[0]}")
         if value is not None:
             found[flag.setting] = Given(texts(flag, value), at)
     return found
@@ -126,7 +128,7 @@ def typed(flag: Flag, text: str) -> str:
         isinstance(flag.default, int | float) and re.fullmatch(r"-?[1-9]\d*|0", text)
     ):
         return text
-    return scalar(text)
+    return "[]" if flag.value == "LIST" and not text else scalar(text)
 
 
 def scalar(text: str) -> str:

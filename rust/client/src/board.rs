@@ -37,7 +37,7 @@ pub(crate) struct Write {
     pub(crate) seen: u64,
     pub(crate) change: Change,
     /// Whether a watcher of the collection has seen the event.
-    shared: bool,
+    pub(crate) shared: bool,
 }
 
 /// One object that writers change.

@@ -78,7 +78,7 @@ impl Body<'_> {
     /// A patch of the status of a pod.
     pub(crate) fn status(&self) -> String {
         let (own, data) = self.marks();
-        status(own, data)
+        status(own, data, None)
     }
 }
 
@@ -88,10 +88,11 @@ fn spec(mark: Mark, text: &str) -> String {
     )
 }
 
-/// A patch of the status of a pod that shows these marks.
-pub(crate) fn status(mark: Mark, data: Mark) -> String {
+/// A patch of the status of a pod that shows these marks; with a version it is for that version only.
+pub(crate) fn status(mark: Mark, data: Mark, version: Option<u64>) -> String {
+    let version = version.map(|version| format!(r#""resourceVersion":"{version}","#)).unwrap_or_default();
     format!(
-        r#"{{"metadata":{{"annotations":{{"hydrofoil.dev/mark":"{mark}"}}}},"status":{{"conditions":[{{"type":"hydrofoil.dev/bench","status":"True","message":"{data}"}}]}}}}"#
+        r#"{{"metadata":{{{version}"annotations":{{"hydrofoil.dev/mark":"{mark}"}}}},"status":{{"conditions":[{{"type":"hydrofoil.dev/bench","status":"True","message":"{data}"}}]}}}}"#
     )
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Listed {
     encoding: Encoding,
     pieces: Pieces,
     place: Place,
+    /// The objects of writers that were listed, on all pages.
+    churn: Vec<u32>,
     pub(crate) size: u64,
 }
 
@@ -33,6 +35,7 @@ struct Place {
 struct Taking<'a> {
     encoding: Encoding,
     place: &'a mut Place,
+    churn: &'a mut Vec<u32>,
     world: &'a mut World,
 }
 
@@ -97,6 +100,7 @@ impl Taking<'_> {
             return Err(Wrong(format!("{name} is listed twice or out of order")));
         }
         self.place.last_churn = Some(number);
+        self.churn.push(number);
         let Some(mark) = mark.filter(|mark| (mark.place, mark.number) == (CHURN, number)) else {
             return Err(Wrong(format!("{name} is listed with the mark of another object, or without one")));
         };
@@ -123,14 +127,25 @@ fn numbered(name: &[u8]) -> Option<(&[u8], u32)> {
 
 impl Listed {
     pub(crate) fn new(encoding: Encoding) -> Self {
-        Self { encoding, pieces: Pieces::new(encoding.format()), place: Place::default(), size: 0 }
+        Self { encoding, pieces: Pieces::new(encoding.format()), place: Place::default(), churn: Vec::new(), size: 0 }
     }
 
     /// Expect another list, which begins with this object.
     pub(crate) fn restart(&mut self, from: u32) {
         self.pieces.restart();
         self.place = Place { next: from, last_churn: None };
+        if from == 0 {
+            self.churn.clear();
+        }
         self.size = 0;
+    }
+
+    /// Check that the list, with its pages before, holds what was there all the time since the first request.
+    pub(crate) fn complete(&self, world: &World, sent: u64, version: u64) -> Result<(), Wrong> {
+        let lost = crate::presence::missing(&world.board.objects, &self.churn, (sent, version));
+        lost.map_or(Ok(()), |number| {
+            Err(Wrong(format!("{} is missing, though it was written before the request", churn_name(number))))
+        })
     }
 
     /// The number of the next object.
@@ -145,7 +160,7 @@ impl Listed {
 
     pub(crate) fn feed(&mut self, world: &mut World, piece: &[u8]) -> Result<(), Wrong> {
         self.size += piece.len() as u64;
-        let mut taking = Taking { encoding: self.encoding, place: &mut self.place, world };
+        let mut taking = Taking { encoding: self.encoding, place: &mut self.place, churn: &mut self.churn, world };
         let fed = self.pieces.feed(piece, &mut taking);
         fed.map_err(|Wrong(why)| if why.contains("-0") { Wrong(why) } else { self.at(&why) })
     }

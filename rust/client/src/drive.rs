@@ -26,8 +26,7 @@ const BETWEEN: usize = 16;
 const TURN: usize = 4;
 /// Connections that are being opened at a time.
 const OPENING: usize = 64;
-/// Attempts to open a connection again, and the longest wait between two.
-const ATTEMPTS: u32 = 12;
+/// The longest wait between two attempts to open a connection again.
 const LONGEST: u64 = 1_000_000_000;
 /// Seconds without a byte after which an answer is given up.
 const SILENCE: f64 = 60.0;
@@ -353,7 +352,8 @@ impl Loop<'_> {
                 Ok(Read1::Ended) => exchange.ended(world).map(|()| Read1::Ended),
                 other => other,
             };
-            if exchange.stage == Stage::Busy && exchange.answered() {
+            // Only the answer to a watch has no end: every other one may be cut off again and again.
+            if exchange.stage == Stage::Busy && exchange.answered() && exchange.agent.waits() {
                 slot.failures = 0;
             }
             if slot.opening {
@@ -423,7 +423,7 @@ impl Loop<'_> {
         }
         slot.exchange.stage = Stage::Free;
         slot.failures += 1;
-        if slot.failures > ATTEMPTS || !self.begun && !established && slot.failures > 3 {
+        if slot.failures > self.world.plan.attempts || !self.begun && !established && slot.failures > 3 {
             return Err(format!("{}: {why}", slot.exchange.agent.name()));
         }
         let wait = if slot.failures == 1 { 0 } else { (25_000_000_u64 << slot.failures).min(LONGEST) };
@@ -447,6 +447,8 @@ impl Loop<'_> {
             let busy = slot.exchange.stage == Stage::Busy;
             let waits = (busy || slot.opening) && !slot.exchange.agent.early();
             if waits && self.world.now.saturating_sub(slot.exchange.touched) > silence {
+                // The second one in a row is the last.
+                self.slots[at].failures += self.world.plan.attempts / 2;
                 self.fault(at, Fault::Lost(format!("no answer in {SILENCE} s")))?;
                 continue;
             }

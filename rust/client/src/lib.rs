@@ -22,6 +22,7 @@ mod known;
 pub mod marks;
 mod pieces;
 mod plan;
+mod presence;
 mod print;
 mod run;
 mod secure;

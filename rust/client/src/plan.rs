@@ -165,6 +165,13 @@ pub struct Plan {
     pub gzip: bool,
     /// Seconds without any progress after which the rest is lost.
     pub patience: f64,
+    /// How often in a row a connection may be lost before its agent gives up.
+    #[serde(default = "attempts")]
+    pub attempts: u32,
+}
+
+fn attempts() -> u32 {
+    12
 }
 
 /// Read a plan.

@@ -43,11 +43,11 @@ pub struct PartOutcome {
     lag_acked: Option<Quantiles>,
 }
 
-/// The object that a run left as it was last written.
+/// An object as it was last written, or never.
 #[derive(Clone, Debug, Serialize)]
 pub struct Written {
     name: String,
-    version: u64,
+    version: Option<u64>,
     alive: bool,
     unsure: bool,
 }
@@ -84,6 +84,8 @@ pub struct Outcome {
     pub initial_events: Option<bool>,
     /// The last state of the objects that were written.
     pub written: Vec<Written>,
+    /// The last state of the pods whose status was written.
+    pub beside: Vec<Written>,
 }
 
 impl Outcome {
@@ -172,9 +174,15 @@ impl Run {
         owned.append(&mut world.owned);
         let written = world.board.objects.iter().enumerate().map(|(number, object)| Written {
             name: churn_name(number as u32),
-            version: object.version,
+            version: Some(object.version),
             alive: object.alive,
             unsure: object.unsure || object.writes.last().is_some_and(|write| write.acked == 0),
+        });
+        let beside = world.beside.iter().map(|pod| Written {
+            name: pod.name.clone(),
+            version: pod.version,
+            alive: true,
+            unsure: pod.unsure,
         });
         let meter = self.shared.meter();
         let shown = || world.figures.iter().zip(&world.plan.parts).filter(|(_, part)| part.shown()).map(|(f, _)| f);
@@ -200,6 +208,7 @@ impl Run {
             left: std::mem::take(&mut world.left),
             initial_events: world.initial_events,
             written: written.collect(),
+            beside: beside.collect(),
         };
         Some((outcome, world.answer.take()))
     }

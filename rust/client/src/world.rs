@@ -9,6 +9,16 @@ use crate::known::Known;
 use crate::plan::{Owned, Plan, Resource};
 use crate::target::Target;
 
+/// A pod beside the objects, whose status is written.
+#[derive(Clone, Debug)]
+pub(crate) struct Beside {
+    pub(crate) name: String,
+    /// Its version after the last write, once there was one.
+    pub(crate) version: Option<u64>,
+    /// Whether a write has no answer yet.
+    pub(crate) unsure: bool,
+}
+
 /// The state that the agents of a run share. One thread has it, so nothing is locked.
 #[derive(Debug)]
 pub(crate) struct World {
@@ -23,6 +33,8 @@ pub(crate) struct World {
     /// Latencies since the last sample.
     pub(crate) recent: Histogram,
     pub(crate) board: Board,
+    /// The pods beside the objects, by their writers.
+    pub(crate) beside: Vec<Beside>,
     pub(crate) known: Known,
     /// The text in all objects.
     text: String,
@@ -59,6 +71,7 @@ impl World {
             figures,
             recent: Histogram::new(),
             board: Board::new(pods),
+            beside: Vec::new(),
             known,
             text,
             opened: 0,

@@ -31,6 +31,10 @@ def test_the_script_asks_this_program(shell: str, capsys: pytest.CaptureFixture[
         (["serve", "--log-format"], "", ["text", "json"]),
         (["serve", "--profiling"], "f", ["false"]),
         (["serve", "--tls-cert-file"], "a", ["a"]),
+        (["bench", "--encoding"], "c", ["cbor"]),
+        (["bench", "--encoding"], "json,", ["json,protobuf", "json,cbor", "json,table", "json,metadata"]),
+        (["bench", "--encoding"], "json,cb", ["json,cbor"]),
+        (["bench", "--pid"], "1", []),
     ],
 )
 def test_completes(words: list[str], incomplete: str, offered: list[str]) -> None:

@@ -64,10 +64,14 @@ def test_each_name_of_a_flag_is_a_variable(monkeypatch: pytest.MonkeyPatch) -> N
         ("zzz: 1\n", ':1: no flag "zzz" (hydrofoil serve --help)'),
         (
             "\n'port': x\n",
-            ':2: invalid argument "x" for "--port" flag: strconv.ParseInt: parsing "x": invalid syntax',
+            ':2: invalid argument "x" for "--port" flag: strconv.ParseInt: parsing "x": invalid syntax '
+            "(hydrofoil serve --help)",
         ),
         ("{port: 70000}", ":1: --port 70000 must be between 1 and 65535, inclusive. It cannot be turned off with 0, "
-         "which takes any free port"),
+         "which takes any free port (hydrofoil serve --help)"),
+        ("\nport: [1]\n", ":2: port has one value (such as port: 8080)"),
+        ("profiling: {a: true}\n", ":1: profiling has one value (such as profiling: true)"),
+        ("history-window: [5s]\n", ":1: history-window has one value (such as history-window: 300.0s)"),
         ("- port\n", ":1: no map (a map of flags without dashes, such as port: 0)"),
     ],
 )  # fmt: skip
@@ -96,7 +100,7 @@ def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     monkeypatch.setenv("HYDROFOIL_HISTORY_WINDOW", "never")
     assert main(["serve"]) == 2
     line = 'invalid argument "never" for "--history-window" flag: time: invalid duration "never"'
-    assert capsys.readouterr().err == f"hydrofoil: HYDROFOIL_HISTORY_WINDOW: {line}\n"
+    assert capsys.readouterr().err == f"hydrofoil: HYDROFOIL_HISTORY_WINDOW: {line} (hydrofoil serve --help)\n"
 
 
 def test_shown_settings_are_a_file_of_the_same_settings(
@@ -106,6 +110,7 @@ def test_shown_settings_are_a_file_of_the_same_settings(
     assert main(["serve", *words, "--show-config"]) == 0
     shown = tmp_path / "shown.yaml"
     shown.write_text(capsys.readouterr().out)
+    assert "\ncontrollers: []\n" in shown.read_text()
     assert settings("--config", str(shown)) == settings(*words)
 
 

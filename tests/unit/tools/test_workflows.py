@@ -27,6 +27,16 @@ def test_wheels_of_every_platform_are_built() -> None:
     assert sorted(targets) == sorted(f"{cpu}-{machine}" for cpu in ("x86_64", "aarch64") for machine in machines)
 
 
+def test_wheels_of_every_linux_are_run() -> None:
+    """Those of x86_64 and glibc by the job `check`."""
+    steps = {step["name"]: step for step in RELEASE["linux"]["steps"] if "name" in step}
+    assert steps["A look at it on Alpine"]["if"] == "endsWith(matrix.target, 'musl')"
+    assert steps["A look at it on another machine"]["if"] == "matrix.target == 'aarch64-unknown-linux-gnu'"
+    assert "make foreign" in steps["A look at it on another machine"]["run"]
+    names = list(steps)
+    assert names.index("What runs programs of another machine") < names.index("A look at it on another machine")
+
+
 @pytest.mark.parametrize("jobs", [RELEASE["check"], CI["test"]])
 def test_each_python_is_tried(jobs: dict[str, Any]) -> None:
     assert jobs["strategy"]["matrix"]["python"] == PYTHONS

@@ -11,8 +11,8 @@ mod writer;
 
 use crate::agent::Agent;
 use crate::board::Object;
-use crate::plan::Part;
-use crate::world::World;
+use crate::plan::{Owned, Part};
+use crate::world::{Beside, World};
 use watcher::{Watcher, Way};
 
 /// Make the agents of all parts.
@@ -62,6 +62,8 @@ pub(crate) fn all(world: &mut World) -> Vec<Box<dyn Agent>> {
                 if world.board.objects.is_empty() {
                     world.board.objects.resize_with(*objects as usize, Object::default);
                 }
+                let beside = |pod: &Owned| Beside { name: pod.name.clone(), version: None, unsure: false };
+                world.beside = pods.iter().map(beside).collect();
                 for id in 0..*connections {
                     let pod = pods.get(id as usize).cloned();
                     made.push(Box::new(writer::Writer::new(part, id, (*connections, *objects), steps, &text, pod)));

@@ -21,6 +21,7 @@ pub(super) struct Pager {
     /// The version of the list that is walked, and the one that it may not go below.
     version: u64,
     least: u64,
+    sent: u64,
     walks: u64,
 }
 
@@ -28,7 +29,17 @@ impl Pager {
     pub(super) fn new(part: usize, world: &World, limit: u32) -> Self {
         let listed = Listed::new(world.plan.encoding);
         let path = format!("{}?limit={limit}", world.plan.collection());
-        Self { part, path, list: Unpacked::new(listed, false), token: None, from: 0, version: 0, least: 0, walks: 0 }
+        Self {
+            part,
+            path,
+            list: Unpacked::new(listed, false),
+            token: None,
+            from: 0,
+            version: 0,
+            least: 0,
+            sent: 0,
+            walks: 0,
+        }
     }
 }
 
@@ -52,7 +63,7 @@ impl Agent for Pager {
             return Next::Done;
         }
         if self.token.is_none() {
-            self.least = world.known.listed;
+            (self.least, self.sent) = (world.known.listed, world.now);
         }
         let path = match &self.token {
             Some(token) => &format!("{}&continue={}", self.path, escaped(token)),
@@ -91,6 +102,7 @@ impl Agent for Pager {
             self.from = listed.position();
         } else {
             self.from = 0;
+            listed.complete(world, self.sent, version)?;
             self.walks += 1;
             world.known.listed = world.known.listed.max(version);
         }

@@ -14,13 +14,14 @@ pub(super) struct Reader {
     list: Unpacked,
     /// The version that the answer to the request under way may not go below.
     least: u64,
+    sent: u64,
     done: u64,
 }
 
 impl Reader {
     pub(super) fn new(part: usize, world: &World) -> Self {
         let listed = Listed::new(world.plan.encoding);
-        Self { part, path: world.plan.collection(), list: Unpacked::new(listed, true), least: 0, done: 0 }
+        Self { part, path: world.plan.collection(), list: Unpacked::new(listed, true), least: 0, sent: 0, done: 0 }
     }
 }
 
@@ -46,7 +47,7 @@ impl Agent for Reader {
         if world.over() && (self.done > 0 || world.skipped.is_some()) {
             return Next::Done;
         }
-        self.least = world.known.listed;
+        (self.least, self.sent) = (world.known.listed, world.now);
         let (accept, gzip) = (world.plan.encoding.list(), world.plan.gzip);
         world.target.write(&Request { method: "GET", path: &self.path, accept, gzip, body: None }, out);
         Next::Send
@@ -64,6 +65,9 @@ impl Agent for Reader {
     fn end(&mut self, world: &mut World, timing: Timing) -> Result<(), Wrong> {
         let same = self.list.finish(world, false)?;
         let version = self.list.version(world, self.least)?;
+        if !same {
+            self.list.listed.complete(world, self.sent, version)?;
+        }
         world.known.listed = world.known.listed.max(version);
         self.done += 1;
         let objects = u64::from(world.plan.objects);

@@ -28,9 +28,8 @@ pub(super) struct Writer {
     objects: u32,
     steps: Vec<Step>,
     text: String,
-    /// A pod whose status is written, and its last version.
+    /// A pod whose status is written.
     pod: Option<Owned>,
-    pod_version: u64,
     turn: u32,
     life: Option<u32>,
     due: Option<u64>,
@@ -55,7 +54,6 @@ impl Writer {
             steps: steps.to_vec(),
             text: text.to_owned(),
             pod,
-            pod_version: 0,
             turn: id,
             life: None,
             due: None,
@@ -113,7 +111,12 @@ impl Writer {
                 let (path, body) = match &self.pod {
                     Some(pod) if world.plan.resource != Resource::Pods => (
                         format!("{}/{}", pod.path, pod.name),
-                        status(Mark { place: CHURN, number, write }, Mark { place: CHURN_DATA, number, write }),
+                        // Were the write before this one lost, the version would be another.
+                        status(
+                            Mark { place: CHURN, number, write },
+                            Mark { place: CHURN_DATA, number, write },
+                            world.beside[self.id as usize].version,
+                        ),
                     ),
                     _ => (one, state.status()),
                 };
@@ -159,7 +162,12 @@ impl Writer {
                 "the answer shows namespace {namespace:?} and resourceVersion {found}, around it {version}"
             ));
         }
-        let before = if beside { None } else { world.board.objects[current.number as usize].uid.as_deref() };
+        let made = if beside {
+            self.pod.as_ref().map(|pod| &pod.uid)
+        } else {
+            Some(&world.board.objects[current.number as usize].uid)
+        };
+        let before = made.and_then(Option::as_deref);
         if current.step != Step::Create && before.is_some_and(|uid| uid.as_bytes() != facts.uid) {
             return Err(format!("the answer shows an object with uid {}", name(facts.uid)));
         }
@@ -177,7 +185,7 @@ impl Writer {
         self.check(world, current, found).map_err(|why| Self::wrong(current, &why))?;
         let beside = Self::beside(world, current.step);
         let object = &mut world.board.objects[current.number as usize];
-        let before = if beside { self.pod_version } else { object.version };
+        let before = if beside { world.beside[self.id as usize].version.unwrap_or(0) } else { object.version };
         if found <= before {
             return Err(Self::wrong(current, &format!("resourceVersion {found} after {before}")));
         }
@@ -191,7 +199,8 @@ impl Writer {
             return Err(Self::wrong(current, "the answer does not show the written data"));
         }
         if beside {
-            self.pod_version = found;
+            let pod = &mut world.beside[self.id as usize];
+            (pod.version, pod.unsure) = (Some(found), false);
             return Ok(());
         }
         object.version = found;
@@ -247,6 +256,7 @@ impl Agent for Writer {
             object.version = 0;
         }
         let write = if Self::beside(world, step) {
+            world.beside[self.id as usize].unsure = true;
             world.board.objects[number as usize].writes.len() as u32
         } else {
             let change = match step {
@@ -314,8 +324,11 @@ impl Agent for Writer {
     }
 
     fn lost(&mut self, world: &mut World) {
-        // Whether it was carried out is unknown: the object is left alone.
-        if let Some(current) = self.current.take().filter(|current| !Self::beside(world, current.step)) {
+        // Whether it was carried out is unknown: the object is left alone, the pod has any version.
+        let Some(current) = self.current.take() else { return };
+        if Self::beside(world, current.step) {
+            world.beside[self.id as usize].version = None;
+        } else {
             world.board.objects[current.number as usize].unsure = true;
             self.life = None;
         }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import concurrent.futures
 import contextlib
 import gc
@@ -13,9 +14,11 @@ import os
 import resource
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import threading
+import urllib.request
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -482,12 +485,37 @@ def test_items_of_a_list_of_one_kind_need_not_name_it(thread: Elsewhere, tmp_pat
 
 
 @pytest.mark.program("kubectl")
-def test_kubectl_is_the_user_of_a_kubeconfig_over_tls(tmp_path: Path) -> None:
-    with Server.in_thread(cert_dir=tmp_path) as server:
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"authorization_mode": "RBAC"}, {"cert_dir": "certificates"}, {"cert_dir": "certificates", "host": "0.0.0.0"}],
+)
+def test_kubectl_is_the_user_of_a_kubeconfig(options: dict[str, str], tmp_path: Path) -> None:
+    """client-go leaves out the credentials of a kubeconfig whose server is not https."""
+    given = {name: str(tmp_path / text) if name == "cert_dir" else text for name, text in options.items()}
+    with Server.in_thread(**given) as server:
         for account, code in ((server, 0), (server.user("alice"), 1)):
             line = ["kubectl", "--kubeconfig", str(account.kubeconfig_file), "get", "configmaps"]
             done = subprocess.run(line, capture_output=True, text=True, check=False)
-            assert done.returncode == code and ('User "alice" cannot list' in done.stderr) == bool(code)
+            assert done.returncode == code and ('User "alice" cannot list' in done.stderr) == bool(code), done.stderr
+
+
+def test_one_port_answers_with_and_without_tls() -> None:
+    with Server.in_thread() as server:
+        (cluster,) = server.user("alice").kubeconfig["clusters"]
+        secure, ca = cluster["cluster"]["server"], cluster["cluster"]["certificate-authority-data"]
+        assert (secure, server.ca) == (f"https://{server.host}:{server.port}", None)
+        context = ssl.create_default_context(cadata=base64.b64decode(ca).decode())
+        for url in (secure, server.url, secure):
+            with urllib.request.urlopen(f"{url}/version", context=context if url == secure else None) as answer:
+                assert json.loads(answer.read())["major"] == "1"
+        # A connection that sends nothing, and one that sends neither, end with the server.
+        silent = socket.create_connection((server.host, server.port))
+        other = socket.create_connection((server.host, server.port))
+        other.sendall(b"\0\1\2\r\n\r\n")
+        assert other.recv(64).startswith(b"HTTP/1.1 400")
+        other.close()
+    assert silent.recv(1) == b""
+    silent.close()
 
 
 def test_a_server_on_a_unix_socket(tmp_path: Path) -> None:

@@ -26,11 +26,16 @@ Make = Callable[[], asyncio.Protocol]
 class Listener:
     """The sessions of one server: their settings, and turns for handshakes, which cost a signature each."""
 
-    def __init__(self, config: engine.TlsConfig, make: Make, seconds: float) -> None:
-        """`make` returns the protocol of a new connection; a handshake may take this many seconds."""
-        self.config = config
-        """The settings of new sessions; may be replaced."""
+    def __init__(
+        self, settings: Callable[[], engine.TlsConfig], make: Make, seconds: float, *, plain: bool = False
+    ) -> None:
+        """Take `settings`, which returns those of a new session, and `make`, which returns a new connection.
+
+        A handshake may take this many seconds. `plain`: clients may do without one.
+        """
+        self.settings = settings
         self.make = make
+        self.plain = plain
         self.seconds = seconds
         self.open: set[Session] = set()
         """Sessions whose handshake is not complete."""
@@ -128,11 +133,14 @@ class Session(asyncio.Transport, asyncio.Protocol):
             return
         native = self._native
         if native is None:
+            if data[0] != HANDSHAKE and self._listener.plain:
+                self._give_way(data)
+                return
             if data[0] != HANDSHAKE and data.startswith(METHODS):
                 self._wire.write(PLAIN)
                 self._wire.close()
                 return
-            native = self._native = engine.TlsConnection(self._listener.config)
+            native = self._native = engine.TlsConnection(self._listener.settings())
         try:
             text, records = native.receive(data)
         except engine.TlsError as e:
@@ -152,6 +160,14 @@ class Session(asyncio.Transport, asyncio.Protocol):
             above.data_received(text)
         self._check_end()
 
+    def _give_way(self, data: bytes) -> None:
+        """Leave the socket to a connection without TLS."""
+        self._done()
+        connection = self._listener.make()
+        self._wire.set_protocol(connection)
+        connection.connection_made(self._wire)
+        connection.data_received(data)
+
     def hold(self) -> None:
         """Read nothing more until the handshake has its turn."""
         if not self._wire.is_closing():
@@ -168,7 +184,7 @@ class Session(asyncio.Transport, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Report the end of the connection."""
-        self._listener.failed += self in self._listener.open
+        self._listener.failed += self in self._listener.open and not self._listener.plain
         self._done()
         if self._above is not None:
             self._above.connection_lost(exc)
@@ -279,5 +295,5 @@ class Session(asyncio.Transport, asyncio.Protocol):
         if name == "peer_certificates":
             return self.certificates
         if name == "sslcontext":
-            return self._listener.config
+            return self._listener.settings()
         return self._wire.get_extra_info(name, default)

@@ -27,6 +27,16 @@ class Running(NamedTuple):
     """Connect a client in memory, whose requests are the server's own."""
     settle: Callable[[], Awaitable[None]]
     """Wait until the controllers have processed all writes."""
+    reach: Callable[[str], tuple[str, str | None]]
+    """Return the URL and the authority for the kubeconfig of a user."""
+
+
+class Credentials(NamedTuple):
+    """The token of a user, and the URL and the authority for its kubeconfig."""
+
+    token: str
+    url: str
+    ca: str | None
 
 
 class Controlling:
@@ -63,9 +73,9 @@ class Controlling:
 
     def user(self, name: str, groups: Sequence[str]) -> dict[str, Any]:
         """Return the headers and the kubeconfig of a user."""
-        token, running = self._guests.token(name, tuple(groups)), self._running
-        ca = running.app.root_ca.decode() or None
-        return {
-            "headers": {"Authorization": f"Bearer {token}"},
-            "kubeconfig": of_token(running.url, ca, name, token),
-        }
+        token, url, ca = self.account(name, groups)
+        return {"headers": {"Authorization": f"Bearer {token}"}, "kubeconfig": of_token(url, ca, name, token)}
+
+    def account(self, name: str, groups: Sequence[str]) -> Credentials:
+        """Return the credentials of a user."""
+        return Credentials(self._guests.token(name, tuple(groups)), *self._running.reach(name))

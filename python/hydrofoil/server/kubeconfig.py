@@ -22,6 +22,11 @@ def kubeconfig(url: str, ca_file: str, token: str = "admin") -> str:
     )
 
 
+def reachable(url: str) -> str:
+    """Return the URL for clients, which do not connect to the address that stands for all."""
+    return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+
+
 def of_token(url: str, ca: str | None, name: str, token: str) -> dict[str, Any]:
     """Return the kubeconfig of a user with a token; `ca` is the authority of the server, in PEM."""
     cluster: dict[str, Any] = {"server": url}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import socket
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hydrofoil import engine
 from hydrofoil.apis.enablement import EnablementError
 from hydrofoil.apis.gates import GateError
 from hydrofoil.clock import Chance, Clock, machine_seconds
@@ -30,10 +29,11 @@ from hydrofoil.errors import ApiError
 from hydrofoil.request import ADMIN
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App
+from hydrofoil.server.beside import Beside
 from hydrofoil.server.config import Config
 from hydrofoil.server.identity import Identity, folder, given_pair, own_names, write_private
 from hydrofoil.server.identity import identity as made_identity
-from hydrofoil.server.kubeconfig import kubeconfig
+from hydrofoil.server.kubeconfig import kubeconfig, of_token, reachable
 from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, bound, is_local, reason
 from hydrofoil.server.memory import Pipe, connect
 from hydrofoil.server.serving import BadCertificate, Serving
@@ -106,6 +106,7 @@ class Server:
         self._listener: socket.socket | None = None
         self._unix: UnixSocket | None = None
         self._sessions: tls.Listener | None = None
+        self._beside: Beside | None = None
         self._server: asyncio.Server | None = None
         self._web: Connections | None = None
         self._serving = False
@@ -166,7 +167,7 @@ class Server:
             self.app.root_ca = await asyncio.to_thread(Path(config.tls_cert_file).read_bytes)
         if serving is not None and identity is None:
             # Another server may make certificates of its own in the same folder.
-            serving.watch(self.app.files, self._present)
+            serving.watch(self.app.files)
         try:
             await self.app.follow()
         except ValueError as e:
@@ -185,13 +186,11 @@ class Server:
             # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.
             handler_cancellation=True,
         )
-        make: Callable[[], asyncio.Protocol] = self._web
-        if serving is not None:
-            make = self._sessions = tls.Listener(serving.config, self._web, config.header_timeout)
+        self._sessions = self._secure(serving, host, self._web)
         self.app.metrics.watch_handshakes(lambda: 0 if self._sessions is None else self._sessions.failed)
         loop = asyncio.get_running_loop()
         create = loop.create_unix_server if self._unix else loop.create_server
-        self._server = await create(make, sock=listener, backlog=BACKLOG)
+        self._server = await create(self._sessions or self._web, sock=listener, backlog=BACKLOG)
         await self._control()
         await self._write_kubeconfig(address, identity)
         if self.controls is not None and self.guests is not None:
@@ -272,7 +271,8 @@ class Server:
         """Return the acts of a test on this server, and allow them over HTTP if a flag does."""
         from hydrofoil.server.controlling import Controlling, Running
 
-        running = Running(self.app, self.url, self.authority, partial(self.connect, own=True), self.settle)
+        dial = partial(self.connect, own=True)
+        running = Running(self.app, self.url, self.authority, dial, self.settle, self._reach)
         found = Controlling(running, guests)
         if self.config.test_controls:
             from hydrofoil.controls.http import ControlApi
@@ -347,20 +347,37 @@ class Server:
         except BadCertificate as e:
             raise StartError(f"cannot use the TLS certificate: {e}") from None
 
-    def _present(self, settings: engine.TlsConfig) -> None:
-        if self._sessions is not None:
-            self._sessions.config = settings
+    def _secure(self, serving: Serving | None, host: str, make: tls.Make) -> tls.Listener | None:
+        """Return the sessions of TLS; None for plain HTTP alone."""
+        if serving is not None:
+            return tls.Listener(lambda: serving.config, make, self.config.header_timeout)
+        if self.guests is None or self._unix:
+            return None
+        self._beside = Beside(partial(own_names, host, self.config.service_cluster_ip_range))
+        return tls.Listener(self._beside.settings, make, self.config.header_timeout, plain=True)
+
+    def _reach(self, name: str) -> tuple[str, str | None]:
+        """Return the URL and the authority in the kubeconfig of a user of a test."""
+        assert self.guests is not None
+        if self._beside is None or (name == ADMIN.name and not self.guests.required):
+            # Without credentials it is the same user.
+            return reachable(self.url), self.app.root_ca.decode() or None
+        return reachable(f"https://{self.authority}"), self._beside.authority
 
     async def _write_kubeconfig(self, address: str, identity: Identity | None) -> None:
         config = self.config
-        # Clients do not connect to the address that stands for all.
-        url = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+        url = reachable(address)
         places = [Path(config.kubeconfig)] if config.kubeconfig else []
         if identity is not None:
             text = identity.kubeconfig(url)
         elif places and self.guests is not None:
             # A server of a test knows its own users alone.
-            text = kubeconfig(url, config.tls_cert_file, self.guests.token(ADMIN.name, ADMIN.groups))
+            token = self.guests.token(ADMIN.name, ADMIN.groups)
+            secure, ca = self._reach(ADMIN.name)
+            if self._beside is not None and ca:
+                text = json.dumps(of_token(secure, ca, ADMIN.name, token), indent=2) + "\n"
+            else:
+                text = kubeconfig(url, config.tls_cert_file, token)
         else:
             text = kubeconfig(url, config.tls_cert_file)
         if identity is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
 from pathlib import Path
 
 from hydrofoil import engine
@@ -34,16 +33,14 @@ class Serving:
         self._reading: asyncio.Task[None] | None = None
         self.config = self._read()
 
-    def watch(self, files: Files, use: Callable[[engine.TlsConfig], None]) -> None:
-        """Call `use` with new settings after files changed; bad content leaves the old ones in force."""
+    def watch(self, files: Files) -> None:
+        """Read changed files; bad content leaves the old settings in force."""
 
         async def read() -> None:
             try:
                 self.config = await asyncio.to_thread(self._read)
             except BadCertificate as e:
                 LOG.error("the serving certificate stays as it was: %s", e)
-            else:
-                use(self.config)
 
         def changed() -> None:
             self._reading = asyncio.create_task(read(), name="serving certificate")

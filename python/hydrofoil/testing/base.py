@@ -79,8 +79,7 @@ class Base:
 
     @property
     def _admin(self) -> Account:
-        facts = self.facts
-        return Account(ADMIN.name, ADMIN.groups, facts.token, facts.url, facts.ca, self.files, "admin")
+        return Account(ADMIN.name, ADMIN.groups, self.facts.admin, self.files, "admin")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -99,10 +98,10 @@ class Base:
 
     def user(self, name: str, groups: Iterable[str] = ()) -> Account:
         """Return a user that has no rights but those that roles give it."""
-        facts, members = self.facts, (groups,) if isinstance(groups, str) else tuple(groups)
-        token = self.caller.call("token", name, members)
+        members = (groups,) if isinstance(groups, str) else tuple(groups)
+        credentials = self.caller.call("account", name, members)
         self._users += 1
-        return Account(name, members, token, facts.url, facts.ca, self.files, f"user-{self._users}")
+        return Account(name, members, credentials, self.files, f"user-{self._users}")
 
     def snapshot(self) -> Snapshot:
         """Return the present state."""

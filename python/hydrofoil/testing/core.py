@@ -19,7 +19,7 @@ from hydrofoil.controls.record import Record
 from hydrofoil.controls.waiting import Condition, State, within
 from hydrofoil.controls.watching import WatchInfo
 from hydrofoil.request import ADMIN
-from hydrofoil.server.controlling import Controlling
+from hydrofoil.server.controlling import Controlling, Credentials
 from hydrofoil.server.run import Server as Running
 from hydrofoil.server.run import StartError
 from hydrofoil.storage.local import LocalLog
@@ -36,8 +36,7 @@ class Facts(NamedTuple):
     host: str
     port: int
     ca: str | None
-    token: str
-    """The token of the administrator."""
+    admin: Credentials
 
 
 class FaultState(NamedTuple):
@@ -111,7 +110,7 @@ class Core:
         self._running, self._controlling = running, running.controlling
         host, port = running.address
         ca = running.app.root_ca.decode() or None
-        return Facts(url, host, port, ca, self.guests.token(ADMIN.name, ADMIN.groups))
+        return Facts(url, host, port, ca, self.account(ADMIN.name, ADMIN.groups))
 
     async def stop(self) -> None:
         """Stop; again is no error."""
@@ -132,9 +131,9 @@ class Core:
         """Wait until the controllers are idle."""
         await self.running.settle()
 
-    def token(self, name: str, groups: Sequence[str]) -> str:
-        """Return the token of a user."""
-        return self.guests.token(name, tuple(groups))
+    def account(self, name: str, groups: Sequence[str]) -> Credentials:
+        """Return the credentials of a user."""
+        return self.controlling.account(name, groups)
 
     async def apply(self, sources: Sequence[Source], namespace: str | None) -> list[dict[str, Any]]:
         """Apply objects. Raise ApiError that names the file and the document, OSError for files."""

@@ -8,9 +8,12 @@ import shutil
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hydrofoil.server.kubeconfig import of_token
+
+if TYPE_CHECKING:
+    from hydrofoil.server.controlling import Credentials
 
 
 class Folder:
@@ -48,26 +51,23 @@ class Folder:
 class Account:
     """A user of a server, by a token."""
 
-    def __init__(
-        self, name: str, groups: tuple[str, ...], token: str, url: str, ca: str | None, folder: Folder, file: str
-    ) -> None:
+    def __init__(self, name: str, groups: tuple[str, ...], credentials: Credentials, folder: Folder, file: str) -> None:
         self.name = name
         self.groups = groups
-        self._token = token
-        self._url = url
-        self._ca = ca
+        self._credentials = credentials
         self._folder = folder
         self._file = file
 
     @property
     def headers(self) -> dict[str, str]:
         """Return the HTTP headers of its requests."""
-        return {"Authorization": f"Bearer {self._token}"}
+        return {"Authorization": f"Bearer {self._credentials.token}"}
 
     @property
     def kubeconfig(self) -> dict[str, Any]:
         """Return its kubeconfig."""
-        return of_token(self._url, self._ca, self.name, self._token)
+        token, url, ca = self._credentials
+        return of_token(url, ca, self.name, token)
 
     @property
     def kubeconfig_file(self) -> Path:

@@ -2,24 +2,22 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 use mio::event::Event;
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Poll, Token};
+use mio::{Events, Token};
 
 use crate::agent::{Agent, Flow, Next};
 use crate::clock::of_seconds;
 use crate::connection::{Connection, Fault, Meter, Read1};
-use crate::exchange::{Exchange, Stage};
+use crate::exchange::Stage;
 use crate::shared::{Phase, Shared};
+use crate::slot::Slot;
+use crate::sockets::{Sockets, URGENT};
 use crate::world::World;
 
 /// The size of the one buffer that all connections are read into: larger ones cost more misses of the cache.
 const BUFFER: usize = 64 << 10;
-/// The token under which urgent connections are ready.
-const URGENT: Token = Token(usize::MAX);
 /// Connections that are read before the urgent ones are looked at again.
 const BETWEEN: usize = 16;
 /// Reads of one connection before the others have a turn.
@@ -35,24 +33,10 @@ const HELD: f64 = 5.0;
 /// The time in which events too many would arrive after the last.
 const LINGER: f64 = 0.2;
 
-struct Slot {
-    exchange: Exchange,
-    connection: Option<Connection>,
-    /// Whether it is one of the connections that are being opened.
-    opening: bool,
-    /// Whether it was ready for the measurement once.
-    ready: bool,
-    /// Whether the agent has nothing more to do.
-    done: bool,
-    failures: u32,
-}
-
 struct Loop<'a> {
     world: &'a mut World,
     shared: &'a Shared,
-    poll: Poll,
-    /// The connections of urgent agents.
-    urgent: Poll,
+    sockets: Sockets,
     slots: Vec<Slot>,
     timers: BinaryHeap<Reverse<(u64, usize)>>,
     /// Slots whose agents are to be asked for their next request.
@@ -73,26 +57,14 @@ struct Loop<'a> {
 
 /// Run the agents until all have done their work. The error ends the run.
 pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Shared) -> Result<(), String> {
-    let poll = Poll::new().map_err(|e| e.to_string())?;
-    let urgent = Poll::new().map_err(|e| e.to_string())?;
-    let descriptor = urgent.as_raw_fd();
-    poll.registry().register(&mut SourceFd(&descriptor), URGENT, Interest::READABLE).map_err(|e| e.to_string())?;
-    let slot = |agent| Slot {
-        exchange: Exchange::new(agent),
-        connection: None,
-        opening: false,
-        ready: false,
-        done: false,
-        failures: 0,
-    };
-    let slots: Vec<_> = agents.into_iter().map(slot).collect();
+    let sockets = Sockets::new()?;
+    let slots: Vec<_> = agents.into_iter().map(Slot::new).collect();
     let waiting = (0..slots.len()).collect();
     let active = slots.iter().filter(|slot: &&Slot| !slot.exchange.agent.waits()).count();
     let mut run = Loop {
         world,
         shared,
-        poll,
-        urgent,
+        sockets,
         slots,
         timers: BinaryHeap::new(),
         turns: VecDeque::new(),
@@ -149,7 +121,8 @@ impl Loop<'_> {
                     return Ok(());
                 }
             }
-            self.poll.poll(&mut events, Some(self.patience())).or_else(|e| ignored(&e))?;
+            let patience = self.patience();
+            self.sockets.wait(&mut events, patience)?;
             for (count, event) in events.iter().enumerate() {
                 if count.is_multiple_of(BETWEEN) {
                     self.hurry(&mut urgent)?;
@@ -163,7 +136,7 @@ impl Loop<'_> {
 
     /// Serve the urgent connections.
     fn hurry(&mut self, events: &mut Events) -> Result<(), String> {
-        self.urgent.poll(events, Some(Duration::ZERO)).or_else(|e| ignored(&e))?;
+        self.sockets.hurry(events)?;
         events.iter().try_for_each(|event| self.event(event))
     }
 
@@ -202,7 +175,7 @@ impl Loop<'_> {
             }
             let addresses = &self.world.target.addresses;
             let address = addresses[self.slots[at].failures as usize % addresses.len()];
-            let registry = if agent.urgent() { self.urgent.registry() } else { self.poll.registry() };
+            let registry = self.sockets.registry(agent.urgent());
             match Connection::open(&self.world.target, address, registry, Token(at)) {
                 Ok(connection) => {
                     let slot = &mut self.slots[at];
@@ -310,8 +283,7 @@ impl Loop<'_> {
             self.opening -= 1;
         }
         if let Some(connection) = slot.connection.take() {
-            let poll = if slot.exchange.agent.urgent() { &self.urgent } else { &self.poll };
-            connection.close(poll.registry());
+            connection.close(self.sockets.registry(slot.exchange.agent.urgent()));
         }
     }
 
@@ -337,7 +309,7 @@ impl Loop<'_> {
             self.opening -= 1;
             self.ready(at);
         }
-        if slot_is_free(&self.slots[at]) && (early || self.begun) {
+        if self.slots[at].is_free() && (early || self.begun) {
             self.turns.push_back(at);
         }
     }
@@ -511,12 +483,4 @@ impl Loop<'_> {
         let elapsed = self.world.elapsed();
         self.shared.publish((ops, elapsed), self.world.opened, self.meter, &mut self.world.recent);
     }
-}
-
-fn slot_is_free(slot: &Slot) -> bool {
-    !slot.done && slot.exchange.stage == Stage::Free
-}
-
-fn ignored(error: &std::io::Error) -> Result<(), String> {
-    if error.kind() == std::io::ErrorKind::Interrupted { Ok(()) } else { Err(error.to_string()) }
 }

@@ -27,6 +27,8 @@ mod print;
 mod run;
 mod secure;
 mod shared;
+mod slot;
+mod sockets;
 mod target;
 mod tls;
 mod world;

@@ -17,7 +17,7 @@ import pytest
 
 from hydrofoil import Server
 from hydrofoil.testing.elsewhere import Elsewhere
-from tests.plugin.conftest import MAPS, call, make, names
+from tests.plugin.conftest import MAPS, call, make, names, widgets
 
 
 def watch(server: Any, query: str = "", agent: str = "") -> HTTPResponse:
@@ -346,3 +346,25 @@ def test_requests_are_not_delayed_by_a_fault_that_is_gone(end: str) -> None:
         acts[end]()
         asking.join(2)
         assert not asking.is_alive() and answers in ([404], []) and (answers or end == "stop")
+
+
+def test_a_creation_has_the_name_in_its_body(elsewhere: Elsewhere) -> None:
+    """A body that no handler could read matches no name, and is refused as ever."""
+    elsewhere.apply(widgets())
+    fault = elsewhere.faults.add("status", code=503, verb="create", name="chosen*")
+    boats, yaml = "/apis/example.com/v1/namespaces/default/widgets", {"Content-Type": "application/yaml"}
+    boat = {"apiVersion": "example.com/v1", "kind": "Widget"}
+    for path, body, headers, status in (
+        (MAPS, {"metadata": {"name": "chosen"}}, {}, 503),
+        (MAPS, {"metadata": {"name": "chosen-2"}}, yaml, 503),
+        (MAPS, {"metadata": {"name": "other"}, "data": {"a": "b"}}, {}, 201),
+        (MAPS, {"metadata": {"generateName": "chosen-"}}, {}, 201),
+        (boats, {**boat, "metadata": {"name": "chosen"}}, {}, 503),
+        (boats, {**boat, "metadata": {"name": "other"}}, {}, 201),
+        (MAPS, ["chosen"], {}, 400),
+        (MAPS, {"metadata": {"name": "chosen"}}, {"Content-Type": "text/plain"}, 415),
+    ):
+        assert call(elsewhere, "POST", path, body, headers)[0] == status, (path, body)
+    assert (fault.seen, fault.hits) == (3, 3)
+    assert call(elsewhere, "GET", f"{MAPS}/other")[1]["data"] == {"a": "b"}
+    assert elsewhere.requests.of(verb="create", name="other", resource="configmaps")[0].body

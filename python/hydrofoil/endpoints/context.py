@@ -125,6 +125,8 @@ class Context:
     """Called with the stream of a watch before its first event."""
     allowed: float | None = None
     """The time limit of the answer in seconds; None for a stream that lasts until its client disconnects."""
+    _early: bytes | None = None
+    """The body, if it was read before the handler asked for it."""
     _ends: float | None = None
     _at_start: list[Callable[[Answer], None]] | None = None
 
@@ -254,8 +256,15 @@ class Context:
                 except FAULTS:
                     LOG.exception("the end of a request failed")
 
+    async def early_body(self) -> bytes:
+        """Read the request body before its handler, which has it as well. Raise ApiError 413."""
+        self._early = await self.body()
+        return self._early
+
     async def body(self) -> bytes:
         """Read the request body, once. Raise ApiError 413."""
+        if self._early is not None:
+            return self._early
         content = self.request.content
         # A small body is in aiohttp's buffer already.
         data = content.read_nowait() if content.is_eof() else await self._arriving()

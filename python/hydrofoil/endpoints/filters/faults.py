@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from hydrofoil import errors
+from msgspec.structs import replace
+
+from hydrofoil import engine, errors
 from hydrofoil.answer import Answer, Line, Outcome, Piece
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controls.fault import Fault, Subject
@@ -15,8 +17,10 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.filters.journal import own
 from hydrofoil.endpoints.filters.lines import Around
+from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.wire import close, cut_off
-from hydrofoil.request import refusal
+from hydrofoil.headers import CONTENT_TYPE
+from hydrofoil.request import RequestInfo, refusal
 
 HEALTH = ("/healthz", "/livez", "/readyz")
 GENERIC = {
@@ -67,7 +71,9 @@ def faults(present: Faults, journal: Journal, clock: Clock, chance: Chance) -> F
 async def _met(
     context: Context, inner: Handler, present: Faults, journal: Journal, clock: Clock, chance: Chance
 ) -> Answer:
-    subject = Subject(context.info, context.user.name, context.request.headers.get("User-Agent", ""))
+    named = context.info.verb == "create" and not context.info.name and any("name" in fault.match for fault in present)
+    info = await _of_body(context) if named else context.info
+    subject = Subject(info, context.user.name, context.request.headers.get("User-Agent", ""))
     watch = None
     if context.info.verb == "watch":
         watch = OpenWatch(subject, clock.now(), lambda: close(context))
@@ -94,6 +100,23 @@ async def _met(
             _name(context, fault)
             return await _act(context, inner, fault)
     return await inner(context)
+
+
+async def _of_body(context: Context) -> RequestInfo:
+    """Return the attributes of a creation with the name in its body, which its path does not have."""
+    info, data = context.info, await context.early_body()
+    resource = context.registry.catalog.find(info.group, info.version, info.resource)
+    if resource is None:
+        return info
+    try:
+        media = body_media(
+            context.request.headers.get(CONTENT_TYPE, ""), custom=resource.custom, cbor=context.parts.cbor
+        )
+        draft, _ = resource.native.decode(data, media)
+    except (engine.DecodeError, errors.ApiError):
+        # The handler refuses it.
+        return info
+    return replace(info, name=draft.metadata().name)
 
 
 def applies(fault: Fault, subject: Subject) -> bool:

@@ -24,7 +24,7 @@ ALLOWED = {
     "controllers/leader.py": "the deadline of a renewal",
     "controls/waiting.py": "the patience of a test",
     "endpoints/filters/deadline.py": "the deadline of a request",
-    "endpoints/filters/faults.py": "a delay that a test asks for",
+    "controls/fault.py": "a delay that a test asks for",
     "endpoints/handlers/delete.py": "the deadline of a request",
     "endpoints/handlers/watch.py": "a socket whose reader has left",
     "endpoints/connection.py": "sockets",

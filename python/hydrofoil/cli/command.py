@@ -85,7 +85,7 @@ class Command(click.Command):
         try:
             yield
         except Failure as e:
-            if e.mend or e.code != USAGE:
+            if e.mend or USAGE not in (self._usage, e.code):
                 raise
             raise Failure(str(e), f"hydrofoil {self.name} --help", e.code) from None
 

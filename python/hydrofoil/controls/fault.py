@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import Future, get_running_loop, wait
+import asyncio
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from math import inf
@@ -111,7 +111,7 @@ class Fault:
         self.times = _whole("times", given["times"], 1) if given.get("times") is not None else None
         self.seen = self.hits = 0
         self.removed = False
-        self.held: set[Future[None]] = set()
+        self.held: set[asyncio.Future[None]] = set()
         """The requests that it delays."""
         verbs = self.match.get("verb", ())
         if wrong := [verb for verb in verbs if not any(fnmatchcase(known, verb) for known in (*VERBS, *METHODS))]:
@@ -192,10 +192,10 @@ class Fault:
 
     async def delay(self, seconds: float) -> None:
         """Wait, by the time of the machine, at most until it is removed."""
-        held = get_running_loop().create_future()
+        held = asyncio.get_running_loop().create_future()
         self.held.add(held)
         try:
-            await wait((held,), timeout=seconds)
+            await asyncio.wait((held,), timeout=seconds)
         finally:
             self.held.discard(held)
 

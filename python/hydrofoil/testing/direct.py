@@ -27,15 +27,11 @@ class Direct:
 
     def call(self, name: str, *given: Any) -> Any:
         """Return the result of a plain call. Raise RuntimeError in another thread if the loop is blocked or closed."""
-        if threading.get_ident() == self._thread:
-            return getattr(self._core, name)(*given)
-        return self._handed(name, given, settle=False)
+        return self._made(name, given, settle=False)
 
     def settled(self, name: str, *given: Any) -> Any:
         """Return the result of a plain call; on its own loop it cannot wait for controllers."""
-        if threading.get_ident() == self._thread:
-            return getattr(self._core, name)(*given)
-        return self._handed(name, given, settle=True)
+        return self._made(name, given, settle=True)
 
     def post(self, name: str, *given: Any) -> None:
         """Make a plain call."""
@@ -51,7 +47,9 @@ class Direct:
             return await work
         return await asyncio.wrap_future(self._begun(work))
 
-    def _handed(self, name: str, given: tuple[Any, ...], *, settle: bool) -> Any:
+    def _made(self, name: str, given: tuple[Any, ...], *, settle: bool) -> Any:
+        if threading.get_ident() == self._thread:
+            return getattr(self._core, name)(*given)
         taken = threading.Event()
         future = self._begun(self._called(taken, name, given, settle))
         if not taken.wait(BLOCKED_SECONDS) and future.cancel():

@@ -5,12 +5,10 @@
 
 use std::sync::Arc;
 
+use crate::view::list::LOOKED_AT;
 use crate::view::shard::State;
 use crate::view::watcher::{Watcher, frame};
 use crate::{Drained, EventType, Filter, Frame, Page, Shard, Snapshot, StoreError, Version, WatchStart, WatcherId};
-
-/// The most objects or events that are looked at together: the lock is held, and other watchers wait.
-const LOOKED_AT: usize = 1000;
 
 impl Shard {
     /// Add a watcher that its owner identifies as `token`. It is woken at once, to send the present state or events.
@@ -95,16 +93,16 @@ impl Shard {
         }
     }
 
-    /// Pass waiting events to `give` until it returns false, or many were passed over. Return the rest, the cursor and the revision of the last
-    /// event.
+    /// Pass waiting events to `give` until it returns false, or many were passed over. Return the rest, the cursor and
+    /// the revision of the last event.
     pub fn drain(&self, id: WatcherId, mut give: impl FnMut(&Frame) -> bool) -> (Drained, u64, u64) {
         let mut state = self.state.lock();
         let State { ring, watchers, .. } = &mut *state;
         let Some(watcher) = &mut watchers[id.0 as usize] else { return (Drained::All, 0, 0) };
         watcher.catch_up(ring.end());
         watcher.woken = false;
-        let mut most = LOOKED_AT;
         if let Some(page) = &mut watcher.initial {
+            let mut most = LOOKED_AT;
             if page.selector().is_plain() {
                 page.take(|v| give(&added(v)));
             } else if page.look(&mut most) {

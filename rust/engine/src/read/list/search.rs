@@ -1,11 +1,8 @@
 //! How far the next objects of a list are searched for.
 
-use hydrofoil_store::Page;
+use hydrofoil_store::{LOOKED_AT, Page};
 
 use crate::frame::Frame;
-
-/// The maximum number of objects to search for selected ones while other requests wait: about 50 microseconds.
-const LOOKED_AT: usize = 1000;
 
 /// The objects that may still be looked at.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! The nodes above the leaves, and the values that are below each of their children.
 
 use std::ops::{Deref, Range};
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 
@@ -18,7 +17,7 @@ pub(super) const INNER_MAX: usize = u64::BITS as usize;
 #[derive(Debug, Default)]
 pub(super) struct Inner {
     children: Vec<Child>,
-    summaries: Mutex<Vec<Arc<Summary>>>,
+    summaries: Mutex<Vec<Summary>>,
 }
 
 /// The leaves that may have a value.
@@ -100,7 +99,7 @@ impl Inner {
         if summaries.len() >= COLUMNS {
             summaries.remove(0);
         }
-        let made = Arc::new(Summary::of(&wanted.source, &self.children));
+        let made = Summary::of(&wanted.source, &self.children);
         let mask = made.mask(&wanted.hashes);
         summaries.push(made);
         mask

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hydrofoil.cli.main import main
-from tests.api.test_data_dir import BOATS, DEFINITION, MAPS, called, everything, served
+from tests.api.test_data_dir import BOATS, DEFINITION, MAPS, called, everything, served, settled
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +22,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, di
         called(f"{url}/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
         called(url + BOATS, {"apiVersion": "example.com/v1", "kind": "Boat", "metadata": {"name": "b"}, "color": "red"})
         called(url + MAPS, {"metadata": {"name": "x", "labels": {"a": "b"}}, "data": {"k": "v"}})
+        settled(url)
         assert main(["data", "backup", str(folder / "data"), str(backup)]) == 0
         versions = everything(url)
     yield folder / "data", versions, backup

@@ -164,12 +164,12 @@ class Expressions:
         params: Document | None,
         decisions: list[tuple[list[str], tuple[bool, str, str | None]]],
         budget: int,
-        patience: int | None,
+        patience: float | None,
     ) -> tuple[list[tuple[bytes | None, str | None]], int, list[str] | None]:
         """Return results as JSON or errors, what is left of the budget, and a question to be answered first.
 
-        The rest is -1 if they cost more, and -2 if they cost more than `patience`: without it, call this off the
-        loop. A question is answered by its decision in a further call.
+        The rest is -1 if they cost more, and -2 if they take more seconds than `patience`: without it, call this off
+        the loop. A question is answered by its decision in a further call.
         """
 
 @final
@@ -260,6 +260,14 @@ class Draft:
     def prepare(self, clock: Clock, old: Stored | None = None, subresource: str = "") -> None: ...
     def dedup_owners(self) -> list[str]: ...
     def validate(self, old: Stored | None = None, subresource: str = "") -> list[tuple[str, str, str]]: ...
+    def validate_apart(self, old: Stored | None = None, subresource: str = "") -> list[tuple[str, str, str]]:
+        """Do the same without Python's lock: call this off the loop."""
+
+    def validate_within(
+        self, patience: float, old: Stored | None = None, subresource: str = ""
+    ) -> list[tuple[str, str, str]] | None:
+        """Do the same unless the rules of the kind take more seconds than `patience`."""
+
     def cluster_ip_causes(self, old: Stored | None = None) -> list[tuple[str, str, str]]: ...
     def warnings(self, old: Stored | None = None, subresource: str = "") -> list[str]: ...
     def fork(self) -> Draft: ...

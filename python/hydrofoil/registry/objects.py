@@ -8,6 +8,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.clock import Clock, Pace
 from hydrofoil.engine import ListCursor, Selector, Stored
+from hydrofoil.registry.patience import Patience
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
 
@@ -29,6 +30,8 @@ class Objects:
         self.catalog = catalog
         self.storage = storage
         self.clock = clock
+        self.patience = Patience()
+        """The time of the loop for expressions on objects."""
         self._collections: dict[tuple[str, str], Collection] = {}
 
     def collection(self, resource: Resource) -> Collection:

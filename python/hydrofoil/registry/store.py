@@ -175,7 +175,11 @@ class Registry(Objects):
         else:
             draft.prepare(self._native)
         causes = self.strategy(resource).extra_causes(resource, namespace, draft)
-        if causes := causes + (await run(draft.validate, pooled=True) if pooled else draft.validate()):
+        found = None if pooled or write.slow else self.patience.causes(resource, draft)
+        if found is None:
+            write.slow = write.slow or not pooled
+            found = await run(draft.validate_apart, pooled=True)
+        if causes := causes + found:
             shown = name or draft.metadata().name
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
         await self._check_further(resource, draft, None, write)
@@ -234,8 +238,9 @@ class Registry(Objects):
         while True:
             old, begun = self.get(resource, namespace, name), self._begun(write)
             pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
-            async with self.turns.of((resource.storage, namespace, name)) if pooled else AT_ONCE:
-                if pooled:
+            leaves = pooled or write.slow
+            async with self.turns.of((resource.storage, namespace, name)) if leaves else AT_ONCE:
+                if leaves:
                     # As the turns before left it.
                     old = self.get(resource, namespace, name)
                 if resource.webhook is not None:
@@ -303,15 +308,16 @@ class Registry(Objects):
     ) -> Made:
         """Prepare, check and commit an update. Raise Conflict and Missing."""
         subresource = write.subresource
-        causes: list[errors.Cause] = []
+        causes: list[errors.Cause] | None = None if validate else []
         if pooled:
             await run(draft.prepare, self._native, old, subresource, pooled=True)
-            if validate:
-                causes = await run(draft.validate, old, subresource, pooled=True)
         else:
             draft.prepare(self._native, old, subresource)
-            if validate:
-                causes = draft.validate(old, subresource)
+            if validate and not write.slow:
+                causes = self.patience.causes(resource, draft, old, subresource)
+        if causes is None:
+            write.slow = write.slow or not pooled
+            causes = await run(draft.validate_apart, old, subresource, pooled=True)
         if causes:
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), old.name, causes)
         await self._check_further(resource, draft, old, write)

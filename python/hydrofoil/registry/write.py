@@ -46,3 +46,5 @@ class Write(Struct):
     """The verb of the request; empty for writes without one."""
     epoch: int | None = None
     """The epoch of the storage that the write belongs to; None: the one at its beginning."""
+    slow: bool = False
+    """Whether the rules of a definition took too long for the loop: further attempts evaluate them off it."""

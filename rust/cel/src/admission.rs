@@ -10,6 +10,7 @@ use smol_str::SmolStr;
 
 use crate::environment::{Environment, Named};
 use crate::eval::{EXCEEDED, Run};
+use crate::patience::Patience;
 use crate::plan::Node;
 use crate::program::Refusal;
 use crate::scope::{Question, Scope};
@@ -56,7 +57,7 @@ pub enum Stop {
     Spent,
     /// The authorizer has to be asked first.
     Asks(Question),
-    /// The expressions cost more than the patience of the caller.
+    /// The expressions take longer than the caller waits.
     Long,
 }
 
@@ -97,9 +98,14 @@ impl Scripts {
         self.list.iter().flatten().filter_map(|script| script.node.as_ref().err().map(String::as_str))
     }
 
-    /// Evaluate all expressions; return their results and the rest of the budget. Give up if they cost more than
-    /// `patience`.
-    pub fn run(&self, inputs: &Inputs<'_>, budget: u64, patience: u64) -> Result<(Vec<Outcome>, u64), Stop> {
+    /// Evaluate all expressions; return their results and the rest of the budget. Give up if they take longer
+    /// than a caller waits.
+    pub fn run(
+        &self,
+        inputs: &Inputs<'_>,
+        budget: u64,
+        patience: Option<&Patience>,
+    ) -> Result<(Vec<Outcome>, u64), Stop> {
         let scope = self.scope(inputs, patience).map_err(|_| Stop::Spent)?;
         let mut left = budget;
         let mut out = Vec::with_capacity(self.list.len());
@@ -116,8 +122,8 @@ impl Scripts {
                 }
             };
             let mut run = Run::of(&scope);
-            let found = run.eval(node);
-            if scope.long.get() {
+            let found = run.result(node);
+            if patience.is_some_and(Patience::is_over) {
                 return Err(Stop::Long);
             }
             if let Some(question) = scope.question.take() {
@@ -132,7 +138,7 @@ impl Scripts {
         Ok((out, left))
     }
 
-    fn scope<'a>(&'a self, inputs: &Inputs<'a>, patience: u64) -> Result<Scope<'a>, Fail> {
+    fn scope<'a>(&'a self, inputs: &Inputs<'a>, patience: Option<&'a Patience>) -> Result<Scope<'a>, Fail> {
         let of = |value: &'a Value| Val::of(value, crate::decl::any()).map(Some);
         let authorizer = Some(Val::Right(Rc::default()));
         let own = Some(Val::Right(Rc::new(requested(inputs.request))));
@@ -152,8 +158,7 @@ impl Scripts {
             decisions: inputs.decisions,
             found: RefCell::default(),
             spent: Cell::new(0),
-            patience: patience.checked_div(self.list.len() as u64).unwrap_or(patience),
-            long: Cell::new(false),
+            patience,
             question: RefCell::default(),
         })
     }

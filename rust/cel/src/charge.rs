@@ -74,6 +74,27 @@ impl Charge {
         }
     }
 
+    /// Return the cost of a call before it, where the result does not matter.
+    pub fn ahead(self, args: &[Val<'_>]) -> Option<u64> {
+        match self {
+            Self::Join | Self::Made => None,
+            _ => Some(self.cost(args, &Val::Null)),
+        }
+    }
+
+    /// Return the size of a call's result in units of cost, roughly: a string that grows is charged by its former length.
+    pub fn size(self, args: &[Val<'_>]) -> u64 {
+        match (self, args) {
+            (Self::Made, [Val::Int(length)]) => u64::try_from(*length).unwrap_or(0),
+            (Self::Made, [list, ..]) => list.size(),
+            (Self::Join, [list, ..]) | (Self::Text(_), [Val::Str(_), list @ Val::List(_)]) => traversal(list),
+            (Self::Text(_), [Val::Str(text), _, Val::Str(with), ..]) => {
+                (text.len().saturating_mul(with.len()) as f64 * TEXT) as u64
+            }
+            _ => 0,
+        }
+    }
+
     /// Return the cost of a call.
     pub fn cost(self, args: &[Val<'_>], result: &Val<'_>) -> u64 {
         let size = |n: usize| args.get(n).map_or(1, Val::size);

@@ -12,10 +12,13 @@ use smallvec::SmallVec;
 use smol_str::SmolStr;
 
 use crate::ast::{Literal, Step};
+use crate::charge::Charge;
+use crate::library::Native;
+use crate::patience::{Patience, STEP};
 use crate::plan::{Loop, Node};
 use crate::scope::Scope;
 use crate::size::{CHECK, LIST, MAP, MESSAGE, TEXT, scaled};
-use crate::value::{Fail, List, Message, Out, Table, Text, Val};
+use crate::value::{Entries, Fail, List, Message, Out, Table, Text, Val};
 
 /// A run: the variables, and the cost so far.
 pub(crate) struct Run<'a> {
@@ -23,55 +26,93 @@ pub(crate) struct Run<'a> {
     pub old: Option<Val<'a>>,
     pub locals: Vec<Val<'a>>,
     pub spent: u64,
-    pub limit: u64,
-    /// The cost at which to check the limit, or to give up for now.
-    pub soft: u64,
+    /// The cost at which to check the limit and the time.
+    soft: u64,
+    /// The cost when the time was last checked.
+    timed: u64,
+    /// The time of a caller that waits.
+    patience: Option<&'a Patience>,
     /// The variables of an admission request, if the expression has them.
-    pub scope: Option<&'a Scope<'a>>,
+    scope: Option<&'a Scope<'a>>,
 }
 
 /// The maximum cost of a run (`PerCallLimit`).
 pub(crate) const LIMIT: u64 = 1_000_000;
 
-/// The size of a new text in bytes that takes about half a millisecond.
-const LONG_TEXT: usize = 200_000;
-
 /// The error of an expression that costs more than one may.
 pub(crate) const EXCEEDED: &str = "operation cancelled: actual cost limit exceeded";
 
 impl<'a> Run<'a> {
+    /// Return a run of an expression.
+    pub fn new(this: Val<'a>, old: Option<Val<'a>>, patience: Option<&'a Patience>) -> Self {
+        let soft = if patience.is_some() { STEP } else { LIMIT };
+        Self { this, old, locals: Vec::new(), spent: 0, soft, timed: 0, patience, scope: None }
+    }
+
     /// Return a run of an expression in a scope.
     pub fn of(scope: &'a Scope<'a>) -> Self {
-        let soft = scope.patience.min(LIMIT);
-        Self { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, soft, scope: Some(scope) }
+        Self { scope: Some(scope), ..Self::new(Val::Null, None, scope.patience) }
+    }
+
+    /// Evaluate the whole expression.
+    pub fn result(&mut self, node: &'a Node) -> Out<'a> {
+        let found = self.eval(node);
+        if let Some(patience) = self.patience {
+            patience.ended(self.spent.saturating_sub(self.timed));
+        }
+        found
     }
 
     fn spend(&mut self, cost: u64) -> Result<(), Fail> {
         self.spent = self.spent.saturating_add(cost);
-        if self.spent > self.soft { Err(self.exceeded()) } else { Ok(()) }
+        if self.spent > self.soft { self.pause() } else { Ok(()) }
     }
 
-    /// Give up before an operation whose text may be long, where the caller is waited for: it is charged only afterwards.
-    fn grows(&self, values: &[Val<'a>]) -> Result<(), Fail> {
-        if let (Some(scope), [Val::Str(text), _, Val::Str(with)]) = (self.scope, values)
-            && scope.patience < LIMIT
-            && text.len().saturating_mul(with.len()) > LONG_TEXT
-        {
-            scope.long.set(true);
-            return Err(Fail::Asked);
+    /// Check the limit, and the time of a caller that waits.
+    #[cold]
+    fn pause(&mut self) -> Result<(), Fail> {
+        if self.spent > LIMIT {
+            return Err(Fail::Budget);
+        }
+        if let Some(patience) = self.patience {
+            if patience.passed(self.spent.saturating_sub(self.timed)) {
+                return Err(Fail::Asked);
+            }
+            self.pass();
         }
         Ok(())
     }
 
-    /// Return the reason to end: the limit, or the patience of the caller.
-    fn exceeded(&self) -> Fail {
-        match self.scope {
-            Some(scope) if self.spent <= self.limit => {
-                scope.long.set(true);
-                Fail::Asked
-            }
-            _ => Fail::Budget,
+    /// Let what was spent so far be timed.
+    fn pass(&mut self) {
+        self.timed = self.spent;
+        self.soft = if self.patience.is_some() { self.spent.saturating_add(STEP).min(LIMIT) } else { LIMIT };
+    }
+
+    /// Return to a former cost. The time until then counts all the same.
+    fn refund(&mut self, spent: u64) {
+        if let Some(patience) = self.patience {
+            patience.passed(self.spent.saturating_sub(self.timed));
         }
+        self.spent = spent;
+        self.pass();
+    }
+
+    /// Call a function, and charge for it before if the cost depends on the arguments alone: it cannot be interrupted.
+    fn call(&mut self, native: Native, charge: Charge, values: &[Val<'a>]) -> Out<'a> {
+        let cost = charge.ahead(values);
+        if let Some(patience) = self.patience
+            && patience.refuses(cost.unwrap_or(0).max(charge.size(values)))
+        {
+            return Err(Fail::Asked);
+        }
+        if let Some(cost) = cost {
+            self.spend(cost)?;
+            return native(values);
+        }
+        let result = native(values);
+        self.spend(charge.cost(values, result.as_ref().unwrap_or(&Val::Null)))?;
+        result
     }
 
     pub fn eval(&mut self, node: &'a Node) -> Out<'a> {
@@ -100,9 +141,12 @@ impl<'a> Run<'a> {
             }
             Node::Check(parts) => {
                 let (subject, verb) = (self.eval(&parts[0])?, self.eval(&parts[1])?);
+                self.spent = self.spent.saturating_add(CHECK);
+                if self.spent > LIMIT {
+                    return Err(Fail::Budget);
+                }
                 // An answer that is known takes no time.
-                self.soft = self.soft.saturating_add(CHECK).min(self.limit);
-                self.spend(CHECK)?;
+                self.pass();
                 match (subject, verb, self.scope) {
                     (Val::Right(right), Val::Str(verb), Some(scope)) => scope.decision(&right.asked(&verb)?),
                     _ => Err(Fail::overload()),
@@ -138,11 +182,7 @@ impl<'a> Run<'a> {
                 for arg in args {
                     values.push(self.eval(arg)?);
                 }
-                self.grows(&values)?;
-                let result = native(&values);
-                let shown = result.as_ref().unwrap_or(&Val::Null);
-                self.spend(charge.cost(&values, shown))?;
-                result
+                self.call(*native, *charge, &values)
             }
             Node::Matches(subject, pattern, cost) => match self.eval(subject)? {
                 Val::Str(text) => {
@@ -171,7 +211,7 @@ impl<'a> Run<'a> {
             Node::Free(inner) => {
                 let spent = self.spent;
                 let found = self.eval(inner);
-                self.spent = spent;
+                self.refund(spent);
                 found
             }
             Node::Fail(why) => Err(Fail::new(why.clone())),
@@ -220,7 +260,7 @@ impl<'a> Run<'a> {
     }
 
     fn map(&mut self, entries: &'a [(Node, Node, bool)]) -> Out<'a> {
-        let mut out: Vec<(Val<'a>, Val<'a>)> = Vec::with_capacity(entries.len());
+        let mut out = Entries::default();
         for (key, value, optional) in entries {
             let key = self.eval(key)?;
             let value = match (self.eval(value)?, optional) {
@@ -229,12 +269,7 @@ impl<'a> Run<'a> {
                 (Val::Optional(None), true) => continue,
                 _ => return Err(Fail::overload()),
             };
-            keyed(&key)?;
-            // The last value of a duplicate key counts, as in Go's maps.
-            match out.iter_mut().find(|(k, _)| k.kind() == key.kind() && k.equal(&key).unwrap_or(false)) {
-                Some((_, old)) => *old = value,
-                None => out.push((key, value)),
-            }
+            out.set(key, value)?;
         }
         self.spend(MAP)?;
         Ok(Val::Map(Table::Own(Rc::new(out))))
@@ -340,11 +375,11 @@ impl<'a> Run<'a> {
             (_, Err(why)) => return Err(why),
             (Step::ExistsOne, Ok(Val::Bool(b))) => state.count += usize::from(b),
             (Step::List, Ok(value)) => state.items.push(value),
-            (Step::Map, Ok(value)) => insert(&mut state.entries, first, value)?,
+            (Step::Map, Ok(value)) => state.entries.insert(first, value)?,
             (Step::Entries, Ok(Val::Map(map))) => {
                 for key in map.keys() {
                     let value = map.get(&key).ok_or_else(Fail::overload)??;
-                    insert(&mut state.entries, key, value)?;
+                    state.entries.insert(key, value)?;
                 }
             }
             (Step::ExistsOne | Step::Entries, Ok(_)) => return Err(Fail::overload()),
@@ -384,7 +419,7 @@ fn lazy<'a>(scope: &'a Scope<'a>, name: &SmolStr) -> Out<'a> {
     };
     scope.found.borrow_mut().insert(name.clone(), None);
     let mut run = Run::of(scope);
-    let made = run.eval(node);
+    let made = run.result(node);
     scope.spent.set(scope.spent.get().saturating_add(run.spent));
     let made = made.map_err(|why| match why {
         Fail::Error(why) => Fail::new(format!("composited variable \"{name}\" fails to evaluate: {why}")),
@@ -402,32 +437,13 @@ struct State<'a> {
     failed: Option<Fail>,
     count: usize,
     items: Vec<Val<'a>>,
-    entries: Vec<(Val<'a>, Val<'a>)>,
+    entries: Entries<'a>,
 }
 
 impl State<'_> {
     fn new(step: Step) -> Self {
-        Self { step, decided: false, failed: None, count: 0, items: Vec::new(), entries: Vec::new() }
+        Self { step, decided: false, failed: None, count: 0, items: Vec::new(), entries: Entries::default() }
     }
-}
-
-/// Check that a value is a valid key.
-fn keyed(key: &Val<'_>) -> Result<(), Fail> {
-    if matches!(key, Val::Bool(_) | Val::Int(_) | Val::Uint(_) | Val::Str(_)) {
-        return Ok(());
-    }
-    Err(Fail::new("unsupported key type"))
-}
-
-fn insert<'a>(entries: &mut Vec<(Val<'a>, Val<'a>)>, key: Val<'a>, value: Val<'a>) -> Result<(), Fail> {
-    keyed(&key)?;
-    for (k, _) in entries.iter() {
-        if k.equal(&key)? {
-            return Err(Fail::new(format!("insert failed: key {} already exists", key.shown())));
-        }
-    }
-    entries.push((key, value));
-    Ok(())
 }
 
 /// Return a member of a value that is no optional one, if it has it.

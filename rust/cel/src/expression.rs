@@ -10,7 +10,7 @@ use crate::ast::{Expr, Kind, Literal};
 use crate::checker;
 use crate::decl::{Decl, Order, Shape};
 use crate::environment::declared;
-use crate::eval::{LIMIT, Run};
+use crate::eval::Run;
 use crate::parser;
 use crate::plan::{self, Node};
 use crate::program::{Failure, Refusal, constants};
@@ -80,10 +80,7 @@ impl Expression {
 
     /// Return the result on a value of the variable.
     pub fn evaluate(&self, on: &Value) -> Result<Value, Failure> {
-        let run = |this| {
-            let mut run = Run { this, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, soft: LIMIT, scope: None };
-            run.eval(&self.node).and_then(|found| plain(&found))
-        };
+        let run = |this| Run::new(this, None, None).result(&self.node).and_then(|found| plain(&found));
         Val::of(on, &self.decl).and_then(run).map_err(|why| match why {
             Fail::Error(why) => Failure::Error(why),
             Fail::Budget | Fail::Asked => Failure::Limit,

@@ -8,8 +8,9 @@ use crate::ast::Expr;
 use crate::checker::{self, Checked};
 use crate::cost;
 use crate::decl::Decl;
-use crate::eval::{LIMIT, Run};
+use crate::eval::Run;
 use crate::parser;
+use crate::patience::Patience;
 use crate::plan::{self, Node};
 use crate::source;
 use crate::types::Type;
@@ -104,18 +105,17 @@ impl Program {
         Ok(Self { node, uses_old: names(&expr, "oldSelf"), cost: cost::estimate(&expr, &checked, decl), optional_old })
     }
 
-    /// Run it on values; also return the cost.
-    pub fn truth(&self, on: Variables<'_>) -> (Result<bool, Failure>, u64) {
-        let (found, spent) = self.run(on, |value| match value {
+    /// Run it on values; also return the cost. There is no result if a caller's patience is over then.
+    pub fn truth(&self, on: Variables<'_>, patience: Option<&Patience>) -> (Result<bool, Failure>, u64) {
+        self.run(on, patience, |value| match value {
             Val::Bool(b) => Ok(b),
             _ => Err(Fail::overload()),
-        });
-        (found, spent)
+        })
     }
 
-    /// Run it on values for a string; also return the cost.
-    pub fn text(&self, on: Variables<'_>) -> (Result<String, Failure>, u64) {
-        self.run(on, |value| match value {
+    /// Run it on values for a string, as `truth` does.
+    pub fn text(&self, on: Variables<'_>, patience: Option<&Patience>) -> (Result<String, Failure>, u64) {
+        self.run(on, patience, |value| match value {
             Val::Str(text) => Ok(text.to_string()),
             _ => Err(Fail::new("messageExpression failed to convert to string")),
         })
@@ -124,6 +124,7 @@ impl Program {
     fn run<'a, T>(
         &'a self,
         on: Variables<'a>,
+        patience: Option<&'a Patience>,
         take: impl FnOnce(Val<'a>) -> Result<T, Fail>,
     ) -> (Result<T, Failure>, u64) {
         let reported = |why: Fail| match why {
@@ -136,12 +137,12 @@ impl Program {
                 Some(old) if self.optional_old => Some(Val::some(Val::of(old, on.decl)?)),
                 Some(old) => Some(Val::of(old, on.decl)?),
             };
-            Ok(Run { this, old, locals: Vec::new(), spent: 0, limit: LIMIT, soft: LIMIT, scope: None })
+            Ok(Run::new(this, old, patience))
         });
         match ready {
             Err(why) => (Err(reported(why)), 0),
             Ok(mut run) => {
-                let found = run.eval(&self.node).and_then(take).map_err(reported);
+                let found = run.result(&self.node).and_then(take).map_err(reported);
                 (found, run.spent)
             }
         }
@@ -151,9 +152,7 @@ impl Program {
 /// Evaluate the operations that need no variables.
 pub(crate) fn constants(node: &Node) -> Result<(), Refusal> {
     if let Node::Free(inner) = node {
-        let mut run =
-            Run { this: Val::Null, old: None, locals: Vec::new(), spent: 0, limit: LIMIT, soft: LIMIT, scope: None };
-        return match run.eval(inner) {
+        return match Run::new(Val::Null, None, None).eval(inner) {
             // A key that is a variable is known only at runtime.
             Err(Fail::Error(why)) if !matches!(**inner, Node::Local(_)) => Err(Refusal::Instance(why)),
             _ => Ok(()),

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use smol_str::SmolStr;
 
+use crate::patience::Patience;
 use crate::plan::{Node, VARIABLES};
 use crate::value::{Fail, Out, Val, Verdict};
 
@@ -37,10 +38,8 @@ pub(crate) struct Scope<'a> {
     pub found: RefCell<HashMap<SmolStr, Option<Out<'a>>>>,
     /// The cost of variables since it was last taken.
     pub spent: Cell<u64>,
-    /// The cost at which to give up for now.
-    pub patience: u64,
-    /// Whether that was reached.
-    pub long: Cell<bool>,
+    /// The time of a caller that waits.
+    pub patience: Option<&'a Patience>,
     /// A question without a decision: the evaluation is repeated once it has one.
     pub question: RefCell<Option<Question>>,
 }

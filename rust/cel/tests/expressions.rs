@@ -30,7 +30,7 @@ fn wrong(case: &Value, this: &Value, decl: &Arc<Decl>) -> Option<String> {
     if let Some(error) = case.get("error") {
         return Some(format!("compiles, though upstream says {error:?}"));
     }
-    let (found, spent) = program.truth(Variables { this, old: None, decl });
+    let (found, spent) = program.truth(Variables { this, old: None, decl }, None);
     let (key, got) = match found {
         Ok(found) => ("result", found.to_string()),
         Err(Failure::Error(why)) => ("fail", why),
@@ -114,7 +114,7 @@ fn runs_are_stopped_before_they_take_all_memory() {
         "lists.range(100000).map(x, 'a').join('').replace('', lists.range(100000).map(x, 'a').join('')).size() > 0",
     ] {
         let program = Program::compile(rule, &decl, false, Kind::Bool).expect("a rule compiles");
-        let found = program.truth(Variables { this, old: None, decl: &decl }).0;
+        let found = program.truth(Variables { this, old: None, decl: &decl }, None).0;
         assert_eq!(found, Err(Failure::Limit), "{rule}");
     }
 }
@@ -140,7 +140,7 @@ fn speed() {
         let program = Program::compile(rule, &decl, false, Kind::Bool).expect("a rule compiles");
         let start = std::time::Instant::now();
         for _ in 0..RUNS {
-            let found = program.truth(Variables { this, old: None, decl: &decl }).0;
+            let found = program.truth(Variables { this, old: None, decl: &decl }, None).0;
             assert_eq!(found, Ok(true), "{rule}");
         }
         eprintln!("{:>8.0} ns  {rule}", start.elapsed().as_nanos() as f64 / f64::from(RUNS));

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use hydrofoil_cel::{Decl, Environment, Inputs, Scripts, Stop};
+use hydrofoil_cel::{Decl, Environment, Inputs, Patience, Scripts, Stop};
 pub use hydrofoil_cel::{Question, Verdict};
 use hydrofoil_codec::json;
 use hydrofoil_types::Value;
@@ -48,7 +49,7 @@ pub enum Evaluated {
     Spent,
     /// The authorizer has to be asked first.
     Asks(Question),
-    /// The expressions cost more than the patience of the caller.
+    /// The expressions take longer than the caller waits.
     Long,
 }
 
@@ -77,13 +78,13 @@ impl Expressions {
         self.0.errors().map(str::to_owned).collect()
     }
 
-    /// Evaluate all; give up if they cost more than `patience`.
+    /// Evaluate all; give up if they take longer than a caller waits.
     pub fn run(
         &self,
         on: Subject<'_>,
         decisions: &HashMap<Question, Verdict>,
         budget: u64,
-        patience: Option<u64>,
+        patience: Option<Duration>,
     ) -> Evaluated {
         let inputs = Inputs {
             object: value(on.object),
@@ -93,7 +94,7 @@ impl Expressions {
             params: value(on.params),
             decisions,
         };
-        match self.0.run(&inputs, budget, patience.unwrap_or(u64::MAX)) {
+        match self.0.run(&inputs, budget, patience.map(Patience::of).as_ref()) {
             Ok((found, left)) => Evaluated::Done(found.into_iter().map(outcome).collect(), left),
             Err(Stop::Spent) => Evaluated::Spent,
             Err(Stop::Asks(question)) => Evaluated::Asks(question),

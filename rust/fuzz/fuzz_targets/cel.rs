@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     for kind in [Kind::Bool, Kind::Text] {
         if let Ok(program) = Program::compile(text, decl, false, kind) {
             let on = Variables { this, old: Some(this), decl };
-            let _ = (program.truth(on), program.text(on));
+            let _ = (program.truth(on, None), program.text(on, None));
         }
     }
 });

@@ -25,7 +25,7 @@ fuzz_target!(|data: &[u8]| {
     let spec = object([("group", Value::from("e.com")), ("versions", Value::Array(vec![version]))]);
     let of = Definition::compile(&object([("spec", spec)]));
     if custom::decode(&of, &of.versions[0], &mut custom, &|m| Ok((m.clone(), Vec::new()))).is_ok() {
-        custom::create(&of, &of.versions[0], &custom, &mut Causes::new());
+        custom::create(&of, &of.versions[0], &custom, None, &mut Causes::new());
         custom::prune(&mut custom, &of.versions[0]);
     }
 });

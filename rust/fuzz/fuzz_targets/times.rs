@@ -38,6 +38,6 @@ fuzz_target!(|text: &str| {
     let members = ["s", "d", "t", "y"].map(|name| (name.into(), Value::from(text)));
     let this = Value::Object(Map::from_unique(members.to_vec()));
     for program in programs {
-        let _ = program.truth(Variables { this: &this, old: None, decl });
+        let _ = program.truth(Variables { this: &this, old: None, decl }, None);
     }
 });

@@ -6,7 +6,7 @@ use hydrofoil_engine::admission::{self, Evaluated, Outcome, Question, Subject, V
 use pyo3::prelude::*;
 
 use crate::error::Fallible;
-use crate::frame::apart;
+use crate::frame::{apart, seconds};
 use crate::handles::{Declaration, Document, Expressions};
 
 /// A decision: whether a right is granted, the reason, and an error.
@@ -54,7 +54,7 @@ impl Expressions {
         params: Option<&Document>,
         decisions: Vec<(Vec<String>, Decision)>,
         budget: u64,
-        patience: Option<u64>,
+        patience: Option<f64>,
     ) -> Answer {
         let known: HashMap<Question, Verdict> = decisions
             .into_iter()
@@ -71,6 +71,7 @@ impl Expressions {
             params: params.map(|d| &d.0),
         };
         let size = if patience.is_none() { usize::MAX } else { size };
+        let patience = patience.map(seconds);
         match apart(size, || self.0.run(on, &known, budget, patience)) {
             Evaluated::Done(found, left) => (found, left.cast_signed(), None),
             Evaluated::Spent => (Vec::new(), -1, None),

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use pyo3::prelude::*;
 
 use crate::error::Fallible;
-use crate::frame::apart;
+use crate::frame::{apart, seconds};
 use crate::handles::{Clock, Draft, Lifecycle, ObjectMeta, Stored};
 
 impl Draft {
@@ -109,6 +109,25 @@ impl Draft {
     #[pyo3(signature = (old=None, subresource=""))]
     fn validate(&self, old: Option<&Stored>, subresource: &str) -> Fallible<Vec<CauseTuple>> {
         Ok(tuples(&self.step(old, |draft, old| draft.validate(old, subresource))?))
+    }
+
+    /// Release the GIL: how long rules take does not depend on the size of the object alone.
+    #[pyo3(signature = (old=None, subresource=""))]
+    fn validate_apart(&self, old: Option<&Stored>, subresource: &str) -> Fallible<Vec<CauseTuple>> {
+        let old = old.map(|old| &old.0);
+        Ok(tuples(&apart(usize::MAX, || self.0.lock().validate(old, subresource))?))
+    }
+
+    #[pyo3(signature = (patience, old=None, subresource=""))]
+    fn validate_within(
+        &self,
+        patience: f64,
+        old: Option<&Stored>,
+        subresource: &str,
+    ) -> Fallible<Option<Vec<CauseTuple>>> {
+        let time = seconds(patience);
+        let found = self.step(old, |draft, old| draft.validate_within(time, old, subresource))?;
+        Ok(found.as_ref().map(tuples))
     }
 
     #[pyo3(signature = (old=None))]

@@ -2,22 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hydrofoil_engine::{Signal, stored};
 use hydrofoil_etcd::{Followed, Log, Options, Outcome, Write};
 use pyo3::prelude::*;
 
 use crate::error::{DataError, Fallible};
-use crate::frame::apart;
+use crate::frame::{apart, seconds};
 use crate::handles::{Change, Clock, Encryption, Etcd, ResourceType, Stored, View};
 
 /// A number, the new version, the latest revision, and why there is neither: the kind of the failure, and a text.
 type Ended = (u64, Option<Stored>, u64, Option<(&'static str, String)>);
-
-fn seconds(time: f64) -> Duration {
-    Duration::try_from_secs_f64(time.max(0.0)).unwrap_or(Duration::MAX)
-}
 
 #[pymethods]
 impl Etcd {

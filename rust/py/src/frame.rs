@@ -1,6 +1,7 @@
 //! Python bytes, into which the engine writes its output, and work outside of the GIL.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use hydrofoil_engine::Frame;
 use pyo3::prelude::*;
@@ -47,6 +48,11 @@ impl<'py> IntoPyObject<'py> for Bytes {
     fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
         Ok(self.0.into_bound(py))
     }
+}
+
+/// Return a time that was given in seconds.
+pub(crate) fn seconds(time: f64) -> Duration {
+    Duration::try_from_secs_f64(time.max(0.0)).unwrap_or(Duration::MAX)
 }
 
 /// The size of input in bytes from which work releases the GIL: below, reacquiring it may cost more.

@@ -1,7 +1,6 @@
 //! The resources of a server, and the local log of a view.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use hydrofoil_engine as engine;
 use hydrofoil_engine::Frame;
@@ -10,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::Fallible;
-use crate::frame::{Bytes, apart};
+use crate::frame::{Bytes, apart, seconds};
 use crate::handles::{Change, Checkpoint, Clock, Local, Shard, Stored, View};
 
 /// Return the objects of a feed with their revisions.
@@ -22,7 +21,7 @@ fn each(states: &[(u64, Py<Change>)]) -> impl Iterator<Item = (u64, &engine::wri
 impl View {
     #[new]
     fn new(window: f64, events: usize, bytes: usize, cache: Option<usize>, clock: &Clock) -> PyResult<Self> {
-        let window = Duration::try_from_secs_f64(window.max(0.0)).unwrap_or(Duration::MAX);
+        let window = seconds(window);
         Ok(Self(engine::View::new(store::Limits { window, events, bytes }, cache, Arc::clone(&clock.0))?))
     }
 

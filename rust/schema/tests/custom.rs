@@ -42,13 +42,13 @@ fn reported(causes: &Causes) -> Vec<String> {
 
 fn created(of: &Definition, spec: &str) -> Vec<String> {
     let mut causes = Causes::new();
-    custom::create(of, &of.versions[0], &thing(spec), &mut causes);
+    custom::create(of, &of.versions[0], &thing(spec), None, &mut causes);
     reported(&causes)
 }
 
 fn updated(of: &Definition, old: &str, new: &str) -> Vec<String> {
     let mut causes = Causes::new();
-    custom::update(of, &of.versions[0], "", &thing(new), &thing(old), &mut causes);
+    custom::update(of, &of.versions[0], "", &thing(new), &thing(old), None, &mut causes);
     reported(&causes)
 }
 
@@ -282,7 +282,7 @@ fn a_status_of_its_own() {
     custom::begin_update(version, "status", &mut status, &object);
     assert_eq!(status.str_at(&["spec", "a"]), "x");
     let mut causes = Causes::new();
-    custom::update(&of, version, "status", &status, &object, &mut causes);
+    custom::update(&of, version, "status", &status, &object, None, &mut causes);
     assert_eq!(
         reported(&causes),
         ["FieldValueTypeInvalid status.n: Invalid value: \"string\": n in body must be of type integer: \"string\""]
@@ -347,7 +347,7 @@ proptest! {
         prop_assert_eq!(strict, Ok(Vec::new()));
         prop_assert_eq!(once.to_json(), twice.to_json());
         let mut causes = Causes::new();
-        custom::create(&of, &of.versions[0], &once, &mut causes);
+        custom::create(&of, &of.versions[0], &once, None, &mut causes);
     }
 }
 
@@ -360,7 +360,7 @@ fn rules_that_were_broken_before_are_warned_of() {
     );
     let reported = |old: &str, new: &str| {
         let mut causes = Causes::new();
-        custom::update(&of, &of.versions[0], "", &thing(new), &thing(old), &mut causes);
+        custom::update(&of, &of.versions[0], "", &thing(new), &thing(old), None, &mut causes);
         (causes.len(), causes.take_warnings())
     };
     let warned = vec![r#"spec.a: Invalid value: "y": must be x"#.to_owned()];
@@ -395,7 +395,7 @@ fn items_that_are_no_objects_were_nothing_before() {
     );
     let mut causes = Causes::new();
     let old = thing(r#"{"l":["a","b"]}"#);
-    custom::update(&of, &of.versions[0], "", &thing(r#"{"l":["a","b"],"x":1}"#), &old, &mut causes);
+    custom::update(&of, &of.versions[0], "", &thing(r#"{"l":["a","b"],"x":1}"#), &old, None, &mut causes);
     let fields: Vec<_> = causes.as_slice().iter().map(|c| c.field.to_string()).collect();
     assert_eq!(fields, ["spec.l[0]", "spec.l[1]"]);
 }

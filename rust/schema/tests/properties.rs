@@ -106,11 +106,11 @@ proptest! {
         prop_assert_eq!(strict, Ok(Vec::new()));
         prop_assert_eq!(twice.to_json(), once.to_json());
         let mut causes = Causes::new();
-        custom::create(&of, &of.versions[0], &once, &mut causes);
+        custom::create(&of, &of.versions[0], &once, None, &mut causes);
         if causes.is_empty() {
             // An accepted object may be written again as it is.
             once.object_at_mut(&["metadata"]).set("resourceVersion", "1");
-            custom::update(&of, &of.versions[0], "", &once, &once, &mut causes);
+            custom::update(&of, &of.versions[0], "", &once, &once, None, &mut causes);
             prop_assert!(causes.is_empty(), "{:?}", causes);
         }
     }

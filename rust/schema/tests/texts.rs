@@ -102,7 +102,7 @@ static PROGRAMS: LazyLock<(Arc<Decl>, Vec<Program>)> = LazyLock::new(|| {
 fn run(text: &str) -> Vec<Result<bool, Failure>> {
     let (decl, programs) = &*PROGRAMS;
     let this = object([("s", Value::from(text))]);
-    programs.iter().map(|program| program.truth(Variables { this: &this, old: None, decl }).0).collect()
+    programs.iter().map(|program| program.truth(Variables { this: &this, old: None, decl }, None).0).collect()
 }
 
 /// Use a text wherever a definition can, and in a resource of it.
@@ -139,7 +139,7 @@ fn defined(text: &str) {
     let items = Value::Array(vec![own(), Value::Int(1), object([("type", own())])]);
     let mut given = object([("spec", object([("list", items.clone())])), ("items", items)]);
     if custom::decode(&of, version, &mut given, &|m| Ok((m.clone(), Vec::new()))).is_ok() {
-        custom::create(&of, version, &given, &mut Causes::new());
+        custom::create(&of, version, &given, None, &mut Causes::new());
         of.fields(&given);
         version.columns.row(&given, Timestamp { seconds: 0, nanos: 0 });
     }

@@ -5,15 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from hydrofoil.admission.attributes import Attributes
+from hydrofoil.clock import stopwatch
 from hydrofoil.engine import Document, Expressions
 from hydrofoil.pool import run
+from hydrofoil.registry.patience import Patience
 from hydrofoil.request import RequestInfo, User, Verdict, attributes
 
 Question = tuple[str, ...]
 Answer = tuple[bool, str, str | None]
 Found = list[tuple[bytes | None, str | None]]
-PATIENCE = 20_000
-"""The most that expressions may cost on the loop: about a millisecond of it. Longer ones are begun anew off it."""
 LONG = -2
 ACCOUNTS = "system:serviceaccounts"
 
@@ -21,8 +21,9 @@ ACCOUNTS = "system:serviceaccounts"
 class Questions:
     """The questions of the expressions of a request to its authorizer (`NewCachingAuthorizer`)."""
 
-    def __init__(self, a: Attributes) -> None:
+    def __init__(self, a: Attributes, patience: Patience) -> None:
         self._a = a
+        self._patience = patience
         self._known: list[tuple[list[str], Answer]] = []
 
     async def evaluate(
@@ -42,7 +43,9 @@ class Questions:
         """
         while True:
             on = (request, new, old, namespace, params, self._known, budget)
-            found, left, question = expressions.evaluate(*on, PATIENCE)
+            begun = stopwatch()
+            found, left, question = expressions.evaluate(*on, self._patience.left)
+            self._patience.spend(stopwatch() - begun)
             if left == LONG:
                 found, left, question = await run(expressions.evaluate, *on, None, pooled=True)
             if question is None:

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::{Native, no_overload};
-use crate::value::{Fail, List, Out, Val, bounded, time};
+use crate::value::{Fail, Finder, List, Out, Val, bounded, time};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -135,22 +135,24 @@ fn merged<'a>(a: &List<'a>, b: &List<'a>) -> Out<'a> {
     match a.order() {
         Order::Kept => out.extend(b.items()?),
         Order::Set => {
+            let finder = Finder::of_set(a);
             for item in b.iter() {
                 let item = item?;
-                if !a.holds(&item)? {
+                if !finder.holds(&item)? {
                     out.push(item);
                 }
             }
         }
         Order::Keyed(keys) => {
+            let (before, after) = (Finder::of_keyed(a, keys), Finder::of_keyed(b, keys));
             for item in &mut out {
-                if let Some(later) = b.keyed(item, keys)? {
+                if let Some(later) = after.keyed(item)? {
                     *item = later;
                 }
             }
             for item in b.iter() {
                 let item = item?;
-                if a.keyed(&item, keys)?.is_none() {
+                if before.keyed(&item)?.is_none() {
                     out.push(item);
                 }
             }

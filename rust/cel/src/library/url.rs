@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::{Native, no_overload};
 use crate::value::url::{Url, escaped, unescaped};
-use crate::value::{Fail, Out, Table, Val};
+use crate::value::{Entries, Fail, Out, Table, Val};
 
 pub(crate) fn find(name: &str) -> Option<Native> {
     Some(match name {
@@ -54,5 +54,5 @@ fn query<'a>(text: &str) -> Val<'a> {
         }
     }
     let entries = out.into_iter().map(|(k, v)| (Val::text(k), Val::list(v))).collect();
-    Val::Map(Table::Own(Rc::new(entries)))
+    Val::Map(Table::Own(Rc::new(Entries::of(entries))))
 }

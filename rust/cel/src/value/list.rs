@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use hydrofoil_types::Value;
-use smol_str::SmolStr;
 
+use super::finder::Finder;
 use super::{Fail, Out, Val};
 use crate::decl::{Decl, Order, Shape};
 
@@ -57,68 +57,30 @@ impl<'a> List<'a> {
         Ok(false)
     }
 
-    /// Report whether a set has an item. Upstream compares converted values with unconverted items, so that it does not
-    /// find integers declared as numbers (`unstructuredSetList.getSet`).
-    pub fn holds(&self, value: &Val<'a>) -> Result<bool, Fail> {
-        let converted = |i: usize| match self {
-            Self::Data(items, decl) => {
-                matches!(items.get(i), Some(Value::Int(_)))
-                    && decl.element().is_some_and(|d| matches!(d.shape, Shape::Double))
-            }
-            Self::Own(_) => false,
-        };
-        for (i, item) in self.iter().enumerate() {
-            if !converted(i) && item?.equal(value)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
     pub(super) fn equal(&self, other: &Self) -> Result<bool, Fail> {
         if self.len() != other.len() {
             return Ok(false);
         }
+        let finder = match self.order() {
+            Order::Kept => None,
+            Order::Set => Some(Finder::of_set(self)),
+            Order::Keyed(keys) => Some(Finder::of_keyed(other, keys)),
+        };
         for (i, item) in self.iter().enumerate() {
             let item = item?;
-            let same = match self.order() {
-                Order::Kept => match other.get(i) {
-                    Some(found) => item.equal(&found?)?,
-                    None => false,
-                },
-                Order::Set => match other.get(i) {
-                    Some(theirs) => self.holds(&theirs?)?,
-                    None => false,
-                },
-                Order::Keyed(keys) => match other.keyed(&item, keys)? {
+            let same = match (self.order(), &finder, other.get(i)) {
+                (Order::Keyed(_), Some(finder), _) => match finder.keyed(&item)? {
                     Some(found) => item.equal(&found)?,
                     None => false,
                 },
+                (Order::Set, Some(finder), Some(theirs)) => finder.holds(&theirs?)?,
+                (_, _, Some(found)) => item.equal(&found?)?,
+                (.., None) => false,
             };
             if !same {
                 return Ok(false);
             }
         }
         Ok(true)
-    }
-
-    /// Return the item with the same keys as another.
-    pub fn keyed(&self, like: &Val<'a>, keys: &[SmolStr]) -> Result<Option<Val<'a>>, Fail> {
-        let Val::Map(like) = like else { return Ok(None) };
-        for item in self.iter() {
-            let item = item?;
-            let Val::Map(map) = &item else { continue };
-            let mut same = true;
-            for key in keys {
-                same &= match (map.named(key), like.named(key)) {
-                    (Some(a), Some(b)) => a?.equal(&b?)?,
-                    (a, b) => a.is_none() && b.is_none(),
-                };
-            }
-            if same {
-                return Ok(Some(item));
-            }
-        }
-        Ok(None)
     }
 }

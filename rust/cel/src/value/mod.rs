@@ -2,8 +2,11 @@
 //! `pkg/cel/common/valuesunstructured.go`).
 
 mod cidr;
+mod entries;
 mod fail;
+mod finder;
 pub(crate) mod format;
+mod index;
 mod json;
 mod list;
 mod message;
@@ -24,7 +27,9 @@ use smol_str::SmolStr;
 
 use crate::decl::{Decl, Shape};
 pub(crate) use cidr::Cidr;
+pub(crate) use entries::Entries;
 pub(crate) use fail::{Fail, LARGEST, bounded};
+pub(crate) use finder::Finder;
 use format::Format;
 pub(crate) use list::List;
 pub(crate) use message::Message;

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use hydrofoil_types::{Map, Value};
 
+use super::entries::Entries;
 use super::{Fail, Out, Text, Val};
 use crate::decl::{Decl, Shape};
 
@@ -11,7 +12,7 @@ use crate::decl::{Decl, Shape};
 #[derive(Clone, Debug)]
 pub(crate) enum Table<'a> {
     Data(&'a Map, &'a Decl),
-    Own(Rc<Vec<(Val<'a>, Val<'a>)>>),
+    Own(Rc<Entries<'a>>),
 }
 
 impl<'a> Table<'a> {
@@ -54,9 +55,7 @@ impl<'a> Table<'a> {
         match (self, key) {
             (Self::Data(..), Val::Str(key)) => self.field(key),
             (Self::Data(..), _) => None,
-            (Self::Own(entries), _) => {
-                entries.iter().find(|(k, _)| k.equal(key) == Ok(true)).map(|(_, v)| Ok(v.clone()))
-            }
+            (Self::Own(entries), _) => entries.get(key).cloned().map(Ok),
         }
     }
 

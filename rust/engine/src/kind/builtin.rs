@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use hydrofoil_cel::Patience;
 use hydrofoil_codec::json::{self, RawForm, scan};
 use hydrofoil_codec::{Decoded, cbor};
 use hydrofoil_merge::Versions;
@@ -102,7 +103,7 @@ impl Strategy for Builtin {
         }
     }
 
-    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str) -> Causes {
+    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str, _patience: Option<&Patience>) -> Causes {
         let request = self.request(old, subresource);
         match old {
             Some(_) => validate::update(&request, object),

@@ -15,6 +15,7 @@ mod type_meta;
 
 use std::borrow::Cow;
 
+use hydrofoil_cel::Patience;
 use hydrofoil_codec::Decoded;
 use hydrofoil_merge::Versions;
 use hydrofoil_schema::table::Row;
@@ -58,8 +59,9 @@ pub trait Strategy {
     /// Change a new object, or an update of `old`, as its strategy does before validation.
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: &str, now: Timestamp);
 
-    /// Return the causes for which an object is rejected, and its warnings of ratcheting validation.
-    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str) -> Causes;
+    /// Return the causes for which an object is rejected, and its warnings of ratcheting validation. They may be
+    /// incomplete if the patience of a caller is over then.
+    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str, patience: Option<&Patience>) -> Causes;
 
     /// Complete a valid new object that was sent without labels, as upstream does when it reads such an object back.
     fn complete_unlabelled(&self, object: &mut Value);

@@ -1,6 +1,9 @@
 //! The steps of every write, in the order of their declaration here (apiserver `pkg/registry/generic/registry/store.go`
 //! and `pkg/registry/rest/{create,update}.go`).
 
+use std::time::Duration;
+
+use hydrofoil_cel::Patience;
 use hydrofoil_merge::{ManagedRequest, track_update};
 use hydrofoil_schema::{prepare, validate};
 use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
@@ -62,13 +65,35 @@ impl Draft {
 
     /// Return the causes for which the object is rejected; complete a new object that is valid.
     pub fn validate(&mut self, old: Option<&Stored>, subresource: &str) -> Result<Causes> {
+        Ok(self.validated(old, subresource, None)?.unwrap_or_else(Causes::new))
+    }
+
+    /// Do the same unless the rules of the kind take longer than a caller waits: then nothing is done.
+    pub fn validate_within(
+        &mut self,
+        time: Duration,
+        old: Option<&Stored>,
+        subresource: &str,
+    ) -> Result<Option<Causes>> {
+        self.validated(old, subresource, Some(&Patience::of(time)))
+    }
+
+    fn validated(
+        &mut self,
+        old: Option<&Stored>,
+        subresource: &str,
+        patience: Option<&Patience>,
+    ) -> Result<Option<Causes>> {
         let old = old.map(|old| old.value(&self.kind)).transpose()?;
-        let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource);
+        let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource, patience);
+        if patience.is_some_and(Patience::is_over) {
+            return Ok(None);
+        }
         self.passed = causes.take_warnings();
         if self.unlabelled && causes.as_slice().is_empty() {
             self.kind.complete_unlabelled(&mut self.value);
         }
-        Ok(causes)
+        Ok(Some(causes))
     }
 
     /// Return the warnings of the kind.

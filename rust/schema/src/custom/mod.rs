@@ -47,6 +47,6 @@ pub(crate) fn check_default(value: &Value, schema: &Node, path: &Path<'_>, cause
     }
     if causes.len() == before {
         // The object may also be created, which rules with `oldSelf` may distinguish from an update.
-        rules::check(schema, value, None, path, causes);
+        rules::check(schema, value, None, path, None, causes);
     }
 }

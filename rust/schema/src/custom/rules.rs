@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_cel::{Decl, Failure, Variables};
+use hydrofoil_cel::{Decl, Failure, Patience, Variables};
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::lists;
@@ -53,26 +53,44 @@ fn place(node: &mut Node, props: &Value, decl: Option<&Arc<Decl>>) {
 }
 
 /// Add the causes that the rules find in an object at a path; `old` is the object before the update.
-pub(crate) fn check(node: &Node, value: &Value, old: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
-    walk(node, value, old, Before { current: old, parent: None }, path, causes);
+///
+/// They are not all there if the patience of a caller is over then.
+pub(crate) fn check(
+    node: &Node,
+    value: &Value,
+    old: Option<&Value>,
+    path: &Path<'_>,
+    patience: Option<&Patience>,
+    causes: &mut Causes,
+) {
+    walk(node, value, old, Before { current: old, parent: None }, path, patience, causes);
 }
 
 /// Add the causes that the rules find in a default: it equals its old value, but is not ratcheted.
 pub(crate) fn check_default(node: &Node, value: &Value, path: &Path<'_>, causes: &mut Causes) {
-    walk(node, value, Some(value), Before { current: None, parent: None }, path, causes);
+    walk(node, value, Some(value), Before { current: None, parent: None }, path, None, causes);
 }
 
-fn walk(node: &Node, value: &Value, old: Option<&Value>, before: Before<'_>, path: &Path<'_>, causes: &mut Causes) {
+fn walk(
+    node: &Node,
+    value: &Value,
+    old: Option<&Value>,
+    before: Before<'_>,
+    path: &Path<'_>,
+    patience: Option<&Patience>,
+    causes: &mut Causes,
+) {
     if !node.ruled {
         return;
     }
-    let mut walk = Walk { budget: BUDGET, causes };
-    // The walk ends early when the budget is spent, which is then among the causes.
+    let mut walk = Walk { budget: BUDGET, patience, causes };
+    // The walk ends early when the budget is spent, which is then among the causes, or a caller waits no longer.
     let _ = walk.value(node, value, old, before, path);
 }
 
 struct Walk<'c> {
     budget: u64,
+    patience: Option<&'c Patience>,
     causes: &'c mut Causes,
 }
 
@@ -101,7 +119,7 @@ impl<'a> Before<'a> {
     }
 }
 
-/// The error for a budget that is used up.
+/// The error for a budget or a patience that is used up.
 struct Spent;
 
 impl Walk<'_> {
@@ -185,7 +203,8 @@ impl Walk<'_> {
                 continue;
             }
             let on = Variables { this: value, old, decl: &rules.decl };
-            let (found, spent) = program.truth(on);
+            let (found, spent) = program.truth(on, self.patience);
+            self.wait()?;
             let Some(left) = self.budget.checked_sub(spent) else {
                 self.invalid_kind(path, kind, OUT);
                 return Err(Spent);
@@ -218,7 +237,7 @@ impl Walk<'_> {
             if !program.uses_old && before.unchanged(value, node) {
                 // The unchanged value failed before: only warn.
                 let mut found = Causes::new();
-                let mut aside = Walk { budget: 0, causes: &mut found };
+                let mut aside = Walk { budget: 0, patience: None, causes: &mut found };
                 aside.refuse(rule, value, &detail, kind, path);
                 self.causes.warn(&found);
                 continue;
@@ -228,10 +247,16 @@ impl Walk<'_> {
         Ok(())
     }
 
+    /// End the walk if the caller waits no longer: a result may be missing.
+    fn wait(&self) -> Result<(), Spent> {
+        if self.patience.is_some_and(Patience::is_over) { Err(Spent) } else { Ok(()) }
+    }
+
     /// Return the message for a rule that does not hold (`evalMessageExpression`).
     fn detail(&mut self, rule: &Rule, on: Variables<'_>, kind: &str, path: &Path<'_>) -> Result<String, Spent> {
         let Some(message) = &rule.message else { return Ok(rule.detail.clone()) };
-        let (found, spent) = message.text(on);
+        let (found, spent) = message.text(on, self.patience);
+        self.wait()?;
         let Some(left) = self.budget.checked_sub(spent) else {
             let why = "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run";
             self.invalid_kind(path, kind, why);

@@ -1,6 +1,7 @@
 //! Steps of a write of custom resources (apiextensions-apiserver
 //! `pkg/apiserver/customresource_handler.go` and `pkg/registry/customresource/strategy.go`).
 
+use hydrofoil_cel::Patience;
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
 use super::definition::{Definition, Version};
@@ -96,8 +97,14 @@ fn same_beside_metadata(object: &Value, old: &Value) -> bool {
             .is_some_and(|map| map.iter().filter(|(k, _)| k != "metadata").all(|(k, v)| old.get(k) == Some(v)))
 }
 
-/// `Validate`.
-pub fn create(definition: &Definition, version: &Version, object: &Value, causes: &mut Causes) {
+/// `Validate`. Causes may be missing if the patience of a caller is over then.
+pub fn create(
+    definition: &Definition,
+    version: &Version,
+    object: &Value,
+    patience: Option<&Patience>,
+    causes: &mut Causes,
+) {
     if !kind(definition, version, object, causes) {
         return;
     }
@@ -109,16 +116,17 @@ pub fn create(definition: &Definition, version: &Version, object: &Value, causes
     }
     embedded::check(object, &version.schema, &Path::root(), causes);
     lists::unique(object, &version.schema, &Path::root(), causes);
-    rules(version, object, None, causes);
+    rules(version, object, None, patience, causes);
 }
 
-/// `ValidateUpdate` of the object or of its status.
+/// `ValidateUpdate` of the object or of its status. Causes may be missing if the patience of a caller is over then.
 pub fn update(
     definition: &Definition,
     version: &Version,
     subresource: &str,
     object: &Value,
     old: &Value,
+    patience: Option<&Patience>,
     causes: &mut Causes,
 ) {
     if !kind(definition, version, object, causes) {
@@ -150,7 +158,7 @@ pub fn update(
             lists::unique(object, schema, &Path::root(), causes);
         }
     }
-    rules(version, object, Some(old), causes);
+    rules(version, object, Some(old), patience, causes);
 }
 
 /// `ValidateTypeMeta`.
@@ -166,7 +174,7 @@ fn kind(definition: &Definition, version: &Version, object: &Value, causes: &mut
 }
 
 /// `x-kubernetes-validations`: they are evaluated once the object is valid by the schema itself.
-fn rules(version: &Version, object: &Value, old: Option<&Value>, causes: &mut Causes) {
+fn rules(version: &Version, object: &Value, old: Option<&Value>, patience: Option<&Patience>, causes: &mut Causes) {
     let blocking = |reason: CauseReason| {
         use CauseReason::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
         matches!(reason, NotSupported | Required | TooLong | TooMany | TypeInvalid)
@@ -178,7 +186,7 @@ fn rules(version: &Version, object: &Value, old: Option<&Value>, causes: &mut Ca
         let why = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
         return causes.invalid(&Path::new("<nil>"), &Value::Null, why);
     }
-    cel::check(&version.schema, object, old, &Path::root(), causes);
+    cel::check(&version.schema, object, old, &Path::root(), patience, causes);
 }
 
 /// Return the warnings: names of finalizers that are not qualified (`validateKubeFinalizerName`).

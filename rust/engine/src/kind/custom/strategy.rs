@@ -1,5 +1,6 @@
 //! The strategy of custom resources (apiextensions `pkg/registry/customresource/strategy.go`).
 
+use hydrofoil_cel::Patience;
 use hydrofoil_schema::custom;
 use hydrofoil_types::{Causes, Timestamp, Value};
 
@@ -32,11 +33,12 @@ impl Strategy for Custom {
         }
     }
 
-    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str) -> Causes {
+    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str, patience: Option<&Patience>) -> Causes {
         let mut causes = Causes::new();
+        let (definition, version) = (&self.definition, self.version());
         match old {
-            Some(old) => custom::update(&self.definition, self.version(), subresource, object, old, &mut causes),
-            None => custom::create(&self.definition, self.version(), object, &mut causes),
+            Some(old) => custom::update(definition, version, subresource, object, old, patience, &mut causes),
+            None => custom::create(definition, version, object, patience, &mut causes),
         }
         causes
     }

@@ -17,6 +17,7 @@ from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Feed, Piece
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
+from hydrofoil.endpoints.share import Share
 from hydrofoil.errors import FAULTS, timed_out
 from hydrofoil.headers import CONNECTION
 
@@ -165,12 +166,14 @@ class Wire:
             transport.write(head)
             view = memoryview(body)
             last = (len(body) - 1) // PIECE * PIECE
+            share = Share(self._parts.turns)
             async with asyncio.timeout(self._parts.request_timeout):
                 for at in range(0, len(body), PIECE):
                     if at == last:
                         context.ended(answer.status, True)
                     transport.write(view[at : at + PIECE])
                     await request.protocol._drain_helper()
+                    await share.more()
         except FAULTS as e:
             # The head was sent: only a broken connection can report the failure.
             if not isinstance(e, TimeoutError | ConnectionError):
@@ -212,7 +215,8 @@ class Wire:
             return CLOSED
         context.starts(answer)
         head, chunked, close = (b"", False, True) if answer.takes_over else self._opening(context, answer)
-        line = Line(request, transport, head, chunked=chunked and not answer.framed)
+        share = Share(self._parts.turns)
+        line = Line(request, transport, head, share, chunked=chunked and not answer.framed)
         limit = asyncio.timeout_at(context.ends())
         try:
             async with limit:
@@ -242,10 +246,13 @@ class Wire:
 class Line:
     """One answer on a connection: head and pieces; for a stream that takes the connection over, the client's input."""
 
-    def __init__(self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, *, chunked: bool) -> None:
+    def __init__(
+        self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, share: Share, *, chunked: bool
+    ) -> None:
         self._request = request
         self._transport = transport
         self._head = head
+        self._share = share
         self._chunked = chunked
         self.begun = False
         self.size = 0
@@ -279,8 +286,12 @@ class Line:
         return self._transport.get_write_buffer_size() > HIGH_WATER or self._transport.is_closing()
 
     async def drained(self) -> None:
-        """Wait until the reader has taken most of the output. Raise ConnectionError when it has disconnected."""
+        """Wait until the reader has taken most of the output. Raise ConnectionError when it has disconnected.
+
+        Output of milliseconds leaves turns of the loop to others in between.
+        """
         await self._request.protocol._drain_helper()
+        await self._share.more()
         if self._transport.is_closing():
             raise ConnectionResetError
 

@@ -11,6 +11,7 @@ use crate::agent::{Agent, Flow, Next};
 use crate::clock::of_seconds;
 use crate::connection::{Connection, Fault, Meter, Read1};
 use crate::exchange::Stage;
+use crate::nap::Naps;
 use crate::shared::{Phase, Shared};
 use crate::slot::Slot;
 use crate::sockets::{Sockets, URGENT};
@@ -53,6 +54,7 @@ struct Loop<'a> {
     settled: bool,
     /// Agents with work to do, without those that only wait.
     active: usize,
+    naps: Naps,
 }
 
 /// Run the agents until all have done their work. The error ends the run.
@@ -61,6 +63,7 @@ pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Sha
     let slots: Vec<_> = agents.into_iter().map(Slot::new).collect();
     let waiting = (0..slots.len()).collect();
     let active = slots.iter().filter(|slot: &&Slot| !slot.exchange.agent.waits()).count();
+    let watches = slots.len() - active;
     let mut run = Loop {
         world,
         shared,
@@ -76,6 +79,7 @@ pub(crate) fn drive(world: &mut World, agents: Vec<Box<dyn Agent>>, shared: &Sha
         begun: false,
         settled: false,
         active,
+        naps: Naps::new(watches == 0),
     };
     let result = run.run();
     run.publish();
@@ -122,6 +126,9 @@ impl Loop<'_> {
                 }
             }
             let patience = self.patience();
+            if !patience.is_zero() {
+                self.naps.take();
+            }
             self.sockets.wait(&mut events, patience)?;
             for (count, event) in events.iter().enumerate() {
                 if count.is_multiple_of(BETWEEN) {
@@ -339,6 +346,7 @@ impl Loop<'_> {
                 }
                 Ok(read) => {
                     self.after(at)?;
+                    self.naps.drained(read == Read1::Drained && self.slots[at].exchange.flows());
                     if read == Read1::Drained && !ended || self.slots[at].connection.is_none() {
                         return Ok(());
                     }

@@ -11,6 +11,9 @@ const WAIT: f64 = 1.0;
 /// How much of an unwanted answer is kept.
 const KEPT: usize = 4 << 10;
 
+/// The bytes of a large answer.
+const MUCH: usize = 1 << 20;
+
 /// The state of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Stage {
@@ -33,6 +36,8 @@ pub(crate) struct Exchange {
     pub(crate) touched: u64,
     /// Whether the connection ends with the answer.
     pub(crate) close: bool,
+    /// The bytes of the answer so far.
+    taken: usize,
     reader: Reader,
     refusal: Option<(Head, Vec<u8>)>,
 }
@@ -46,6 +51,7 @@ impl Exchange {
             timing: Timing::default(),
             touched: 0,
             close: false,
+            taken: 0,
             reader: Reader::default(),
             refusal: None,
         }
@@ -58,12 +64,18 @@ impl Exchange {
         self.touched = now;
         self.close = false;
         self.refusal = None;
+        self.taken = 0;
         self.reader.restart();
     }
 
     /// Whether the head of the answer has arrived.
     pub(crate) fn answered(&self) -> bool {
         self.timing.first != 0
+    }
+
+    /// Whether the answer is large and not complete.
+    pub(crate) fn flows(&self) -> bool {
+        self.stage == Stage::Busy && self.taken > MUCH
     }
 
     /// Take bytes of the connection.
@@ -78,6 +90,7 @@ impl Exchange {
         if self.timing.first == 0 {
             self.timing.first = world.now;
         }
+        self.taken += bytes.len();
         let mut rest = bytes;
         loop {
             let (taken, part) = self.reader.next(rest).map_err(|why| Fault::Wrong(why.into()))?;

@@ -20,6 +20,7 @@ mod histogram;
 pub mod http;
 mod known;
 pub mod marks;
+mod nap;
 mod pieces;
 mod plan;
 mod presence;

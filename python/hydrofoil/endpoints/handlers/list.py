@@ -16,6 +16,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options
+from hydrofoil.endpoints.share import Share
 from hydrofoil.engine import ListCursor, Stored
 from hydrofoil.pool import LARGE, run
 from hydrofoil.storage.collection import Uses
@@ -134,9 +135,10 @@ async def record(context: Context, options: ListOptions, event: AuditEvent) -> N
     shape = respond.form(context)
     cursor, limit = await open_list(context, options, shape.replace(shape.partition(":")[0], "json", 1))
     begin = await head(cursor, limit)
-    parts = [begin]
+    parts, share = [begin], Share(context.parts.turns)
     while (more := await chunk(cursor)) is not None:
         parts += more
+        await share.more()
     empty = len(parts) == 1 and nothing_is_null(context)
     body = b"%snull}" % begin[:-1] if empty else b"".join([*parts, b"]}"])
     await run(event.responded, body, pooled=len(body) > LARGE)
@@ -220,9 +222,10 @@ PRECEDENCE = 2
 async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
     """Return a list that is assembled as JSON, then indented, converted to YAML or sorted."""
     begin, end = await ends(context, cursor, limit)
-    parts = [begin]
+    parts, share = [begin], Share(context.parts.turns)
     while (more := await chunk(cursor)) is not None:
         parts += more
+        await share.more()
     if len(parts) == 1 and nothing_is_null(context):
         return respond.json(context, b"%snull}\n" % begin[:-1])
     parts.append(end)

@@ -18,7 +18,7 @@ from hydrofoil.server.run import Server
 from tests.turns import Turns
 
 URL = "/api/v1/namespaces/default/configmaps"
-STEPS = ["default", "track", "prepare", "validate", "seal"]
+STEPS = ["default", "track", "prepare", "validate_apart", "seal"]
 """The steps off the loop once a patch is applied to its object."""
 
 

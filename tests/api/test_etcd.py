@@ -153,13 +153,22 @@ async def test_ranges_and_the_lease_are_shared(etcd: Etcd, start: Start, prefix:
         await asyncio.sleep(0.05)
 
 
+async def made_events(api: aiohttp.ClientSession, etcd: Etcd, prefix: str) -> list[str]:
+    """Create two events; return the leases by which they end."""
+    about = {"kind": "Pod", "namespace": "default", "name": "p"}
+    for name in "ef":
+        await post(api, EVENTS, {"metadata": {"name": name}, "involvedObject": about})
+    return [(await asyncio.to_thread(key, etcd, prefix, f"events/default/{name}"))["lease"] for name in "ef"]
+
+
+async def test_events_of_a_minute_share_a_lease(etcd: Etcd, start: Start, prefix: str) -> None:
+    leases = await made_events(await start(etcd, event_ttl=3600.0), etcd, prefix)
+    assert leases[0] == leases[1] != "0"
+
+
 async def test_events_end_by_a_lease(etcd: Etcd, start: Start, prefix: str) -> None:
     api = await start(etcd, event_ttl=1.0)
-    about = {"kind": "Pod", "namespace": "default", "name": "p"}
-    await post(api, EVENTS, {"metadata": {"name": "e"}, "involvedObject": about})
-    await post(api, EVENTS, {"metadata": {"name": "f"}, "involvedObject": about})
-    leases = [(await asyncio.to_thread(key, etcd, prefix, f"events/default/{n}"))["lease"] for n in "ef"]
-    assert leases[0] == leases[1] != "0"
+    assert "0" not in await made_events(api, etcd, prefix)
     while (await get(api, EVENTS))["items"]:
         await asyncio.sleep(0.05)
     async with api.get(f"{EVENTS}/e") as r:

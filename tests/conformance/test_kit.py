@@ -128,8 +128,15 @@ def test_plugins(name: str, least: int, flags: list[str], tmp_path: Path) -> Non
     assert passed >= least
 
 
-def replay(scenario: Path, golden: Path, *flags: str, hooks: bool = False) -> tuple[int, int]:
-    """How many steps of a scenario pass and fail against a fresh server with these flags; `hooks`: with webhooks."""
+CHANCE = ["special_kinds/svc-ip-immutable"]
+"""The step that sets an address which, one time in 240, is the one that was allocated: then nothing changes."""
+
+
+def replay(scenario: Path, golden: Path, *flags: str, hooks: bool = False, tries: int = 2) -> tuple[int, int]:
+    """How many steps of a scenario pass and fail against a fresh server with these flags; `hooks`: with webhooks.
+
+    A scenario that failed by chance alone is replayed once more.
+    """
     with subprocess.Popen(command("serve", "--port", "0", *flags), stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         url = (
@@ -144,6 +151,8 @@ def replay(scenario: Path, golden: Path, *flags: str, hooks: bool = False) -> tu
     sys.stdout.write(done.stdout[-6000:])
     found = re.search(r"(\d+) passed, (\d+) failed$", done.stdout.strip())
     assert found, done.stdout[-2000:] + done.stderr[-2000:]
+    if tries > 1 and re.findall(r"^FAIL (\S+)", done.stdout, re.MULTILINE) == CHANCE:
+        return replay(scenario, golden, *flags, hooks=hooks, tries=1)
     return int(found[1]), int(found[2])
 
 

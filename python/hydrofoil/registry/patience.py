@@ -16,7 +16,7 @@ SECONDS = 0.001
 class Patience:
     """The time that is left in a turn. Expressions that would take longer are begun anew off the loop.
 
-    Those of a request may cost ten million units, which are half a second.
+    Those of a request may cost ten million units, which are over 0.2 s.
     """
 
     def __init__(self) -> None:

@@ -177,8 +177,7 @@ class Registry(Objects):
         causes = self.strategy(resource).extra_causes(resource, namespace, draft)
         found = None if pooled or write.slow else self.patience.causes(resource, draft)
         if found is None:
-            write.slow = write.slow or not pooled
-            found = await run(draft.validate_apart, pooled=True)
+            found = await self._causes_apart(write, draft, pooled=pooled)
         if causes := causes + found:
             shown = name or draft.metadata().name
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
@@ -199,6 +198,13 @@ class Registry(Objects):
             await self._seal(resource, draft, pooled=pooled)
         self._check_epoch(write, begun)
         return await self.collection(resource).create(draft), True
+
+    async def _causes_apart(
+        self, write: Write, draft: Draft, old: Stored | None = None, subresource: str = "", *, pooled: bool
+    ) -> list[errors.Cause]:
+        """Validate a draft off the loop: it is large, or its rules took too long."""
+        write.slow = write.slow or not pooled
+        return await run(draft.validate_apart, old, subresource, pooled=True)
 
     async def _check_further(self, resource: Resource, draft: Draft, old: Stored | None, write: Write) -> None:
         """Check what a valid object requires of the user of a write. Raise ApiError 422."""
@@ -316,8 +322,7 @@ class Registry(Objects):
             if validate and not write.slow:
                 causes = self.patience.causes(resource, draft, old, subresource)
         if causes is None:
-            write.slow = write.slow or not pooled
-            causes = await run(draft.validate_apart, old, subresource, pooled=True)
+            causes = await self._causes_apart(write, draft, old, subresource, pooled=pooled)
         if causes:
             raise errors.invalid(resource.storage_group, named_kind(resource, draft), old.name, causes)
         await self._check_further(resource, draft, old, write)

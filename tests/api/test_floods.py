@@ -19,8 +19,6 @@ from tests.conftest import ROOT, command
 
 MOST = 20
 """The bound of the median under attack, in quiet medians."""
-SLICE = 0.005
-"""The seconds of a slice of the scheduler, where other work has the cores, too: twenty quiet medians are no more."""
 
 
 @pytest.fixture(scope="module")
@@ -66,4 +64,4 @@ async def test_others_are_answered(url: str, made: Made, kind: str) -> None:
         assert flood.returncode is None
         flood.kill()
         await flood.wait()
-        assert under < MOST * quiet + SLICE, f"{under:.4f} s, quiet {quiet:.4f} s"
+        assert under < MOST * quiet, f"{under:.4f} s, quiet {quiet:.4f} s"

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The time for more of a large answer to arrive, beside the slack of the system's timers.
 const NAP: Duration = Duration::from_micros(10);
 /// Waits for more of a large answer of which one is a nap.
-const WAITS: usize = 8;
+const WAITS: usize = 64;
 
 /// When to let more of a large answer arrive. A reader that is as fast as the server is woken for each segment, which the
 /// server pays for; one that is behind for once finds the next segments when it reads.

@@ -38,6 +38,18 @@ class Guarded:
         self, user: str, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
     ) -> Answered:
         """Return status and body of a request of a user; without a name it has no credential."""
+        async with self.begun(user, method, path, body, headers) as r:
+            text = await r.text()
+            try:
+                return r.status, json.loads(text)
+            except ValueError:
+                return r.status, text
+
+    @asynccontextmanager
+    async def begun(
+        self, user: str, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Yield the answer to a request once it begins."""
         sent = {"Content-Type": "application/json"} | (headers or {})
         if user:
             sent["Authorization"] = f"Bearer {user}-token"
@@ -45,11 +57,7 @@ class Guarded:
         # The path is sent as it is written here.
         url = URL(self.server.url + path, encoded=True)
         async with self._session.request(method, url, data=data, headers=sent, allow_redirects=False) as r:
-            text = await r.text()
-            try:
-                return r.status, json.loads(text)
-            except ValueError:
-                return r.status, text
+            yield r
 
     async def make(self, path: str, body: Body) -> Body:
         """Create an object as the administrator."""

@@ -16,7 +16,7 @@ import pytest
 
 from hydrofoil.cli.main import main
 from tests.api.keys import IDENTITY, aes, configured, kms, plugin
-from tests.api.test_data_dir import called, events, served
+from tests.api.test_data_dir import called, events, failed, served
 from tests.conftest import command
 
 SECRETS = "/api/v1/namespaces/default/secrets"
@@ -28,14 +28,6 @@ RELOAD = "--encryption-provider-config-automatic-reload"
 
 def secret(name: str) -> Any:
     return {"metadata": {"name": name, "labels": {"of": MARKER}}, "stringData": {"k": MARKER}}
-
-
-def failed(url: str, body: Any = None, method: str | None = None) -> Any:
-    """Return the Status of a request that fails."""
-    with pytest.raises(urllib.error.HTTPError) as error:
-        called(url, body, method)
-    with error.value as answer:
-        return json.loads(answer.read())
 
 
 def message(url: str, body: Any = None, method: str | None = None) -> tuple[int, str]:

@@ -51,7 +51,8 @@ def call(url: str, method: str = "GET", body: Any = None) -> tuple[int, Any]:
             text = answer.read()
             return answer.status, json.loads(text) if text.startswith(b"{") else text
     except urllib.error.HTTPError as e:
-        text = e.read()
+        with e:
+            text = e.read()
         return e.code, json.loads(text) if text.startswith(b"{") else text
 
 

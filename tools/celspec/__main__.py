@@ -42,7 +42,8 @@ class Server:
             with urllib.request.urlopen(request) as answer:
                 return answer.status, json.loads(answer.read())
         except urllib.error.HTTPError as e:
-            return e.code, json.loads(e.read())
+            with e:
+                return e.code, json.loads(e.read())
 
 
 def causes(answer: Any) -> dict[int, str]:

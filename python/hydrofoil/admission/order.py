@@ -20,6 +20,7 @@ from hydrofoil.admission.plugins.lifecycle import NamespaceLifecycle
 from hydrofoil.admission.plugins.limit_ranger import LimitRanger
 from hydrofoil.admission.plugins.node_restriction import NodeRestriction
 from hydrofoil.admission.plugins.owner_references import OwnerReferences
+from hydrofoil.admission.plugins.pod_nodes import NodeDeclaredFeatureValidator, PodResizeValidator
 from hydrofoil.admission.plugins.pod_security import PodSecurity
 from hydrofoil.admission.plugins.pod_topology_labels import PodTopologyLabels
 from hydrofoil.admission.plugins.policies import MutatingAdmissionPolicy, ValidatingAdmissionPolicy
@@ -32,6 +33,7 @@ from hydrofoil.admission.plugins.storage_protection import StorageObjectInUsePro
 from hydrofoil.admission.plugins.taint_nodes import TaintNodesByCondition
 from hydrofoil.admission.plugins.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook
 from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.apis.gates import Gates
 
 
 def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
@@ -57,6 +59,8 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
         "CertificateSubjectRestriction": CertificateSubjectRestriction,
         "DefaultIngressClass": lambda: DefaultIngressClass(registry),
         "PodTopologyLabels": lambda: PodTopologyLabels(around),
+        "NodeDeclaredFeatureValidator": lambda: NodeDeclaredFeatureValidator(registry),
+        "PodResizeValidator": lambda: PodResizeValidator(registry),
         "MutatingAdmissionPolicy": lambda: MutatingAdmissionPolicy(around),
         "ValidatingAdmissionPolicy": lambda: ValidatingAdmissionPolicy(around),
         "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(around),
@@ -98,6 +102,19 @@ RARE: dict[str, Callable[[Surroundings], Plugin]] = {
 """Plug-ins that are off by default."""
 DEFAULT_OFF = frozenset(("NodeRestriction", "OwnerReferencesPermissionEnforcement", *RARE))
 """Those that run only where they are named."""
+ABSENT = frozenset(("PodGroupProtection", "PodGroupWorkloadExists", "JobValidation"))
+"""Plug-ins of alpha features: they do nothing."""
+GATES = {
+    "MutatingAdmissionPolicy": "MutatingAdmissionPolicy",
+    "NodeDeclaredFeatureValidator": "NodeDeclaredFeatures",
+    "PodTopologyLabels": "PodTopologyLabelsAdmission",
+}
+"""Plug-ins that do nothing without a feature gate."""
+
+
+def gated(gates: Gates) -> frozenset[str]:
+    """Return the plug-ins whose gates are off."""
+    return frozenset(name for name, gate in GATES.items() if not gates.enabled(gate))
 
 
 def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
@@ -106,7 +123,7 @@ def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Colle
     on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled}
     found = []
     for name in ORDER:
-        if name in on:
+        if name in on - ABSENT:
             plugin = made[name]() if name in made else RARE[name](around)
             plugin.name = name
             found.append(plugin)

@@ -10,7 +10,19 @@ BINARY = 36
 """The minor version of this release."""
 OLDEST = 33
 """The oldest minor version that can be emulated."""
-ALPHA_BEFORE = {"ConstrainedImpersonation": 36, "ComponentFlagz": 36, "ComponentStatusz": 36}
+ALPHA_BEFORE = dict.fromkeys(
+    (
+        "ComponentFlagz",
+        "ComponentStatusz",
+        "ConstrainedImpersonation",
+        "ExtendWebSocketsToKubelet",
+        "InPlacePodLevelResourcesVerticalScaling",
+        "InPlacePodVerticalScalingInitContainers",
+        "NodeDeclaredFeatures",
+        "RestartAllContainersOnContainerExits",
+    ),
+    36,
+)
 """The minor versions in which features became beta: in earlier ones they are off unless switched on."""
 BETA_OFF_BEFORE = {"MutatingAdmissionPolicy": 36}
 """The minor versions before which features were beta and off."""

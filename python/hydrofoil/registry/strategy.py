@@ -74,6 +74,9 @@ class Strategy:
         """Return warnings for a client that deletes an object."""
         return []
 
+    def check_removal(self, name: str) -> None:
+        """Refuse the deletion of one object by its name; that of a collection does not ask. Raise ApiError 403."""
+
     def gone(self, draft: Draft) -> bool:
         """Report whether an object that is being deleted may be removed now."""
         lifecycle = draft.lifecycle()

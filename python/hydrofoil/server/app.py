@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hydrofoil import errors
 from hydrofoil.admission.chain import Chain
-from hydrofoil.admission.order import plugins
+from hydrofoil.admission.order import gated, plugins
 from hydrofoil.admission.surroundings import Measures, Surroundings
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
 from hydrofoil.aggregation.availability import Availability
@@ -280,7 +280,8 @@ class App:
 
             given = read(config.admission_control_config_file)
         around = Surroundings(self.registry, self.hub, self._services, configuration=given)
-        chosen = plugins(around, *selected(config))
+        on, off = selected(config)
+        chosen = plugins(around, on, off | gated(self.gates))
         chain = Chain(chosen, self.authorization.authorizer)
         around.metrics.phases = chain.phases
         return chain, around.metrics

@@ -10,6 +10,7 @@ from hydrofoil.registry.kinds.core import EventStrategy, NamespaceStrategy, Orph
 from hydrofoil.registry.kinds.flowcontrol import Dangling, FlowControlStrategy
 from hydrofoil.registry.kinds.networking import AddressStrategy
 from hydrofoil.registry.kinds.resource import DeviceClaimStrategy, DeviceTemplateStrategy
+from hydrofoil.registry.kinds.scheduling import PriorityClassStrategy
 from hydrofoil.registry.kinds.services import ServiceStrategy
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategy import Strategy
@@ -46,6 +47,7 @@ def strategies(
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowControlStrategy(registry, dangling),
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): FlowControlStrategy(registry, dangling),
         ("networking.k8s.io", "ipaddresses"): AddressStrategy(registry),
+        ("scheduling.k8s.io", "priorityclasses"): PriorityClassStrategy(registry),
         ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry, granular=granular),
         ("resource.k8s.io", "resourceclaimtemplates"): DeviceTemplateStrategy(registry),
     }

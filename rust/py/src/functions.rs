@@ -23,6 +23,11 @@ pub(crate) fn storage_grows(draft: &Draft, old: &Stored) -> Fallible<bool> {
     Ok(write::storage_grows(&draft.0.lock(), &old.0)?)
 }
 
+#[pyfunction]
+pub(crate) fn node_shortage(draft: &Draft, node: &Stored) -> Fallible<String> {
+    Ok(write::node_shortage(&draft.0.lock(), &node.0)?)
+}
+
 /// The new usage of quotas by their indexes, the reason of a refusal, and whether that is a Forbidden.
 type Charged = (write::Used, Option<String>, bool);
 

@@ -12,6 +12,8 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Operation
 
+PODS = ("", "pods")
+CLASSES = ("scheduling.k8s.io", "priorityclasses")
 MEMBERS = ("priority", "preemptionPolicy")
 TAIL = "must not be provided in pod spec; priority admission controller computed {} from the given PriorityClass name"
 
@@ -24,9 +26,22 @@ class Priority(Plugin):
         self._classes = objects.catalog.find("scheduling.k8s.io", "v1", "priorityclasses")
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
-        return resource.storage == ("", "pods") and operation != "DELETE" and not subresource
+        return resource.storage in (PODS, CLASSES) and operation != "DELETE" and not subresource
+
+    def validate(self, a: Attributes) -> None:
+        """Refuse a second default class (`validatePriorityClass`). Raise ApiError 403."""
+        if a.key != CLASSES or self._classes is None or a.object.get(["globalDefault"]) != b"true":
+            return
+        default = self._default_class(self._classes)
+        if default is None:
+            return
+        name = default["metadata"]["name"]
+        if a.old is None or a.old.name != name:
+            raise a.forbidden(f"PriorityClass {name} is already marked as default. Only one default can exist")
 
     def mutate(self, a: Attributes) -> None:
+        if a.key == CLASSES:
+            return
         if a.old is None:
             self._create(a)
             return

@@ -110,7 +110,9 @@ async def delete(context: Context) -> Answer:
     """Delete an object, or begin its deletion."""
     options = await delete_options(context)
     resource, info = context.resource, context.info
-    context.warnings += context.registry.strategy(resource).delete_warnings(options)
+    strategy = context.registry.strategy(resource)
+    context.warnings += strategy.delete_warnings(options)
+    strategy.check_removal(info.name)
     stored, gone = await context.registry.delete(
         resource, info.namespace, info.name, options, context.write(dry_run=options.dry_run, options=options)
     )

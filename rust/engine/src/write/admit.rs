@@ -1,4 +1,4 @@
-//! Native admission: limit ranges and quotas.
+//! Native admission: limit ranges, quotas and the room on a node.
 
 use hydrofoil_codec::json;
 pub use hydrofoil_schema::admit::Refusal;
@@ -26,6 +26,11 @@ pub fn limit_refusal(draft: &Draft, range: &[u8], claim: bool) -> Result<Option<
 /// Report whether a claim requests more storage than before.
 pub fn storage_grows(draft: &Draft, old: &Stored) -> Result<bool> {
     Ok(admit::storage_grows(&*old.value(&draft.kind)?, &draft.value))
+}
+
+/// Return the requests of a pod that a node cannot allocate, as text; empty without any.
+pub fn node_shortage(draft: &Draft, node: &Stored) -> Result<String> {
+    Ok(admit::node::shortage(&draft.value, &*node.value(node.kind())?))
 }
 
 /// Charge a write of a resource (group, plural, subresource) to quotas; or return the reason if one rejects it.

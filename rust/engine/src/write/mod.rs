@@ -9,7 +9,7 @@ mod patch;
 mod raw;
 mod steps;
 
-pub use admit::{Refusal, Used, limit_fill, limit_refusal, quota_charge, storage_grows};
+pub use admit::{Refusal, Used, limit_fill, limit_refusal, node_shortage, quota_charge, storage_grows};
 pub use apply::{Apply, overlay};
 pub use change::Change;
 pub use draft::Draft;

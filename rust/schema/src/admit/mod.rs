@@ -1,10 +1,12 @@
-//! Admission that computes: limits of containers, pods and claims, and the usage of quotas by objects.
+//! Admission that computes: limits of containers, pods and claims, the usage of quotas by objects, and
+//! the room on a node.
 
 use hydrofoil_types::{Quantity, Value};
 
 mod amounts;
 mod limited;
 pub mod limits;
+pub mod node;
 pub mod quota;
 mod refusal;
 mod scope;

@@ -9,11 +9,12 @@ const COMPUTE: [&str; 2] = ["cpu", "memory"];
 /// `ComputePodQOS`.
 pub(crate) fn class(pod: &Value) -> &'static str {
     let spec = pod.field("spec");
-    let level = spec.field("resources");
-    let holders: Vec<&Value> = if level.zero("requests") && level.zero("limits") {
-        spec.list("containers").iter().chain(spec.list("initContainers")).map(|c| c.field("resources")).collect()
-    } else {
-        vec![level]
+    // Resources of the pod itself count even if they are empty.
+    let holders: Vec<&Value> = match spec.opt("resources") {
+        None => {
+            spec.list("containers").iter().chain(spec.list("initContainers")).map(|c| c.field("resources")).collect()
+        }
+        Some(own) => vec![own],
     };
     let mut any = false;
     let mut guaranteed = true;

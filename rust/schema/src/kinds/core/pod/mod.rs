@@ -2,6 +2,7 @@
 
 mod default;
 mod prepare;
+mod resize;
 mod status;
 mod table;
 mod update;
@@ -13,6 +14,10 @@ use crate::kind::{GenerationRule, MetadataOrder, Strategy};
 use crate::read::{Read, Write};
 use crate::rules::hostname;
 use crate::rules::pod_template::{self, gates};
+
+const MIRROR: &str = "kubernetes.io/config.mirror";
+/// A path without a name, as upstream prints it (`field.NewPath("")`).
+const NAMELESS: &str = "[]";
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,

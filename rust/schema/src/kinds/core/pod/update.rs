@@ -4,14 +4,12 @@
 
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
-use super::status;
+use super::{MIRROR, NAMELESS, resize, status};
 use crate::read::{Read, Write, same_field};
 use crate::rules::check::Check;
 use crate::rules::pod_template::validate::annotations;
-use crate::rules::qos;
 use crate::{Request, internal};
 
-const MIRROR: &str = "kubernetes.io/config.mirror";
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
 const EPHEMERAL: &str = "core.EphemeralContainer";
 const NODE_AFFINITY: &str = "requiredDuringSchedulingIgnoredDuringExecution";
@@ -21,14 +19,8 @@ pub(crate) fn update(req: &Request<'_>, object: &Value, old: &Value, causes: &mu
     let path = Path::new("spec");
     match req.subresource {
         "status" => status::update(object, old, causes),
-        "ephemeralcontainers" => {
-            super::validate::metadata_and_spec(req.kind, object, causes);
-            ephemeral(object, old, &path.child("ephemeralContainers"), causes);
-        }
-        "resize" => {
-            super::validate::metadata_and_spec(req.kind, object, causes);
-            resize(object, old, &path, causes);
-        }
+        "ephemeralcontainers" => ephemeral(req, object, old, &path.child("ephemeralContainers"), causes),
+        "resize" => resize::update(req, object, old, &path, causes),
         _ => {
             super::validate::metadata_and_spec(req.kind, object, causes);
             main(object, old, &path, causes);
@@ -165,10 +157,11 @@ fn affinity(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn ephemeral(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if old.field("metadata").field("annotations").has(MIRROR) {
-        return causes.forbidden(&Path::root(), "static pods do not support ephemeral containers");
+        return causes.forbidden(&Path::new(NAMELESS), "static pods do not support ephemeral containers");
     }
+    super::validate::metadata_and_spec(req.kind, object, causes);
     let containers = crate::rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
     for before in old.field("spec").list("ephemeralContainers") {
         let name = before.text("name");
@@ -180,85 +173,6 @@ fn ephemeral(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) 
                 causes.forbidden(path, &detail);
             }
             Some(_) => {}
-        }
-    }
-}
-
-/// `validatePodResizeContainerOrdering`: nothing else can be compared unless the containers are the same ones.
-fn same_containers(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) -> bool {
-    let mut are_same = true;
-    for list in ["containers", "initContainers"] {
-        let at = path.child(list);
-        if new.list(list).len() != old.list(list).len() {
-            causes.forbidden(&at, &format!("{list} may not be added or removed on resize"));
-            are_same = false;
-            continue;
-        }
-        for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
-            if now.text("name") != before.text("name") {
-                let text = format!("{list} may not be renamed or reordered on resize");
-                causes.forbidden(&at.index(i).child("name"), &text);
-                are_same = false;
-            }
-        }
-    }
-    are_same
-}
-
-/// `ValidatePodResize`.
-fn resize(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
-    if old.field("metadata").field("annotations").has(MIRROR) {
-        return causes.forbidden(&Path::root(), "static pods cannot be resized");
-    }
-    if old.field("spec").field("os").text("name") == "windows" {
-        return causes.forbidden(&Path::root(), "windows pods cannot be resized");
-    }
-    if qos::class(old) != qos::class(object) {
-        let class = object.field("status").text("qosClass");
-        causes.invalid_str(path, class, "Pod QOS Class may not change as a result of resizing");
-    }
-    let (new, old) = (object.field("spec"), old.field("spec"));
-    if !same_containers(new, old, path, causes) {
-        return;
-    }
-    for (list, noun) in [("containers", ""), ("initContainers", " for sidecar containers")] {
-        let at = path.child(list);
-        for (i, (now, before)) in new.list(list).iter().zip(old.list(list)).enumerate() {
-            let sidecar = list == "containers" || before.text("restartPolicy") == "Always";
-            let at = at.index(i);
-            let at = at.child("resources");
-            if sidecar {
-                for key in ["requests", "limits"] {
-                    let gone =
-                        before.field("resources").entries(key).any(|(k, _)| !now.field("resources").field(key).has(k));
-                    if gone {
-                        let noun = if key == "limits" { "limits" } else { "requests" };
-                        causes.forbidden(&at.child(key), &format!("resource {noun} cannot be removed"));
-                    }
-                }
-            }
-            let mut munged = now.clone();
-            for key in ["limits", "requests"] {
-                for name in ["cpu", "memory"] {
-                    if !sidecar {
-                        continue;
-                    }
-                    let prior = before.field("resources").field(key).opt(name).cloned();
-                    match prior {
-                        Some(amount) => munged.make("resources").make(key).put(name, amount),
-                        None => munged.within("resources", |r| r.within(key, |m| m.drop(name))),
-                    }
-                }
-            }
-            munged.copy_from(before, "resizePolicy");
-            if !internal::same("core.Container", &munged, before) {
-                let detail = if sidecar {
-                    format!("only cpu and memory resources{noun} are mutable")
-                } else {
-                    "resources for non-sidecar init containers are immutable".to_owned()
-                };
-                causes.forbidden(path, &detail);
-            }
         }
     }
 }

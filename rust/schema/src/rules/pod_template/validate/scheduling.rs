@@ -115,7 +115,7 @@ pub(crate) fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, 
     let again = Again::of(list, |v| v.text("name"));
     for (i, claim) in list.iter().enumerate() {
         if metadata.is_some_and(|m| m.field("annotations").has("kubernetes.io/config.mirror")) {
-            causes.forbidden(&Path::root(), "static pods do not support resource claims");
+            causes.forbidden(&Path::new("[]"), "static pods do not support resource claims");
             continue;
         }
         let at = path.index(i);

@@ -198,3 +198,28 @@ async def test_no_deletion_of_a_protected_namespace(api: aiohttp.ClientSession) 
     async with api.delete("/api/v1/namespaces/default") as r:
         answer = await r.json()
     assert answer["message"] == 'namespaces "default" is forbidden: this namespace may not be deleted'
+
+
+async def test_tolerations_of_a_class_that_others_cover_are_left_out(api: aiohttp.ClientSession) -> None:
+    """`MergeTolerations` of `pkg/util/tolerations`."""
+    scheduling = {"tolerations": [{"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]}
+    made = {"metadata": {"name": "vm"}, "handler": "vm", "scheduling": scheduling}
+    await post(api, "/apis/node.k8s.io/v1/runtimeclasses", made)
+    equal = {"key": "a", "operator": "Equal", "value": "x"}
+    for name, own, left in (("all", [{"operator": "Exists"}], 1), ("one", [equal], 2)):
+        spec = {**pod(name)["spec"], "runtimeClassName": "vm", "tolerations": own}
+        found = (await post(api, f"{CORE}/pods", {"metadata": {"name": name}, "spec": spec}))["spec"]["tolerations"]
+        assert [one for one in found if not one.get("key", "").startswith("node.")] == (
+            own if left == 1 else scheduling["tolerations"]
+        )
+
+
+async def test_scopes_fit_the_resources_of_their_quota(api: aiohttp.ClientSession) -> None:
+    """`IsResourceQuotaScopeValidForResource`: storage has no scope of pods."""
+    spec = {"hard": {"requests.ephemeral-storage": "1Gi", "cpu": "1"}, "scopes": ["NotBestEffort"]}
+    refused = await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": spec}, 422)
+    assert refused["message"].endswith('["NotBestEffort"]: unsupported scope applied to resource')
+    scopes = [{"scopeName": name, "operator": "Exists"} for name in ("Terminating", "NotTerminating")]
+    spec = {"hard": {"cpu": "1"}, "scopeSelector": {"matchExpressions": scopes}}
+    refused = await post(api, f"{CORE}/resourcequotas", {"metadata": {"name": "q"}, "spec": spec}, 422)
+    assert refused["message"].endswith("spec.scopeSelector.matchExpressions: Invalid value: null: conflicting scopes")

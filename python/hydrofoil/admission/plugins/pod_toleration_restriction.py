@@ -10,6 +10,7 @@ from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.tolerations import Toleration, covers, merged
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation
 
@@ -17,7 +18,6 @@ PREFIX = "scheduler.alpha.kubernetes.io/"
 MEMORY_PRESSURE = {"key": "node.kubernetes.io/memory-pressure", "operator": "Exists", "effect": "NoSchedule"}
 TOLERATIONS = ["spec", "tolerations"]
 COMPUTED = ("cpu", "memory")
-Toleration = dict[str, Any]
 
 
 class PodTolerationRestriction(Plugin):
@@ -71,31 +71,3 @@ def _has_guarantee(a: Attributes) -> bool:
             if any(str(given.get(name, "0")) not in ("0", "") for name in COMPUTED):
                 return True
     return False
-
-
-def merged(given: list[Toleration]) -> list[Toleration]:
-    """Return tolerations without those that another one covers (pkg/util/tolerations `MergeTolerations`)."""
-    found: list[Toleration] = []
-    for at, one in enumerate(given):
-        later = (each for each in given[at + 1 :] if each != one)
-        if not any(covers(each, one) for each in found) and not any(covers(each, one) for each in later):
-            found.append(one)
-    return found
-
-
-def covers(wide: Toleration, one: Toleration) -> bool:
-    """Report whether a toleration tolerates all that another one does (`isSuperset`)."""
-    if wide == one:
-        return True
-    operator = wide.get("operator", "")
-    if one.get("key", "") != wide.get("key", "") and (wide.get("key") or operator != "Exists"):
-        return False
-    if wide.get("effect") and one.get("effect", "") != wide["effect"]:
-        return False
-    if wide.get("effect") == "NoExecute" and (most := wide.get("tolerationSeconds")) is not None:
-        seconds = one.get("tolerationSeconds")
-        if seconds is None or seconds > most:
-            return False
-    if operator in ("Equal", ""):
-        return bool(one.get("operator", "") == operator and one.get("value", "") == wide.get("value", ""))
-    return bool(operator == "Exists")

@@ -8,11 +8,13 @@ import orjson
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
+from hydrofoil.admission.tolerations import merged
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.write import Operation
 
 OVERHEAD = ["spec", "overhead"]
+MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
 
 class RuntimeClass(Plugin):
@@ -42,7 +44,7 @@ class RuntimeClass(Plugin):
             fixed = raw["overhead"].get("podFixed", {})
             overhead = draft.get(OVERHEAD)
             if overhead not in (None, b"{}") and orjson.loads(overhead) != fixed:
-                raise a.forbidden("pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+                raise a.forbidden(MISMATCH)
             draft.set(OVERHEAD, orjson.dumps(fixed))
         scheduling = raw.get("scheduling", {})
         if selector := scheduling.get("nodeSelector"):
@@ -52,11 +54,15 @@ class RuntimeClass(Plugin):
                     text = f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
                     raise a.forbidden(text + f"pod.spec.nodeSelector[{key}] = {own[key]}")
             draft.set(["spec", "nodeSelector"], orjson.dumps({**own, **selector}, option=orjson.OPT_SORT_KEYS))
-        if added := scheduling.get("tolerations"):
-            own = orjson.loads(draft.get(["spec", "tolerations"]) or b"[]")
-            draft.set(["spec", "tolerations"], orjson.dumps(own + [t for t in added if t not in own]))
+        own = orjson.loads(draft.get(["spec", "tolerations"]) or b"[]")
+        if "scheduling" in raw and (wanted := merged([*own, *(scheduling.get("tolerations") or [])])) != own:
+            draft.set(["spec", "tolerations"], orjson.dumps(wanted))
 
     def validate(self, a: Attributes) -> None:
         """Check the overhead (`validateOverhead`)."""
-        if a.object.get(OVERHEAD) is not None and "overhead" not in self._class(a):
+        overhead, raw = a.object.get(OVERHEAD), self._class(a)
+        if "overhead" in raw:
+            if orjson.loads(overhead or b"{}") != raw["overhead"].get("podFixed", {}):
+                raise a.forbidden(MISMATCH)
+        elif overhead is not None:
             raise a.forbidden("pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead")

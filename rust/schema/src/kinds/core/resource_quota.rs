@@ -73,16 +73,7 @@ fn fits(scope: &str, name: &str) -> bool {
         "Terminating" | "NotTerminating" | "NotBestEffort" | "PriorityClass" | "CrossNamespacePodAffinity" => {
             matches!(
                 name,
-                "cpu"
-                    | "memory"
-                    | "ephemeral-storage"
-                    | "requests.cpu"
-                    | "requests.memory"
-                    | "requests.ephemeral-storage"
-                    | "limits.cpu"
-                    | "limits.memory"
-                    | "limits.ephemeral-storage"
-                    | "pods"
+                "cpu" | "memory" | "requests.cpu" | "requests.memory" | "limits.cpu" | "limits.memory" | "pods"
             )
         }
         "BestEffort" => name == "pods",
@@ -122,7 +113,7 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     conflicts(&seen, scopes, &at, causes);
     if let Some(selector) = spec.opt("scopeSelector") {
-        scope_selector(selector, &hard, &path.child("scopeSelector"), causes);
+        scope_selector(spec, selector, &hard, &path.child("scopeSelector"), causes);
     }
 }
 
@@ -173,7 +164,7 @@ fn conflicts(seen: &[&str], shown: &Value, at: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut Causes) {
+fn scope_selector(spec: &Value, selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut Causes) {
     let at = path.child("matchExpressions");
     let mut seen: Vec<&str> = Vec::new();
     let mut misfits = Misfits::of(hard);
@@ -210,7 +201,8 @@ fn scope_selector(selector: &Value, hard: &[&str], path: &Path<'_>, causes: &mut
         }
         seen.push(scope);
     }
-    conflicts(&seen, selector, &at, causes);
+    // The value shown is that of the other list.
+    conflicts(&seen, spec.field("scopes"), &at, causes);
 }
 
 fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {

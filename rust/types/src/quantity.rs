@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use smol_str::SmolStr;
+
 const NANO: i128 = 1_000_000_000;
 /// Binary quantities are capped at the maximum of 64 bits.
 const MAX: i128 = i64::MAX as i128 * NANO;
@@ -28,6 +30,10 @@ pub enum QuantityFormat {
 pub struct Quantity {
     nano: i128,
     format: QuantityFormat,
+    /// Whether upstream has it in 64 bits, which decides what an overflow gives.
+    small: bool,
+    /// Whether it is written as it was read.
+    kept: bool,
 }
 
 impl PartialEq for Quantity {
@@ -96,7 +102,16 @@ impl Quantity {
             }
         };
         let nano = scaled(whole, fraction, base, exponent);
-        Ok(Self { nano: if negative { -nano } else { nano }, format })
+        let nano = if negative { -nano } else { nano };
+        let (small, kept) = held(whole.trim_start_matches('0'), fraction, base, exponent, nano);
+        Ok(Self { nano, format, small, kept })
+    }
+
+    /// Return the text that stands for a quantity where it is written: some texts are not brought into canonical form.
+    /// The error is upstream's message.
+    pub fn written(text: &str) -> Result<SmolStr, &'static str> {
+        let quantity = Self::parse(text)?;
+        Ok(if quantity.kept { SmolStr::new(text) } else { smol_str::format_smolstr!("{quantity}") })
     }
 
     /// Return the value in billionths.
@@ -104,21 +119,48 @@ impl Quantity {
         self.nano
     }
 
-    /// Return the value in thousandths, rounded up, as Go's `MilliValue`.
+    /// Return the value in thousandths, rounded up, as Go's `MilliValue` with its overflows.
     pub fn milli(self) -> i128 {
-        div_up(self.nano, 1_000_000)
+        self.cut(div_up(self.nano, 1_000_000))
     }
 
-    /// Return the value, rounded up, as Go's `Value`.
+    /// Return the value, rounded up, as Go's `Value` with its overflows.
     pub fn value(self) -> i128 {
-        div_up(self.nano, NANO)
+        self.cut(div_up(self.nano, NANO))
+    }
+
+    /// Return a number as upstream's 64 bits hold it: nothing of a small amount, the low bits of a large one.
+    fn cut(self, number: i128) -> i128 {
+        match i64::try_from(number) {
+            Err(_) if self.small => 0,
+            Err(_) => i128::from(number as i64),
+            Ok(_) => number,
+        }
     }
 
     /// Return a quantity of the same format with another value in billionths.
     #[must_use]
     pub fn with_nano(self, nano: i128) -> Self {
-        Self { nano, format: self.format }
+        Self { nano, kept: false, ..self }
     }
+}
+
+/// Return whether upstream parses the digits times `base^exponent` into 64 bits, and then keeps the text: the fast path of
+/// `ParseQuantity`. `whole` has no leading zeros.
+fn held(whole: &str, fraction: &str, base: i32, exponent: i32, nano: i128) -> (bool, bool) {
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let digits = i32::try_from(whole.len().saturating_add(fraction.len())).unwrap_or(i32::MAX);
+    if base == 2 {
+        let room = 15 - digits - exponent * 3 / 10 - 1;
+        let small = fraction.is_empty() && room >= 0;
+        return (small, small && whole.parse::<i64>().is_ok_and(|n| n & 7 != 0));
+    }
+    let scale = exponent.saturating_sub(fraction.len() as i32);
+    let small = digits <= 18 && scale >= -9;
+    let last = whole.bytes().chain(fraction.bytes()).rev();
+    let even = last.clone().count() < 3 || last.take(3).any(|b| b != b'0');
+    let first = whole.bytes().chain(fraction.bytes()).next();
+    (small, small && nano != 0 && scale % 3 == 0 && even && first != Some(b'0'))
 }
 
 fn div_up(n: i128, by: i128) -> i128 {
@@ -193,7 +235,7 @@ impl fmt::Display for Quantity {
         }
         let mut value = self.nano;
         let mut exponent = -9;
-        while value % 1000 == 0 && exponent < 18 {
+        while value % 1000 == 0 {
             value /= 1000;
             exponent += 3;
         }
@@ -211,6 +253,7 @@ impl fmt::Display for Quantity {
             12 => "T",
             15 => "P",
             18 => "E",
+            // Upstream has no suffix for more either, and writes none.
             _ => "",
         })
     }
@@ -238,10 +281,41 @@ mod tests {
             ("10Ei", "9223372036854775807"),
             ("99999999999999999999", "99999999999999999999"),
             ("100000000000000000000", "100E"),
+            ("100000000000000000000000", "100"),
             ("0Mi", "0"),
         ] {
             assert_eq!(Quantity::parse(given).unwrap().to_string(), canonical, "{given}");
         }
+    }
+
+    #[test]
+    fn written_forms() {
+        for (given, written) in [
+            ("5.", "5."),
+            ("+1", "+1"),
+            ("007", "007"),
+            ("1.500", "1.500"),
+            ("1.5", "1500m"),
+            ("1e30", "1e30"),
+            ("1000", "1k"),
+            ("+3Ki", "+3Ki"),
+            ("8Ki", "8Ki"),
+            ("1024Ki", "1Mi"),
+            ("0.100", "100m"),
+            ("+0", "0"),
+            ("12345678901234567890", "12345678901234567890"),
+        ] {
+            assert_eq!(Quantity::written(given).unwrap(), written, "{given}");
+        }
+    }
+
+    #[test]
+    fn overflows_are_those_of_go() {
+        let number = |text: &str| Quantity::parse(text).unwrap().value();
+        assert_eq!(number("9223372036854775808"), i128::from(i64::MIN));
+        assert_eq!(number("1e30"), 0);
+        assert_eq!(number("1E"), 1_000_000_000_000_000_000);
+        assert_eq!(Quantity::parse("1E").unwrap().milli(), 0);
     }
 
     #[test]

@@ -42,11 +42,10 @@ pub(crate) fn fill_list(holder: &mut Value, to: &str, from: &Map) {
     }
 }
 
-/// Warn if `MilliValue() % 1000` is not 0; amounts past an i64 are cut to its end, so they are fractional.
+/// Warn if `MilliValue() % 1000` is not 0.
 pub(crate) fn fractional(of: &Value, name: &str, path: &Path<'_>, out: &mut Vec<String>) {
     let Some(value) = of.opt(name) else { return };
-    let milli = quantity(value).milli();
-    if milli.clamp(i128::from(i64::MIN), i128::from(i64::MAX)) % 1000 != 0 {
+    if quantity(value).milli() % 1000 != 0 {
         out.push(format!(
             "{}: fractional byte value \"{}\" is invalid, must be an integer",
             path.key(name),

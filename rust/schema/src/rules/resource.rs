@@ -130,7 +130,7 @@ pub(crate) fn positive(amount: &Value, path: &Path<'_>, causes: &mut Causes) {
 pub(crate) fn value(name: &str, amount: &Value, path: &Path<'_>, causes: &mut Causes) {
     not_negative(amount, path, causes);
     // Go's thousandths are limited to 64 bits.
-    if is_integer(name) && quantity(amount).milli().min(i64::MAX.into()) % 1000 != 0 {
+    if is_integer(name) && quantity(amount).milli() % 1000 != 0 {
         causes.invalid(path, amount, "must be an integer");
     }
 }

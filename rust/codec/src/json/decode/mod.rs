@@ -103,7 +103,9 @@ pub(super) struct Decoder<'a> {
     pub(super) arena: Option<&'a Arena>,
     path: Vec<Step>,
     pub(super) strict: Vec<String>,
-    type_error: Option<String>,
+    pub(super) type_error: Option<String>,
+    /// Whether the error ended upstream's decoding, so that none before or after it counts.
+    aborted: bool,
     pub(super) owner: Option<&'a str>,
     /// Whether the object is a custom resource, whose metadata upstream decodes separately.
     pub(super) apart: bool,
@@ -120,6 +122,7 @@ impl<'a> Decoder<'a> {
             path: Vec::new(),
             strict: Vec::new(),
             type_error: None,
+            aborted: false,
             owner: None,
             apart: false,
             stored: false,
@@ -380,6 +383,14 @@ impl<'a> Decoder<'a> {
     /// Keep the first type error; Go continues, so that a later syntax error takes precedence.
     pub(super) fn refuse(&mut self, message: String) -> Value {
         self.type_error.get_or_insert(message);
+        Value::Null
+    }
+
+    /// Keep the error of a type that decodes itself: Go ends with it, whatever it found before.
+    pub(super) fn abort(&mut self, message: String) -> Value {
+        if !std::mem::replace(&mut self.aborted, true) {
+            self.type_error = Some(message);
+        }
         Value::Null
     }
 

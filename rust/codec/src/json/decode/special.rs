@@ -5,31 +5,57 @@
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use hydrofoil_types::{Arena, Quantity, Shape, SmolStr, Special, Timestamp, TypeId, Value};
 
 use super::Decoder;
 use crate::DecodeError;
+
+/// Accepts bits that the last character has beyond the last byte, as Go does.
+const LENIENT: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
 /// Return base64 in canonical form, or Go's error.
 pub(crate) fn bytes(text: &SmolStr) -> Result<SmolStr, String> {
     let clean: Option<String> =
         text.contains(['\r', '\n']).then(|| text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect());
     let checked = clean.as_deref().unwrap_or(text);
-    match STANDARD.decode(checked) {
-        Ok(_) => Ok(clean.map_or_else(|| text.clone(), SmolStr::from)),
-        Err(e) => {
-            let at = match e {
-                base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-                // An incomplete group of four is reported at its beginning, unless there is an error before it.
-                _ => match STANDARD.decode(&checked.as_bytes()[..checked.len() / 4 * 4]) {
-                    Err(base64::DecodeError::InvalidByte(at, _)) => at,
-                    _ => checked.len() / 4 * 4,
-                },
-            };
-            Err(format!("illegal base64 data at input byte {at}"))
+    if STANDARD.decode(checked).is_ok() {
+        return Ok(clean.map_or_else(|| text.clone(), SmolStr::from));
+    }
+    let problem = |at| format!("illegal base64 data at input byte {at}");
+    match corrupt(text.as_bytes()) {
+        Some(at) => Err(problem(at)),
+        None => LENIENT.decode(checked).map(|bytes| SmolStr::from(STANDARD.encode(bytes))).map_err(|_| problem(0)),
+    }
+}
+
+/// Return the place of the first error as Go counts it (`decodeQuantum` of `encoding/base64`).
+fn corrupt(text: &[u8]) -> Option<usize> {
+    let breaks = |at: usize| text[at..].iter().take_while(|b| matches!(b, b'\r' | b'\n')).count();
+    let mut filled = 0;
+    for (at, byte) in text.iter().enumerate() {
+        match byte {
+            b'\r' | b'\n' => {}
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => filled = (filled + 1) % 4,
+            b'=' if filled >= 2 => {
+                let mut next = at + 1;
+                if filled == 2 {
+                    next += breaks(next);
+                    match text.get(next) {
+                        None => return Some(text.len()),
+                        Some(b'=') => next += 1,
+                        Some(_) => return Some(next - 1),
+                    }
+                }
+                next += breaks(next);
+                return (next < text.len()).then_some(next);
+            }
+            _ => return Some(at),
         }
     }
+    (filled > 0).then_some(text.len() - filled)
 }
 
 /// Return bytes as base64.
@@ -62,15 +88,15 @@ pub(super) fn decode<'a>(
         (Special::Fields, _) => d.canonical(depth)?,
         (Special::Quantity, b'"' | b'-' | b'0'..=b'9') => {
             let text = if first == b'"' { d.lex.string()? } else { SmolStr::new(d.lex.number()?.0) };
-            match Quantity::parse(text.trim()) {
-                Ok(q) => Value::from(q.to_string()),
-                Err(message) => d.refuse(message.to_owned()),
+            match Quantity::written(text.trim()) {
+                Ok(written) => Value::Str(written),
+                Err(message) => d.abort(message.to_owned()),
             }
         }
         // Other values are read as a string of their text.
         (Special::Quantity, _) => {
             d.any(depth)?;
-            d.refuse(Quantity::FORM.to_owned())
+            d.abort(Quantity::FORM.to_owned())
         }
         (Special::Time | Special::MicroTime, b'"') => {
             let text = d.lex.string()?;
@@ -78,17 +104,18 @@ pub(super) fn decode<'a>(
             if let Some(t) = Timestamp::parse(&text).filter(|_| !micro || six_decimals(&text)) {
                 Value::from(if micro { t.rfc3339_micro() } else { t.rfc3339() })
             } else {
-                d.refuse(super::moment::problem(&text, micro))
+                d.abort(super::moment::problem(&text, micro))
             }
         }
         (Special::Duration | Special::IntOrString, b'"') => Value::Str(d.lex.string()?),
         (Special::IntOrString, b'-' | b'0'..=b'9') => d.value(&Shape::Int32, depth)?.unwrap_or_default(),
         (Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings, b'{') => {
-            d.value(&Shape::Type(props(arena)), depth)?.unwrap_or_default()
+            lenient(d, |d| d.value(&Shape::Type(props(arena)), depth))?.unwrap_or_default()
         }
         (Special::SchemaOrBool, b't' | b'f') => d.value(&Shape::Bool, depth)?.unwrap_or_default(),
         (Special::SchemaOrArray, b'[') => {
-            d.value(&Shape::List(Box::new(Shape::Type(props(arena)))), depth)?.unwrap_or_default()
+            let list = Shape::List(Box::new(Shape::Type(props(arena))));
+            lenient(d, |d| d.value(&list, depth))?.unwrap_or_default()
         }
         (Special::SchemaOrStrings, b'[') => d.value(&Shape::List(Box::new(Shape::Str)), depth)?.unwrap_or_default(),
         // Upstream's decoder ignores anything else.
@@ -98,10 +125,25 @@ pub(super) fn decode<'a>(
         }
         (Special::SchemaOrBool, _) => {
             d.any(depth)?;
-            d.refuse("boolean or JSON schema expected".to_owned())
+            d.abort("boolean or JSON schema expected".to_owned())
         }
-        _ => d.mismatch(shape, depth)?,
+        _ => {
+            let before = d.type_error.take();
+            let value = d.mismatch(shape, depth)?;
+            match std::mem::replace(&mut d.type_error, before) {
+                Some(message) => d.abort(message),
+                None => value,
+            }
+        }
     })
+}
+
+/// Decode what upstream's types decode by themselves: unknown and repeated members in it are no findings.
+fn lenient<'a, T>(d: &mut Decoder<'a>, decode: impl FnOnce(&mut Decoder<'a>) -> T) -> T {
+    let found = d.strict.len();
+    let out = decode(d);
+    d.strict.truncate(found);
+    out
 }
 
 /// Return the type of a JSON schema, to which the three either-or types refer.
@@ -113,4 +155,33 @@ pub(crate) fn props(arena: &Arena) -> TypeId {
 
 fn six_decimals(text: &str) -> bool {
     text.as_bytes().get(19) == Some(&b'.') && text[20..].bytes().take_while(u8::is_ascii_digit).count() == 6
+}
+
+#[cfg(test)]
+mod tests {
+    use smol_str::SmolStr;
+
+    use super::bytes;
+
+    #[test]
+    fn base64_is_read_as_go_does() {
+        for (given, outcome) in [
+            ("YWJj", Ok("YWJj")),
+            ("YQ==", Ok("YQ==")),
+            ("Y\nQ==\n", Ok("YQ==")),
+            ("YR==", Ok("YQ==")),
+            ("YQ=", Err(3)),
+            ("YQ", Err(0)),
+            ("YWJjYQ", Err(4)),
+            ("YQ=x", Err(2)),
+            ("YQ==x", Err(4)),
+            ("=", Err(0)),
+            ("Y===", Err(1)),
+            ("${csr_person}", Err(0)),
+            ("YWI=YWI=", Err(4)),
+        ] {
+            let outcome = outcome.map(SmolStr::new).map_err(|at| format!("illegal base64 data at input byte {at}"));
+            assert_eq!(bytes(&SmolStr::new(given)), outcome, "{given}");
+        }
+    }
 }

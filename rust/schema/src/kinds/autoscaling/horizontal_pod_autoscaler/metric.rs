@@ -235,7 +235,7 @@ pub(super) fn amount(value: &Value) -> Option<Option<Value>> {
         Value::Int(_) | Value::Float(_) => value.to_json(),
         _ => return None,
     };
-    Some(Some(Quantity::parse(&given).ok()?.to_string().into()))
+    Some(Some(Value::Str(Quantity::written(given.trim()).ok()?)))
 }
 
 /// Set a field that has a value.

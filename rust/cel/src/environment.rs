@@ -101,7 +101,7 @@ impl Environment {
             "kubernetes.DRADevice",
             &[
                 ("driver", Type::String),
-                ("attributes", by_name(Type::Dyn)),
+                ("attributes", by_name(Type::Any)),
                 ("capacity", by_name(capacity)),
                 ("allowMultipleAllocations", Type::Bool),
             ],

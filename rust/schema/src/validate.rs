@@ -3,7 +3,7 @@
 use hydrofoil_types::{Causes, Value};
 
 use crate::Request;
-use crate::kind::{MetadataCheck, MetadataOrder};
+use crate::kind::{MetadataCheck, MetadataOrder, NameRule};
 pub use crate::kinds::apiextensions::nonstructural;
 use crate::kinds::core::service::cluster_ips;
 use crate::read::Read;
@@ -17,8 +17,13 @@ pub fn create(req: &Request<'_>, object: &Value) -> Causes {
         meta::create(req.kind, object, &mut causes);
     }
     (strategy.validate)(req, object, &mut causes);
-    if strategy.metadata_order == MetadataOrder::Last && causes.is_empty() {
-        meta::create(req.kind, object, &mut causes);
+    if causes.is_empty() {
+        if strategy.metadata_order == MetadataOrder::Last {
+            meta::create(req.kind, object, &mut causes);
+        } else if strategy.name_rule == NameRule::Declared {
+            // Its own rules leave the prefix of a generated name alone.
+            meta::common_create(req.kind, object, &mut causes);
+        }
     }
     causes
 }

@@ -3,6 +3,7 @@
 use hydrofoil_types::Value;
 
 use crate::Request;
+use crate::read::Read;
 
 /// `WarningsOnCreate` of the kind's strategy, for an object that is prepared and valid.
 #[must_use]
@@ -12,12 +13,14 @@ pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
     reported
 }
 
-/// `WarningsOnUpdate` of the kind's strategy; those of subresources have none.
+/// `WarningsOnUpdate` of the kind's strategy, or of its status.
 #[must_use]
 pub fn update(req: &Request<'_>, object: &Value) -> Vec<String> {
     let mut reported = Vec::new();
-    if let (Some(old), "") = (req.old, req.subresource) {
-        (req.kind.strategy.warn_update)(object, old, &mut reported);
+    match (req.old, req.subresource) {
+        (Some(old), "") => (req.kind.strategy.warn_update)(object, old, &mut reported),
+        (Some(_), "status") => (req.kind.strategy.warn_status)(object.field("status"), &mut reported),
+        _ => {}
     }
     reported
 }

@@ -150,6 +150,8 @@ pub(crate) struct Strategy {
     pub(crate) warn_create: fn(&Value, &mut Vec<String>),
     /// Warn of an update by the old object (`WarningsOnUpdate`).
     pub(crate) warn_update: fn(&Value, &Value, &mut Vec<String>),
+    /// Warn of a status that is written.
+    pub(crate) warn_status: fn(&Value, &mut Vec<String>),
 
     /// Return the columns of tables, where they are not those of the catalog.
     pub(crate) columns: Option<fn() -> Vec<Value>>,
@@ -197,6 +199,7 @@ impl Strategy {
         validate_update: |req, object, _, causes| (req.kind.strategy.validate)(req, object, causes),
         warn_create: |_, _| {},
         warn_update: |_, _, _| {},
+        warn_status: |_, _| {},
         columns: None,
         row: None,
         row_conditions: |_| Vec::new(),

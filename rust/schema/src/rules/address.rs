@@ -21,9 +21,7 @@ pub(crate) fn ip(text: &str, path: &Path<'_>, out: &mut Vec<String>) {
         IpAddr::V4(_) => address,
     };
     if legacy(text) || plain != address {
-        out.push(format!(
-            "{path}: non-standard IP address \"{text}\" will be considered invalid in a future Kubernetes release: use \"{plain}\""
-        ));
+        out.push(format!("{path}: non-standard IP address \"{text}\" is invalid: use \"{plain}\""));
     } else if address.is_ipv6() && address.to_string() != text {
         out.push(format!("{path}: IPv6 address \"{text}\" should be in RFC 5952 canonical format (\"{address}\")"));
     }
@@ -42,9 +40,7 @@ pub(crate) fn cidr(text: &str, path: &Path<'_>, out: &mut Vec<String>) {
     }
     let (written, prefix) = text.split_once('/').unwrap_or((text, ""));
     if legacy(written) || (prefix.len() > 1 && prefix.starts_with('0')) {
-        out.push(format!(
-            "{path}: non-standard CIDR value \"{text}\" will be considered invalid in a future Kubernetes release: use \"{base}/{length}\""
-        ));
+        out.push(format!("{path}: non-standard CIDR value \"{text}\" is invalid: use \"{base}/{length}\""));
     }
     if out.len() == before && address.is_ipv6() {
         let canonical = format!("{base}/{length}");
@@ -61,6 +57,16 @@ pub(crate) fn ips(of: &Value, key: &str, path: &Path<'_>, out: &mut Vec<String>)
     let path = path.child(key);
     for (i, text) in of.list(key).iter().enumerate() {
         ip(text.as_str().unwrap_or(""), &path.index(i), out);
+    }
+}
+
+/// Warn of the addresses of a load balancer in a status.
+pub(crate) fn ingress(status: &Value, out: &mut Vec<String>) {
+    let path = Path::new("status");
+    let path = path.child("loadBalancer");
+    let path = path.child("ingress");
+    for (i, point) in status.field("loadBalancer").list("ingress").iter().enumerate() {
+        ip(point.text("ip"), &path.index(i), out);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Causes, MetaView, Path, Seen, Timestamp, Value, Whole};
+use hydrofoil_types::{Causes, Map, MetaView, Path, Seen, SmolStr, Timestamp, Value, Whole};
 
 use super::check::{Check, IMMUTABLE};
 use super::format::{Format, label, name};
@@ -147,6 +147,14 @@ pub(crate) fn annotations(meta: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
+/// Return a reference with the members that it always shows.
+fn owner_shown(owner: &Value) -> Value {
+    let always = ["apiVersion", "kind", "name", "uid"].map(|key| (SmolStr::new(key), Value::from(owner.text(key))));
+    let flags = ["controller", "blockOwnerDeletion"].into_iter();
+    let flags = flags.filter_map(|key| Some((SmolStr::new(key), owner.opt(key)?.clone())));
+    Map::from_unique(always.into_iter().chain(flags).collect()).into()
+}
+
 fn owners(owners: &[Value], path: &Path<'_>, causes: &mut Causes) {
     let mut controller: Option<String> = None;
     for owner in owners {
@@ -163,12 +171,12 @@ fn owners(owners: &[Value], path: &Path<'_>, causes: &mut Causes) {
             }
         }
         if version == "v1" && owner.text("kind") == "Event" {
-            causes.invalid(path, owner, "/v1, Kind=Event is disallowed from being an owner");
+            causes.invalid(path, &owner_shown(owner), "/v1, Kind=Event is disallowed from being an owner");
         }
         if owner.flag("controller") {
             let here = format!("{}/{}", owner.text("kind"), owner.text("name"));
             if let Some(first) = &controller {
-                let all = Value::from(owners.to_vec());
+                let all = Value::from(owners.iter().map(owner_shown).collect::<Vec<_>>());
                 causes.invalid(path, &all, &format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {here}"));
             } else {
                 controller = Some(here);

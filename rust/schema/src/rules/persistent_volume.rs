@@ -73,13 +73,11 @@ pub(crate) fn spec(spec: &Value, own: &str, inline: bool, path: &Path<'_>, cause
     }
     if let Some(affinity) = spec.opt("nodeAffinity") {
         let at = path.child("nodeAffinity");
-        let at = at.child("required");
+        let required = at.child("required");
         match affinity.opt("required") {
-            Some(required) => selector::node_selector(required, &at, causes),
-            None => causes.required(&at, "must specify required node constraints"),
-        }
-        if inline {
-            causes.forbidden(&path.child("nodeAffinity"), "may not be specified in the context of inline volumes");
+            _ if inline => causes.forbidden(&at, "may not be specified in the context of inline volumes"),
+            Some(terms) => selector::node_selector(terms, &required, causes),
+            None => causes.required(&required, "must specify required node constraints"),
         }
     }
     sources(spec, own, path, causes);
@@ -154,6 +152,9 @@ fn classes(spec: &Value, inline: bool, path: &Path<'_>, causes: &mut Causes) {
         } else {
             causes.one_of(&at, mode, &["Block", "Filesystem"]);
         }
+    }
+    if inline {
+        return;
     }
     if let Some(class) = spec.opt("volumeAttributesClassName").map(|c| c.as_str().unwrap_or("")) {
         let at = path.child("volumeAttributesClassName");

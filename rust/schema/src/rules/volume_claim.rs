@@ -94,6 +94,9 @@ fn source(spec: &Value, key: &str, path: &Path<'_>, causes: &mut Causes) {
     if source.has("apiGroup") && !group.is_empty() {
         causes.format(&at.child("apiGroup"), group, name::subdomain);
     }
+    if key == "dataSourceRef" && !source.zero("namespace") {
+        causes.format(&at.child("namespace"), source.text("namespace"), name::label);
+    }
 }
 
 /// `GetWarningsForPersistentVolumeClaimSpec`.

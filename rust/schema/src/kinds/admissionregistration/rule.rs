@@ -52,12 +52,10 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
     if list.is_empty() {
         causes.need(path);
     }
-    if has(list, "*/*") && list.len() > 1 {
-        let detail = "if '*/*' is present, must not specify other resources";
-        causes.invalid(path, rule.field("resources"), detail);
-    }
     let mut wild = Seen::default();
     let mut wild_sub = Seen::default();
+    // Of the resources without a subresource, the last one decides.
+    let mut other = false;
     for (i, resource) in list.iter().enumerate() {
         let text = resource.as_str().unwrap_or("");
         let at = path.index(i);
@@ -65,10 +63,10 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
             causes.need(&at);
             continue;
         }
-        if text == "*" || text == "*/*" {
+        let Some((resource, sub)) = text.split_once('/') else {
+            other = text != "*";
             continue;
-        }
-        let Some((resource, sub)) = text.split_once('/') else { continue };
+        };
         if wild.contains(&resource) {
             causes.invalid_str(&at, text, &format!("if '{resource}/*' is present, must not specify {text}"));
         }
@@ -82,12 +80,13 @@ fn resources(rule: &Value, path: &Path<'_>, causes: &mut Causes) {
             wild_sub.insert(sub);
         }
     }
-    if list.len() > 1 && has(list, "*") {
-        let others = list.iter().any(|r| r.as_str().is_some_and(|t| t != "*" && !t.contains('/')));
-        if others {
-            let detail = "if '*' is present, must not specify other resources without subresources";
-            causes.invalid(path, rule.field("resources"), detail);
-        }
+    if has(list, "*/*") && list.len() > 1 {
+        let detail = "if '*/*' is present, must not specify other resources";
+        causes.invalid(path, rule.field("resources"), detail);
+    }
+    if has(list, "*") && other {
+        let detail = "if '*' is present, must not specify other resources without subresources";
+        causes.invalid(path, rule.field("resources"), detail);
     }
 }
 

@@ -27,7 +27,12 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update,
     warn_create: workload::warn,
-    warn_update: workload::warn_update,
+    warn_update: |object, old, out| {
+        let template = |of: &Value| of.field("metadata").field("annotations").text(KEY).to_owned();
+        if template(object) != template(old) {
+            workload::warn(object, out);
+        }
+    },
     row: Some(row),
     ..Strategy::DEFAULT
 };

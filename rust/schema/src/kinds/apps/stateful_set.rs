@@ -23,7 +23,6 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     default: |object, _| default(object),
     drop_disabled,
     of_nothing: |object| object.object_at_mut(&["spec"]).set("replicas", 0_i64),
-    prepare_create: |object, _| prepare_create(object),
     validate: |_, object, causes| validate(object.field("spec"), Tolerates::default(), causes),
     validate_update,
     warn_create: warn,
@@ -50,8 +49,8 @@ fn default(object: &mut Value) {
     spec.each("volumeClaimTemplates", |claim| {
         persistent_volume_claim::default(claim);
         // The templates are whole objects, so the conversion writes their type.
-        claim.fill("apiVersion", "v1");
-        claim.fill("kind", "PersistentVolumeClaim");
+        claim.put("apiVersion", "v1");
+        claim.put("kind", "PersistentVolumeClaim");
     });
 }
 
@@ -70,15 +69,6 @@ fn drop_max_unavailable(object: &mut Value, old: Option<&Value>) {
             s.within("updateStrategy", |u| u.within("rollingUpdate", |r| r.drop("maxUnavailable")));
         });
     }
-}
-
-/// `dropDisabledFields` of stateful sets resets the status of claim templates to its default.
-fn prepare_create(object: &mut Value) {
-    object.within("spec", |spec| {
-        spec.each("volumeClaimTemplates", |claim| {
-            claim.within("metadata", |m| m.drop("creationTimestamp"));
-        });
-    });
 }
 
 fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
@@ -122,7 +112,6 @@ fn validate(spec: &Value, tolerates: Tolerates, causes: &mut Causes) {
         pod_template::validate::template_metadata(filled.field("template"), &at, causes);
     }
     workload::always(spec.field("template"), WORDS.noun, &SPEC.child("template"), causes);
-    counts(spec, &["revisionHistoryLimit"], &SPEC, causes);
 }
 
 /// The invalid parts that an update of a stateful set tolerates.

@@ -3,13 +3,13 @@
 #![allow(clippy::indexing_slicing, reason = "the place was found in the list, or the length looked at before")]
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole};
+use hydrofoil_types::{Again, CauseReason, Causes, Path, Value, Whole, notation};
 
 use crate::internal::{self, InternalCauses};
 use crate::kind::{MetadataCheck, Strategy};
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
-use crate::rules::format::{ip, label};
+use crate::rules::format::{ip, json, label};
 use crate::rules::pod_template::validate::taint_effect;
 use crate::rules::quantities::resource_list;
 use crate::rules::table::text::or;
@@ -19,6 +19,8 @@ use crate::rules::{address, resource};
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     creates_status: true,
+    prepare_create: |object, _| drop_config(object),
+    prepare_status: |object, _, _| drop_config(object),
     default: |object, _| default(object),
     drop_disabled,
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
@@ -60,6 +62,11 @@ fn default(object: &mut Value) {
     });
 }
 
+/// Drop the state of `DynamicKubeletConfig`, which no node has any more.
+fn drop_config(object: &mut Value) {
+    object.within("status", |status| status.drop("config"));
+}
+
 /// Drop the source of `DynamicKubeletConfig`, which was removed.
 fn drop_disabled(object: &mut Value, old: Option<&Value>) {
     crate::rules::gates::drop_unused(object, old, &["configSource"]);
@@ -72,8 +79,13 @@ const STATUS: Path<'static> = Path::new("status");
 const METADATA: Path<'static> = Path::new("metadata");
 
 fn validate(object: &Value, causes: &mut Causes) {
-    taints(object, causes);
+    annotations(object, causes);
+    taints(object.field("spec").list("taints"), &METADATA.child("taints"), causes);
     resources(object, causes);
+    if let Some(amount) = object.field("status").field("nodeInfo").field("swap").opt_int("capacity").filter(|n| *n <= 0)
+    {
+        causes.invalid_int(&METADATA.child("nodeSwapStatus").child("capacity"), amount, "must be greater than zero");
+    }
     let cidrs = object.field("spec").list("podCIDRs");
     let at = SPEC.child("podCIDRs");
     for (i, cidr) in cidrs.iter().enumerate() {
@@ -88,7 +100,7 @@ fn validate(object: &Value, causes: &mut Causes) {
             );
             causes.push(&at, CauseReason::Internal, message);
         }
-        let v6 = parsed.iter().flatten().filter(|(a, _)| a.is_ipv6()).count();
+        let v6 = parsed.iter().flatten().filter(|(a, n)| !ip::is_v4(ip::masked(*a, *n))).count();
         let mixed = parsed.iter().all(Option::is_some) && v6 > 0 && v6 < parsed.len();
         if !mixed || cidrs.len() > 2 {
             let detail = "may specify no more than one CIDR for each IP family";
@@ -98,10 +110,43 @@ fn validate(object: &Value, causes: &mut Causes) {
     declared(object, causes);
 }
 
+/// `ValidateNodeSpecificAnnotations`: taints and pods to avoid, as JSON.
+fn annotations(object: &Value, causes: &mut Causes) {
+    const TAINTS: &str = "scheduler.alpha.kubernetes.io/taints";
+    const AVOID: &str = "scheduler.alpha.kubernetes.io/preferAvoidPods";
+    let given = object.field("metadata").field("annotations");
+    let path = METADATA.child("annotations");
+    let read = |key: &str, at: &Path<'_>, causes: &mut Causes| match given.text(key) {
+        "" => Value::Null,
+        text => match json::syntax_problem(text.as_bytes()) {
+            None => notation::parse(text).unwrap_or_default(),
+            Some(problem) => {
+                causes.invalid_str(at, key, &problem);
+                Value::Null
+            }
+        },
+    };
+    if let Value::Array(list) = read(TAINTS, &path, causes) {
+        taints(&list, &path.child(TAINTS), causes);
+    }
+    let avoided = read(AVOID, &path.child("AvoidPods"), causes);
+    for (i, entry) in avoided.list("preferAvoidPods").iter().enumerate() {
+        let at = path.child(AVOID);
+        let at = at.index(i);
+        let at = at.child("PodSignature");
+        match entry.field("podSignature").opt("podController") {
+            None => causes.need(&at),
+            Some(owner) if !owner.flag("controller") => {
+                let at = at.child("PodController");
+                causes.invalid(&at.child("Controller"), &Value::Bool(false), "must point to a controller");
+            }
+            Some(_) => {}
+        }
+    }
+}
+
 /// `validateNodeTaints`, which upstream reports under the metadata.
-fn taints(object: &Value, causes: &mut Causes) {
-    let list = object.field("spec").list("taints");
-    let path = METADATA.child("taints");
+fn taints(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
     let again = Again::of(list, |t| (t.text("key"), t.text("effect")));
     for (i, taint) in list.iter().enumerate() {
         let at = path.index(i);
@@ -141,13 +186,12 @@ fn declared(object: &Value, causes: &mut Causes) {
             );
             causes.invalid_str(&path.index(i), text, &detail);
         }
-        if i > 0 {
-            let before = list[i - 1].as_str().unwrap_or("");
-            if before == text {
-                causes.duplicate_str(&path.index(i), text);
-            } else if before > text {
-                causes.invalid_str(&path.index(i), text, "list must be sorted alphabetically");
-            }
+        // The order is judged with the feature before, so that it is reported first.
+        let Some(next) = list.get(i + 1).map(|next| next.as_str().unwrap_or("")) else { continue };
+        if text == next {
+            causes.duplicate_str(&path.index(i + 1), next);
+        } else if text > next {
+            causes.invalid_str(&path.index(i + 1), next, "list must be sorted alphabetically");
         }
     }
 }
@@ -163,6 +207,7 @@ fn is_feature(text: &str) -> bool {
 
 fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
     const CIDR: &str = "node updates may not change podCIDR except from \"\" to valid";
+    annotations(object, causes);
     resources(object, causes);
     declared(object, causes);
     let at = STATUS.child("addresses");
@@ -190,7 +235,10 @@ fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {
         let detail = "node updates may not change providerID except from \"\" to valid";
         causes.forbidden(&SPEC.child("providerID"), detail);
     }
-    taints(object, causes);
+    taints(object.field("spec").list("taints"), &METADATA.child("taints"), causes);
+    if old.field("spec").text("externalID") != object.field("spec").text("externalID") {
+        causes.forbidden(&SPEC.child("externalID"), "may not be updated");
+    }
 }
 
 /// `fieldIsDeprecatedWarnings` of nodes, and their blocks of addresses.

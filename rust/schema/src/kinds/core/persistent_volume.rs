@@ -105,28 +105,39 @@ fn mount_options(object: &Value, causes: &mut Causes) {
     }
 }
 
+/// Return the general name of a label with a beta name; a label without one may lose its name, as upstream's table of
+/// names has nothing for it.
+fn general(label: &str) -> &str {
+    match label {
+        "beta.kubernetes.io/arch" => "kubernetes.io/arch",
+        "beta.kubernetes.io/instance-type" => "node.kubernetes.io/instance-type",
+        "beta.kubernetes.io/os" => "kubernetes.io/os",
+        "failure-domain.beta.kubernetes.io/region" => "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone" => "topology.kubernetes.io/zone",
+        _ => "",
+    }
+}
+
 /// `validatePvNodeAffinity`: labels may move from their beta names to the general ones.
 fn node_affinity(new: &Value, old: &Value, causes: &mut Causes) {
     const SHAPE: &str = "*core.VolumeNodeAffinity";
-    const MOVED: [(&str, &str); 4] = [
-        ("beta.kubernetes.io/os", "kubernetes.io/os"),
-        ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
-        ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone"),
-        ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"),
-    ];
+    let terms = new.field("required").list("nodeSelectorTerms");
     let mut moved = old.clone();
+    let mut terms = terms.iter();
     moved.within("required", |required| {
         required.each("nodeSelectorTerms", |term| {
+            let Some(new) = terms.next() else { return };
             for list in ["matchExpressions", "matchFields"] {
+                let mut keys = new.list(list).iter().map(|requirement| requirement.text("key"));
                 term.each(list, |requirement| {
-                    if let Some((_, now)) = MOVED.iter().find(|(was, _)| *was == requirement.text("key")) {
-                        requirement.put("key", *now);
+                    if let Some(key) = keys.next().filter(|key| general(requirement.text("key")) == *key) {
+                        requirement.put("key", key);
                     }
                 });
             }
         });
     });
-    if !internal::same(SHAPE, new, old) && !internal::same(SHAPE, new, &moved) {
+    if !internal::same(SHAPE, new, &moved) {
         let detail = "field is immutable, except for updating from beta label to GA";
         causes.invalid_internal(&Path::new("nodeAffinity"), SHAPE, new, detail);
     }

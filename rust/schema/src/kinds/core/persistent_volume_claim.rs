@@ -40,18 +40,23 @@ pub(crate) fn default(object: &mut Value) {
 /// `PrepareForCreate`.
 fn prepare_create(object: &mut Value) {
     object.make("status").put("phase", "Pending");
-    normalize_sources(object.make("spec"), false);
+    normalize_sources(object.make("spec"), &Value::Null);
 }
 
 /// `PrepareForUpdate`.
 fn prepare_update(object: &mut Value, old: &Value) {
-    normalize_sources(object.make("spec"), old.field("spec").has("dataSource"));
+    normalize_sources(object.make("spec"), old.field("spec"));
 }
 
-/// `NormalizeDataSources`: either field fills the other. `kept` means that there was a source before.
-fn normalize_sources(spec: &mut Value, kept: bool) {
+/// `NormalizeDataSources`: either field fills the other.
+fn normalize_sources(spec: &mut Value, old: &Value) {
+    // CrossNamespaceVolumeDataSource is off.
+    if !spec.field("dataSourceRef").zero("namespace") && !old.has("dataSourceRef") {
+        spec.drop("dataSourceRef");
+    }
     // EnforceDataSourceBackwardsCompatibility: alone, the old field of a new claim allows claims and snapshots only.
-    let known = kept
+    let known = old.has("dataSource")
+        || old.has("dataSourceRef")
         || spec.has("dataSourceRef")
         || spec.opt("dataSource").is_none_or(|s| match s.text("kind") {
             "PersistentVolumeClaim" => s.text("apiGroup").is_empty(),
@@ -60,10 +65,6 @@ fn normalize_sources(spec: &mut Value, kept: bool) {
         });
     if !known {
         spec.drop("dataSource");
-    }
-    // CrossNamespaceVolumeDataSource is off.
-    if !spec.field("dataSourceRef").zero("namespace") {
-        spec.drop("dataSourceRef");
     }
     match (spec.opt("dataSource").cloned(), spec.opt("dataSourceRef").cloned()) {
         (Some(source), None) => spec.put("dataSourceRef", source),

@@ -22,7 +22,12 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     validate: |_, object, causes| validate(object.field("spec"), causes),
     validate_update,
     warn_create: workload::warn_named,
-    warn_update: workload::warn_update,
+    // Upstream passes the two templates the other way round.
+    warn_update: |object, old, out| {
+        if workload::has_new_generation(object, old) {
+            workload::warn(old, out);
+        }
+    },
     row: Some(row),
     ..Strategy::DEFAULT
 };

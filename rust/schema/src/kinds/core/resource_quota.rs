@@ -19,6 +19,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     default: |object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
     validate_update,
+    warn_create: warn,
     row: Some(row),
     ..Strategy::DEFAULT
 };
@@ -29,6 +30,23 @@ fn default(object: &mut Value) {
         resource_list(s, "hard");
         resource_list(s, "used");
     });
+}
+
+/// Warn of requests that are above the limits.
+fn warn(object: &Value, out: &mut Vec<String>) {
+    let hard = object.field("spec").field("hard");
+    for name in ["cpu", "memory", "storage", "ephemeral-storage"] {
+        let mut request = format!("requests.{name}");
+        if !hard.has(&request) && matches!(name, "cpu" | "memory") {
+            name.clone_into(&mut request);
+        }
+        let limit = format!("limits.{name}");
+        let (Some(asked), Some(most)) = (hard.opt(&request), hard.opt(&limit)) else { continue };
+        if resource::quantity(asked).nano() > resource::quantity(most).nano() {
+            let (asked, most) = (asked.as_str().unwrap_or(""), most.as_str().unwrap_or(""));
+            out.push(format!("ResourceQuota {request} ({asked}) should be less than {limit} ({most})"));
+        }
+    }
 }
 
 const SCOPES: [&str; 7] = [

@@ -189,7 +189,8 @@ fn ports(ports: &[Value], causes: &mut Causes) {
         if again.at(i) {
             causes.duplicate_str(&at.child("name"), own);
         }
-        causes.one_of_required(&at.child("protocol"), port.text("protocol"), &["SCTP", "TCP", "UDP"]);
+        // The default is set where it is absent.
+        causes.one_of(&at.child("protocol"), port.text("protocol"), &["SCTP", "TCP", "UDP"]);
         if let Some(protocol) = port.opt("appProtocol") {
             causes.format(&at.child("appProtocol"), protocol.as_str().unwrap_or(""), label::key);
         }
@@ -198,7 +199,9 @@ fn ports(ports: &[Value], causes: &mut Causes) {
 
 /// `warnOnBadIPs` of endpoint slices.
 fn warn(object: &Value, out: &mut Vec<String>) {
-    if object.text("addressType") == "FQDN" {
+    let manager = object.field("metadata").field("labels").text("endpointslice.kubernetes.io/managed-by");
+    // The controllers have corrected what they write.
+    if matches!(manager, "endpointslice-controller.k8s.io" | "endpointslicemirroring-controller.k8s.io") {
         return;
     }
     let path = Path::new("endpoints");

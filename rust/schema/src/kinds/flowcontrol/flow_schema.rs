@@ -2,7 +2,8 @@
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
 
-use super::{conditions, mandatory};
+use super::conditions;
+use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
@@ -68,7 +69,8 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     let own = object.field("metadata").text("name");
     if matches!(own, "exempt" | "catch-all") && !is_mandatory(spec, own) {
-        causes.push(&SPEC, CauseReason::Invalid, mandatory::message(own));
+        let detail = format!("spec of '{own}' must equal the fixed value");
+        causes.invalid_internal(&SPEC, "flowcontrol.FlowSchemaSpec", spec, &detail);
     }
     conditions::validate(object, causes);
 }

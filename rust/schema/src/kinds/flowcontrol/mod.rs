@@ -2,7 +2,6 @@
 
 mod conditions;
 mod flow_schema;
-mod mandatory;
 mod priority_level_configuration;
 
 use hydrofoil_types::{Timestamp, Value};

@@ -2,9 +2,10 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "a hand is no larger than its deck")]
 
-use hydrofoil_types::{CauseReason, Causes, Path, Value};
+use hydrofoil_types::{Causes, Path, Value};
 
-use super::{conditions, mandatory};
+use super::conditions;
+use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy, reset_metadata};
 use crate::read::{Read, Write};
 use crate::rules::check::Check;
@@ -76,7 +77,9 @@ fn validate(object: &Value, causes: &mut Causes) {
         other => causes.unsupported(&SPEC.child("type"), other, &["Exempt", "Limited"]),
     }
     if !is_mandatory(spec, own) {
-        causes.push(&SPEC, CauseReason::Invalid, mandatory::message(own));
+        let except = if own == "exempt" { " except the 'spec.exempt' field" } else { "" };
+        let detail = format!("spec of '{own}'{except} must equal the fixed value");
+        causes.invalid_internal(&SPEC, "flowcontrol.PriorityLevelConfigurationSpec", spec, &detail);
     }
     conditions::validate(object, causes);
 }

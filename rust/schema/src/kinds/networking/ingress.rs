@@ -8,9 +8,9 @@ use crate::kind::{GenerationRule, MetadataCheck, Request, Strategy};
 use crate::read::Read;
 use crate::rules::check::Check;
 use crate::rules::format::{ip, name, text};
-use crate::rules::load_balancer;
 use crate::rules::table::text::{balancer, deref};
 use crate::rules::table::{Subject, cells};
+use crate::rules::{address, load_balancer};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
@@ -19,6 +19,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     validate: |_, object, causes| validate_create(object, causes),
     validate_update,
     warn_create: warn,
+    warn_status: address::ingress,
     row: Some(row),
     ..Strategy::DEFAULT
 };

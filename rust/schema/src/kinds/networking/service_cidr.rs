@@ -42,7 +42,8 @@ fn validate(object: &Value, causes: &mut Causes) {
         causes.format(&at.index(i), cidr.as_str().unwrap_or(""), ip::cidr);
     }
     if let [a, b] = cidrs {
-        let family = |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, _)| a.is_ipv4());
+        let family =
+            |v: &Value| ip::parse_cidr_sloppy(v.as_str().unwrap_or("")).map(|(a, n)| ip::is_v4(ip::masked(a, n)));
         if let (Some(a), Some(b)) = (family(a), family(b))
             && a == b
         {

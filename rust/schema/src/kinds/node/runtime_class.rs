@@ -1,7 +1,8 @@
 //! Runtime classes (`pkg/registry/node/runtimeclass/strategy.go`).
 
-use hydrofoil_types::{Again, Causes, Map, Path, Value, Whole};
+use hydrofoil_types::{Again, Causes, Map, Path, Value};
 
+use crate::internal::InternalCauses;
 use crate::kind::{MetadataCheck, Strategy};
 use crate::read::Read;
 use crate::rules::check::{Check, IMMUTABLE};
@@ -39,21 +40,13 @@ fn validate(object: &Value, causes: &mut Causes) {
     meta::labels(scheduling.get("nodeSelector"), &path.child("nodeSelector"), causes);
     let at = path.child("tolerations");
     let list = scheduling.list("tolerations");
-    let again = Again::of(list, Whole);
+    let again = Again::of(list, |t| ["key", "operator", "value", "effect"].map(|key| t.text(key)));
+    pod_template::validate::tolerations(list, &at, causes);
     for (i, toleration) in list.iter().enumerate() {
-        let at = path.child("tolerations");
         if again.at(i) {
-            let shown = Map::from_unique(vec![
-                ("Key".into(), Value::from(toleration.text("key"))),
-                ("Operator".into(), Value::from(toleration.text("operator"))),
-                ("Value".into(), Value::from(toleration.text("value"))),
-                ("Effect".into(), Value::from(toleration.text("effect"))),
-                ("TolerationSeconds".into(), toleration.field("tolerationSeconds").clone()),
-            ]);
-            causes.duplicate(&at.index(i), &shown.into());
+            causes.duplicate_internal(&at.index(i), "core.Toleration", toleration);
         }
     }
-    pod_template::validate::tolerations(list, &at, causes);
 }
 
 fn validate_update(object: &Value, old: &Value, causes: &mut Causes) {

@@ -1,7 +1,8 @@
 //! Pod disruption budgets (`pkg/registry/policy/poddisruptionbudget/strategy.go`).
 
-use hydrofoil_types::{Causes, Map, Path, Value};
+use hydrofoil_types::{Causes, Path, Value};
 
+use crate::internal::InternalCauses;
 use crate::kind::{GenerationRule, MetadataOrder, NameRule, Strategy};
 use crate::read::Read;
 use crate::rules::check::Check;
@@ -19,6 +20,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("policy.PodDisruptionBudgetSpec"),
     // The validation of the kind does not cover metadata.
     metadata_order: MetadataOrder::Last,
+    kube_finalizers: false,
     metadata_on_update: &[],
     metadata_on_status: &[],
     validate: |_, object, causes| validate(object, causes),
@@ -37,13 +39,8 @@ pub(crate) static STRATEGY: Strategy = Strategy {
 fn validate(object: &Value, causes: &mut Causes) {
     let spec = object.field("spec");
     if spec.has("minAvailable") && spec.has("maxUnavailable") {
-        let shown = Map::from_unique(vec![
-            ("MinAvailable".into(), spec.field("minAvailable").clone()),
-            ("Selector".into(), spec.field("selector").clone()),
-            ("MaxUnavailable".into(), spec.field("maxUnavailable").clone()),
-            ("UnhealthyPodEvictionPolicy".into(), spec.field("unhealthyPodEvictionPolicy").clone()),
-        ]);
-        causes.invalid(&SPEC, &shown.into(), "minAvailable and maxUnavailable cannot be both set");
+        let detail = "minAvailable and maxUnavailable cannot be both set";
+        causes.invalid_internal(&SPEC, "policy.PodDisruptionBudgetSpec", spec, detail);
     }
     for key in ["minAvailable", "maxUnavailable"] {
         if let Some(value) = spec.opt(key) {

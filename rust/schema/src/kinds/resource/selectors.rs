@@ -31,7 +31,7 @@ fn expression(text: &str, at: &Path<'_>, causes: &mut Causes) {
     }
     match Environment::device().check(text) {
         Err(why) => refuse(why, at, text, causes),
-        Ok(output) if !output.is("bool") && !output.is("dyn") => {
+        Ok(output) if !output.is("bool") && !output.is("any") => {
             causes.invalid_str(at, text, &format!("must evaluate to bool or the unknown type, not {output}"));
         }
         Ok(output) if output.cost > COST => causes.forbidden(at, "too complex, exceeds cost limit"),

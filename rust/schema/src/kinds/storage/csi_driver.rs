@@ -68,6 +68,7 @@ fn validate(object: &Value, causes: &mut Causes) {
         let at = at.index(i);
         if again.at(i) {
             causes.duplicate_str(&at.child("audience"), request.text("audience"));
+            continue;
         }
         if let Some(seconds) = request.opt_int("expirationSeconds") {
             let at = at.child("expirationSeconds");

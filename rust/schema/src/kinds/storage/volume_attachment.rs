@@ -57,14 +57,14 @@ fn validate(object: &Value, causes: &mut Causes) {
             causes.forbidden(&at, detail);
         }
         (None, Some(name)) => {
-            let at = at.child("persistentVolumeName");
-            let text = name.as_str().unwrap_or("");
-            if text.is_empty() {
-                causes.required(&at, "must specify non empty persistentVolumeName");
+            if name.as_str().unwrap_or("").is_empty() {
+                causes.required(&at.child("persistentVolumeName"), "must specify non empty persistentVolumeName");
             }
-            causes.format(&at, text, name::subdomain);
         }
         (Some(inline), None) => persistent_volume::spec(inline, "", true, &at.child("inlineVolumeSpec"), causes),
+    }
+    if let Some(volume) = source.opt("persistentVolumeName") {
+        causes.format(&at.child("persistentVolumeName"), volume.as_str().unwrap_or(""), name::subdomain);
     }
     causes.format(&SPEC.child("nodeName"), spec.text("nodeName"), name::subdomain);
     let status = Path::new("status");

@@ -50,6 +50,11 @@ pub(crate) fn parse_cidr_sloppy(text: &str) -> Option<(IpAddr, u8)> {
     (length <= max).then_some((ip, length))
 }
 
+/// Report whether a network is one of IPv4, as mapped addresses are (`netutils.IPFamilyOfCIDR`).
+pub(crate) fn is_v4(network: IpAddr) -> bool {
+    network.to_canonical().is_ipv4()
+}
+
 /// Return the network of a CIDR: its address without the bits beyond the prefix.
 pub(crate) fn masked(ip: IpAddr, length: u8) -> IpAddr {
     match ip {

@@ -2,19 +2,24 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "it counts what an object of a few megabytes has")]
 
-/// Return the error of `json.Unmarshal` into a map, if any.
-pub(crate) fn object_problem(text: &[u8]) -> Option<String> {
+use hydrofoil_types::quoted;
+
+/// Return Go's error for a text that is no JSON.
+pub(crate) fn syntax_problem(text: &[u8]) -> Option<String> {
     let mut p = Parser { text, at: 0 };
-    p.space();
-    let first = p.peek();
     if let Err(problem) = p.value(0) {
         return Some(problem);
     }
     p.space();
-    if let Some(b) = p.peek() {
-        return Some(format!("invalid character {} after top-level value", shown(b)));
+    p.peek().map(|b| format!("invalid character {} after top-level value", shown(b)))
+}
+
+/// Return the error of `json.Unmarshal` into a map, if any.
+pub(crate) fn object_problem(text: &[u8]) -> Option<String> {
+    if let Some(problem) = syntax_problem(text) {
+        return Some(problem);
     }
-    let kind = match first {
+    let kind = match text.iter().find(|b| !matches!(b, b' ' | b'\t' | b'\n' | b'\r')) {
         Some(b'{' | b'n') => return None,
         Some(b'[') => "array",
         Some(b'"') => "string",
@@ -33,8 +38,8 @@ fn shown(b: u8) -> String {
     match b {
         b'\'' => "'\\''".to_owned(),
         b'"' => "'\"'".to_owned(),
-        b if b.is_ascii_graphic() || b == b' ' => format!("'{}'", b as char),
-        b => format!("'\\x{b:02x}'"),
+        // A byte is shown as the character of that number.
+        b => format!("'{}'", quoted(char::from(b).encode_utf8(&mut [0; 2])).trim_matches('"')),
     }
 }
 
@@ -56,6 +61,11 @@ impl Parser<'_> {
         )
     }
 
+    /// Fail within a number or a word, which Go ends with a space at the end of the text.
+    fn fail_within(&self, context: &str) -> String {
+        format!("invalid character {} {context}", shown(self.peek().unwrap_or(b' ')))
+    }
+
     fn value(&mut self, depth: usize) -> Result<(), String> {
         self.space();
         if depth > 10_000 {
@@ -68,12 +78,7 @@ impl Parser<'_> {
             Some(b't') => self.word("true"),
             Some(b'f') => self.word("false"),
             Some(b'n') => self.word("null"),
-            Some(b'-' | b'0'..=b'9') => {
-                while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')) {
-                    self.at += 1;
-                }
-                Ok(())
-            }
+            Some(b'-' | b'0'..=b'9') => self.number(),
             _ => Err(self.fail("looking for beginning of value")),
         }
     }
@@ -127,11 +132,46 @@ impl Parser<'_> {
         }
     }
 
+    fn number(&mut self) -> Result<(), String> {
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err(self.fail_within("in numeric literal")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            if !self.peek().is_some_and(|b| b.is_ascii_digit()) {
+                return Err(self.fail_within("after decimal point in numeric literal"));
+            }
+            self.digits();
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            if !self.peek().is_some_and(|b| b.is_ascii_digit()) {
+                return Err(self.fail_within("in exponent of numeric literal"));
+            }
+            self.digits();
+        }
+        Ok(())
+    }
+
+    fn digits(&mut self) {
+        while self.peek().is_some_and(|b| b.is_ascii_digit()) {
+            self.at += 1;
+        }
+    }
+
     fn word(&mut self, word: &str) -> Result<(), String> {
         for expected in word.bytes() {
             if self.peek() != Some(expected) {
                 let context = format!("in literal {word} (expecting {})", shown(expected));
-                return Err(self.fail(&context));
+                return Err(self.fail_within(&context));
             }
             self.at += 1;
         }

@@ -45,7 +45,7 @@ const V1: Strategy = Strategy {
     validate: validate::create,
     validate_update: validate::update,
     warn_create: warn::formats,
-    warn_update: |object, _, out| warn::formats(object, out),
+    warn_update: warn::new_formats,
     ..Strategy::DEFAULT
 };
 

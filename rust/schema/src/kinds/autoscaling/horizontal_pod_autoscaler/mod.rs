@@ -6,9 +6,8 @@ mod metric;
 mod table;
 mod validate;
 
-use hydrofoil_types::{Causes, Value};
+use hydrofoil_types::Value;
 
-use crate::Request;
 use crate::kind::{Conversion, Strategy};
 use crate::read::Write;
 
@@ -16,8 +15,11 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     default: |object, _| default::v2(object),
     after_decode: convert::drop_annotations,
-    validate: |_, object, causes| validate::rules(object, causes),
-    validate_update,
+    validate: |_, object, causes| validate::rules(object, None, causes),
+    validate_update: |req, object, old, causes| match req.subresource {
+        "status" => validate::status(object, causes),
+        _ => validate::rules(object, Some(old), causes),
+    },
     row: Some(table::autoscaler),
     ..Strategy::DEFAULT
 };
@@ -28,22 +30,20 @@ pub(crate) static V1: Strategy = Strategy {
     default: |object, _| default_v1(object),
     internal: Some(Conversion { up: convert::up, down: convert::down }),
     storage: Some(Conversion { up: stored, down: convert::down }),
-    validate: |_, object, causes| {
-        let mut internal = object.clone();
-        convert::up(&mut internal);
-        validate::rules(&internal, causes);
+    validate: |_, object, causes| validate::rules(&internal(object), None, causes),
+    validate_update: |req, object, old, causes| match req.subresource {
+        "status" => validate::status(object, causes),
+        _ => validate::rules(&internal(object), Some(&internal(old)), causes),
     },
-    validate_update,
     row: Some(table::autoscaler),
     ..Strategy::DEFAULT
 };
 
-fn validate_update(req: &Request<'_>, object: &Value, _old: &Value, causes: &mut Causes) {
-    if req.subresource == "status" {
-        validate::status(object, causes);
-    } else {
-        (req.kind.strategy.validate)(req, object, causes);
-    }
+/// Return version 1 in the internal form.
+fn internal(object: &Value) -> Value {
+    let mut internal = object.clone();
+    convert::up(&mut internal);
+    internal
 }
 
 /// Set the defaults of version 1: those of the conversion to the internal type and back.

@@ -18,12 +18,23 @@ const KINDS: [(&str, &str); 5] = [
     ("ContainerResource", "containerResource"),
 ];
 
-/// `ValidateHorizontalPodAutoscalerSpec`.
-pub(super) fn rules(object: &Value, causes: &mut Causes) {
-    spec(object.field("spec"), causes);
+/// Which versions a reference may name (`CrossVersionObjectReferenceValidationOptions`).
+#[derive(Clone, Copy)]
+enum Versions {
+    /// Any text.
+    Any,
+    /// Those of any group.
+    Core,
+    /// Those of a group that has a name.
+    Named,
 }
 
-fn spec(spec: &Value, causes: &mut Causes) {
+/// `ValidateHorizontalPodAutoscalerSpec`.
+pub(super) fn rules(object: &Value, old: Option<&Value>, causes: &mut Causes) {
+    spec(object.field("spec"), old.map(|old| old.field("spec")), causes);
+}
+
+fn spec(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     let at = SPEC.child("minReplicas");
     if let Some(least) = spec.opt_int("minReplicas").filter(|n| *n < 1) {
         causes.invalid_int(&at, least, "must be greater than or equal to 1");
@@ -37,8 +48,9 @@ fn spec(spec: &Value, causes: &mut Causes) {
     if spec.opt_int("minReplicas").is_some_and(|least| most < least) {
         causes.invalid_int(&at, most, "must be greater than or equal to `minReplicas`");
     }
-    reference(spec.field("scaleTargetRef"), true, &SPEC.child("scaleTargetRef"), causes);
-    metrics(spec, causes);
+    let target = spec.field("scaleTargetRef");
+    reference(target, target_versions(target, old), &SPEC.child("scaleTargetRef"), causes);
+    metrics(spec, metric_versions(old), causes);
     if let Some(behavior) = spec.opt("behavior") {
         let at = SPEC.child("behavior");
         for key in ["scaleUp", "scaleDown"] {
@@ -49,8 +61,33 @@ fn spec(spec: &Value, causes: &mut Causes) {
     }
 }
 
+/// A target that stays the same is not held to the rule; only controllers of the core group can be scaled.
+fn target_versions(target: &Value, old: Option<&Value>) -> Versions {
+    let same = |old: &Value| ["apiVersion", "kind"].iter().all(|key| old.text(key) == target.text(key));
+    if old.is_some_and(|old| same(old.field("scaleTargetRef"))) {
+        Versions::Any
+    } else if target.text("kind") == "ReplicationController" {
+        Versions::Core
+    } else {
+        Versions::Named
+    }
+}
+
+/// Metrics that were invalid before may stay so.
+fn metric_versions(old: Option<&Value>) -> Versions {
+    let invalid = |metric: &Value| {
+        let version = metric.field("object").field("describedObject").text("apiVersion");
+        metric.text("type") == "Object" && slashes(version) > 1
+    };
+    if old.is_some_and(|old| old.list("metrics").iter().any(invalid)) { Versions::Any } else { Versions::Core }
+}
+
+fn slashes(version: &str) -> usize {
+    version.bytes().filter(|b| *b == b'/').count()
+}
+
 /// `ValidateCrossVersionObjectReference`.
-fn reference(target: &Value, versioned: bool, path: &Path<'_>, causes: &mut Causes) {
+fn reference(target: &Value, versions: Versions, path: &Path<'_>, causes: &mut Causes) {
     for key in ["kind", "name"] {
         if target.zero(key) {
             causes.need(&path.child(key));
@@ -58,24 +95,24 @@ fn reference(target: &Value, versioned: bool, path: &Path<'_>, causes: &mut Caus
             causes.format(&path.child(key), target.text(key), name::path_segment);
         }
     }
-    if !versioned {
-        return;
-    }
     let (at, version) = (path.child("apiVersion"), target.text("apiVersion"));
-    if version.bytes().filter(|b| *b == b'/').count() > 1 {
-        causes.invalid_str(&at, version, &format!("unexpected GroupVersion string: {version}"));
-    } else if !(version.contains('/') || matches!(version, "v1" | "") && target.text("kind") == "ReplicationController")
-    {
-        // Only controllers of the core group can be scaled without naming a group.
-        causes.invalid_str(&at, version, "apiVersion must specify API group");
+    match versions {
+        Versions::Any => {}
+        _ if slashes(version) > 1 => {
+            causes.invalid_str(&at, version, &format!("unexpected GroupVersion string: {version}"));
+        }
+        Versions::Named if !version.contains('/') || version.starts_with('/') => {
+            causes.invalid_str(&at, version, "apiVersion must specify API group");
+        }
+        Versions::Core | Versions::Named => {}
     }
 }
 
-fn metrics(spec: &Value, causes: &mut Causes) {
+fn metrics(spec: &Value, versions: Versions, causes: &mut Causes) {
     let list = spec.list("metrics");
     let at = SPEC.child("metrics");
     for (i, metric) in list.iter().enumerate() {
-        metric_of(metric, &at.index(i), causes);
+        metric_of(metric, versions, &at.index(i), causes);
     }
     if spec.opt_int("minReplicas") == Some(0) && !list.iter().any(|m| matches!(m.text("type"), "Object" | "External")) {
         let detail = "must specify at least one Object or External metric to support scaling to zero replicas";
@@ -83,7 +120,7 @@ fn metrics(spec: &Value, causes: &mut Causes) {
     }
 }
 
-fn metric_of(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn metric_of(metric: &Value, versions: Versions, path: &Path<'_>, causes: &mut Causes) {
     let kind = metric.text("type");
     let at = path.child("type");
     if kind.is_empty() {
@@ -92,7 +129,7 @@ fn metric_of(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
     let known = ["ContainerResource", "External", "Object", "Pods", "Resource"];
     causes.one_of(&at, kind, &known);
     if let Some((key, source)) = KINDS.iter().find_map(|(_, key)| Some((*key, metric.opt(key)?))) {
-        source_of(key, source, &path.child(key), causes);
+        source_of(key, source, versions, &path.child(key), causes);
     }
     let expected = KINDS.iter().find(|(k, _)| *k == kind).map_or("", |(_, key)| *key);
     if expected.is_empty() {
@@ -109,13 +146,13 @@ fn metric_of(metric: &Value, path: &Path<'_>, causes: &mut Causes) {
     }
 }
 
-fn source_of(key: &str, source: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn source_of(key: &str, source: &Value, versions: Versions, path: &Path<'_>, causes: &mut Causes) {
     let target = source.field("target");
     let at = path.child("target");
     let both = "may not set both a target raw value and a target utilization";
     match key {
         "object" => {
-            reference(source.field("describedObject"), false, &path.child("describedObject"), causes);
+            reference(source.field("describedObject"), versions, &path.child("describedObject"), causes);
             identifier(source.field("metric"), &path.child("metric"), causes);
             target_of(target, &at, causes);
             if !target.has("value") && !target.has("averageValue") {

@@ -12,8 +12,8 @@ use hydrofoil_types::{Path, SmolStr, Value};
 
 use crate::kind::{GenerationRule, MetadataOrder, Strategy};
 use crate::read::{Read, Write};
-use crate::rules::hostname;
 use crate::rules::pod_template::{self, gates};
+use crate::rules::{address, hostname};
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 /// A path without a name, as upstream prints it (`field.NewPath("")`).
@@ -23,6 +23,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     graceful_delete: true,
     has_status: true,
+    creates_status: true,
     reset_fields: |subresource| {
         (subresource == "status").then_some(&[
             &["spec"],
@@ -43,6 +44,15 @@ pub(crate) static STRATEGY: Strategy = Strategy {
         hostname::warn(object, "the Pod's hostname", out);
         pod_template::warn::apparmor(object, out);
         pod_template::warn::warnings(object, &Path::root(), false, out);
+    },
+    warn_status: |status, out| {
+        for key in ["podIPs", "hostIPs"] {
+            let path = Path::new("status");
+            let path = path.child(key);
+            for (i, entry) in status.list(key).iter().enumerate() {
+                address::ip(entry.text("ip"), &path.index(i).child("ip"), out);
+            }
+        }
     },
     row: Some(table::pod),
     row_conditions: table::conditions,

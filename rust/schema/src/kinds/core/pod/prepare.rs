@@ -15,6 +15,7 @@ pub(crate) fn create(object: &mut Value, now: Timestamp) {
     // `GetPodQOS` trusts the given value.
     let given = object.field("status").text("qosClass").to_owned();
     let class = if given.is_empty() { qos::class(object).to_owned() } else { given };
+    object.drop("status");
     let status = object.make("status");
     status.put("phase", "Pending");
     status.put("qosClass", class);

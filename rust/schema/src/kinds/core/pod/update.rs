@@ -98,9 +98,12 @@ fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let known = crate::rules::pod_template::validate::named(old.list("schedulingGates"));
-    for (i, gate) in new.list("schedulingGates").iter().enumerate() {
+    let gates = new.list("schedulingGates");
+    for (i, gate) in gates.iter().enumerate() {
         let name = gate.text("name");
-        if !known.has(&name) {
+        // A gate that is there twice is reported once, where it is last.
+        let later = || gates.iter().skip(i + 1).any(|other| other.text("name") == name);
+        if !known.has(&name) && !later() {
             let detail = format!("only deletion is allowed, but found new scheduling gate '{name}'");
             causes.forbidden(&path.index(i).child("name"), &detail);
         }

@@ -8,6 +8,7 @@ mod validate;
 mod warn;
 
 use crate::kind::{NameRule, Strategy};
+use crate::rules::address;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     name_rule: NameRule::Label,
@@ -20,6 +21,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     validate: |_, object, causes| validate::rules(object, None, causes),
     validate_update: validate::update,
     warn_create: warn::service,
+    warn_status: address::ingress,
     warn_update: |object, _, out| warn::service(object, out),
     row: Some(table::service),
     ..Strategy::DEFAULT

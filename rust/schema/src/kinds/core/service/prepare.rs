@@ -7,10 +7,16 @@ use crate::read::{Read, Write};
 /// `PrepareForCreate`.
 pub(crate) fn create(object: &mut Value) {
     object.within("spec", |spec| {
-        if spec.text("type") == "ExternalName" {
-            spec.drop("internalTrafficPolicy");
-        }
+        drop_policy(spec);
     });
+}
+
+/// Drop the policy of a service that is a name alone (`defaultOnReadInternalTrafficPolicy`). Upstream does so when it
+/// reads the service: an unknown one is refused before.
+fn drop_policy(spec: &mut Value) {
+    if spec.text("type") == "ExternalName" && matches!(spec.text("internalTrafficPolicy"), "Cluster" | "Local") {
+        spec.drop("internalTrafficPolicy");
+    }
 }
 
 fn addressed(kind: &str) -> bool {
@@ -102,7 +108,5 @@ pub(crate) fn update(object: &mut Value, old: &Value) {
     if !external && spec.text("externalTrafficPolicy") == before.text("externalTrafficPolicy") {
         spec.drop("externalTrafficPolicy");
     }
-    if now == "ExternalName" {
-        spec.drop("internalTrafficPolicy");
-    }
+    drop_policy(spec);
 }

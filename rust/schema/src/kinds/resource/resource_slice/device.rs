@@ -5,19 +5,32 @@
 use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::{capacity, counters};
-use crate::internal::InternalCauses;
+use crate::internal::{self, InternalCauses};
 use crate::kinds::resource::names;
 use crate::read::Read;
 use crate::rules::check::Check;
 use crate::rules::format::{label, name};
 use crate::rules::selector;
 
+const MOST_TAINTS: usize = 16;
+const MOST_CONSUMED: usize = 2;
+const MOST_CONDITIONS: usize = 4;
+
+/// Report whether a device makes fewer of them fit into a slice.
+pub(super) fn is_advanced(device: &Value) -> bool {
+    !device.list("taints").is_empty() || !device.list("consumesCounters").is_empty()
+}
+
 /// `validateDevice`.
-pub(super) fn validate(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
+pub(super) fn validate(device: &Value, old: Option<&Value>, spread: bool, path: &Path<'_>, causes: &mut Causes) {
     let total = device.entries("attributes").len() + device.entries("capacity").len();
     if total > 32 {
         let detail = "the total number of attributes and capacities must not exceed 32";
         causes.invalid_int(path, total as i64, detail);
+    }
+    let count = device.entries("attributes").len();
+    if count > 48 {
+        causes.invalid_int(path, count as i64, "the total number of attribute values must not exceed 48");
     }
     let at = path.child("attributes");
     for (key, value) in device.entries("attributes") {
@@ -30,30 +43,31 @@ pub(super) fn validate(device: &Value, spread: bool, path: &Path<'_>, causes: &m
         names::qualified(key, &at, causes);
         capacity::validate(value, many, &at.key(key), causes);
     }
-    let at = path.child("taints");
-    for (i, taint) in device.list("taints").iter().enumerate() {
-        let at = at.index(i);
-        causes.format(&at.child("key"), taint.text("key"), label::key);
-        causes.format(&at.child("value"), taint.text("value"), label::value);
-        causes.one_of_required(&at.child("effect"), taint.text("effect"), &["NoExecute", "NoSchedule", "None"]);
+    let same = |old: &Value| internal::same("[]resource.DeviceTaint", old.field("taints"), device.field("taints"));
+    if !old.is_some_and(same) {
+        taints(device.list("taints"), &path.child("taints"), causes);
     }
     let at = path.child("consumesCounters");
-    let consumed = device.list("consumesCounters");
-    let again = Again::of(consumed, |v| v.text("counterSet"));
-    for (i, set) in consumed.iter().enumerate() {
-        let at = at.index(i);
-        counters::validate(set, "counterSet", &at, causes);
-        if again.at(i) {
-            causes.duplicate_str(&at, set.text("counterSet"));
-        }
-    }
+    counters::sets(device.list("consumesCounters"), "counterSet", MOST_CONSUMED, &at, causes);
     placement(device, spread, path, causes);
     bindings(device, path, causes);
 }
 
+fn taints(taints: &[Value], path: &Path<'_>, causes: &mut Causes) {
+    if taints.len() > MOST_TAINTS {
+        return causes.too_many(path, taints.len(), MOST_TAINTS);
+    }
+    for (i, taint) in taints.iter().enumerate() {
+        let at = path.index(i);
+        causes.format(&at.child("key"), taint.text("key"), label::key);
+        causes.format(&at.child("value"), taint.text("value"), label::value);
+        causes.one_of_required(&at.child("effect"), taint.text("effect"), &["NoExecute", "NoSchedule", "None"]);
+    }
+}
+
 /// `validateDeviceAttribute`.
 fn attribute(value: &Value, at: &Path<'_>, causes: &mut Causes) {
-    let kinds = ["int", "bool", "string", "version", "bools", "ints", "strings", "versions"];
+    let kinds = ["int", "bool", "string", "version"];
     let count = kinds.iter().filter(|k| value.has(k)).count();
     if let Some(text) = value.opt("string").map(|s| s.as_str().unwrap_or(""))
         && text.len() > 64
@@ -93,14 +107,33 @@ fn is_semver(text: &str) -> bool {
 
 /// Validate the node selection of a device, which the slice may leave to its devices.
 fn placement(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes) {
-    let keys = ["nodeName", "nodeSelector", "allNodes"];
-    let set: Vec<&str> = keys.into_iter().filter(|k| device.has(k)).collect();
     if !spread {
-        if !set.is_empty() {
+        if ["nodeName", "nodeSelector", "allNodes"].into_iter().any(|key| device.has(key)) {
             let detail = "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
             causes.invalid(path, &Value::Null, detail);
         }
         return;
+    }
+    let mut set = Vec::new();
+    if let Some(node) = device.opt("nodeName").map(|node| node.as_str().unwrap_or("")) {
+        let at = path.child("nodeName");
+        if node.is_empty() {
+            causes.invalid_str(&at, node, "must not be empty");
+        } else {
+            set.push("`nodeName`");
+            causes.format(&at, node, name::subdomain);
+        }
+    }
+    if let Some(nodes) = device.opt("nodeSelector") {
+        set.push("`nodeSelector`");
+        selector::node_selector(nodes, &path.child("nodeSelector"), causes);
+    }
+    match device.get("allNodes").and_then(Value::as_bool) {
+        Some(true) => set.push("`allNodes`"),
+        Some(false) => {
+            causes.invalid(&path.child("allNodes"), &Value::Bool(false), "must be either unset or set to true");
+        }
+        None => {}
     }
     let detail = "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true in the ResourceSlice spec";
     match set.len() {
@@ -108,39 +141,44 @@ fn placement(device: &Value, spread: bool, path: &Path<'_>, causes: &mut Causes)
         1 => {}
         _ => causes.invalid_str(path, &format!("{{{}}}", set.join(", ")), detail),
     }
-    if let Some(node) = device.opt("nodeName") {
-        causes.format(&path.child("nodeName"), node.as_str().unwrap_or(""), name::subdomain);
-    }
-    if let Some(nodes) = device.opt("nodeSelector") {
-        selector::node_selector(nodes, &path.child("nodeSelector"), causes);
-    }
-    if device.get("allNodes").and_then(Value::as_bool) == Some(false) {
-        causes.invalid(&path.child("allNodes"), &Value::Bool(false), "must be either unset or set to true");
-    }
 }
 
-/// Validate the conditions of a binding.
+/// `validateDeviceBindingParameters`.
 fn bindings(device: &Value, path: &Path<'_>, causes: &mut Causes) {
-    let (conditions, failures) = (device.list("bindingConditions"), device.list("bindingFailureConditions"));
+    const CONDITIONS: &str = "bindingConditions";
+    const FAILURES: &str = "bindingFailureConditions";
+    let (conditions, failures) = (device.list(CONDITIONS), device.list(FAILURES));
+    for (key, list) in [(CONDITIONS, conditions), (FAILURES, failures)] {
+        let at = path.child(key);
+        if list.len() > MOST_CONDITIONS {
+            causes.too_many(&at, list.len(), MOST_CONDITIONS);
+            continue;
+        }
+        for (i, condition) in list.iter().enumerate() {
+            causes.format(&at.index(i), condition.as_str().unwrap_or(""), label::key);
+        }
+    }
+    let known: Seen<_> = conditions.iter().map(Whole).collect();
+    for (key, list) in [(CONDITIONS, conditions), (FAILURES, failures)] {
+        let at = path.child(key);
+        let again = Again::of(list, Whole);
+        for (i, condition) in list.iter().enumerate() {
+            if again.at(i) {
+                causes.duplicate(&at.index(i), condition);
+            }
+            if key == FAILURES && known.contains(&Whole(condition)) {
+                let detail = "bindingFailureConditions must not overlap with bindingConditions";
+                causes.invalid(&at.index(i), condition, detail);
+            }
+        }
+    }
+    // A list without items is shown as it was sent.
     if conditions.is_empty() && !failures.is_empty() {
         let detail = "bindingConditions are required to use bindingFailureConditions";
-        causes.invalid(&path.child("bindingConditions"), &Value::Null, detail);
+        causes.invalid(&path.child(CONDITIONS), device.field(CONDITIONS), detail);
     }
     if !conditions.is_empty() && failures.is_empty() {
         let detail = "bindingFailureConditions are required to use bindingConditions";
-        causes.invalid(&path.child("bindingFailureConditions"), &Value::Null, detail);
-    }
-    let mut seen = Seen::default();
-    for (key, list) in [("bindingConditions", conditions), ("bindingFailureConditions", failures)] {
-        let at = path.child(key);
-        if list.len() > 4 {
-            causes.too_many(&at, list.len(), 4);
-        }
-        for (i, condition) in list.iter().enumerate() {
-            if !seen.insert(Whole(condition)) {
-                causes.duplicate(&at.index(i), condition);
-            }
-            causes.format(&at.index(i), condition.as_str().unwrap_or(""), label::key);
-        }
+        causes.invalid(&path.child(FAILURES), device.field(FAILURES), detail);
     }
 }

@@ -19,6 +19,7 @@ pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 const V1: Strategy = Strategy {
     returns_deleted_object: true,
     generation: GenerationRule::of_spec("resource.ResourceSliceSpec"),
+    drop_disabled: |object, _| object.within("spec", |spec| spec.each("devices", drop_disabled)),
     validate: |req, object, causes| validate::slice(&req.kind.version, object, None, causes),
     validate_update: |req, object, old, causes| {
         validate::slice(&req.kind.version, object, Some(old), causes);
@@ -39,6 +40,18 @@ pub(crate) static V1BETA1: Strategy = Strategy {
     storage: Some(Conversion { up: convert::up, down: convert::down }),
     ..V1
 };
+
+/// Drop what `DRANodeAllocatableResources` and `DRAListTypeAttributes` would serve, from either form of a device.
+fn drop_disabled(device: &mut Value) {
+    device.within("basic", drop_disabled);
+    device.drop("nodeAllocatableResourceMappings");
+    let Some(attributes) = device.get_mut("attributes").and_then(Value::as_object_mut) else { return };
+    for (_, attribute) in attributes.iter_mut() {
+        for list in ["bools", "ints", "strings", "versions"] {
+            attribute.drop(list);
+        }
+    }
+}
 
 fn default(version: &str, object: &mut Value, now: Timestamp) {
     object.within("spec", |spec| {

@@ -13,8 +13,13 @@ use crate::rules::selector;
 const SPEC: Path<'static> = Path::new("spec");
 const WHERE: &str = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
 
+/// How many devices a slice has at most, also if one of them has taints or consumes counters.
+const MOST_DEVICES: usize = 128;
+const MOST_ADVANCED: usize = 64;
+const MOST_COUNTER_SETS: usize = 8;
+
 /// `validateResourceSliceSpec`.
-pub(super) fn slice(version: &str, object: &Value, old: Option<&Value>, causes: &mut Causes) {
+pub(super) fn slice<'a>(version: &str, object: &'a Value, old: Option<&'a Value>, causes: &mut Causes) {
     let spec = object.field("spec");
     names::driver(spec.text("driver"), &SPEC.child("driver"), causes);
     let at = SPEC.child("pool");
@@ -34,37 +39,36 @@ pub(super) fn slice(version: &str, object: &Value, old: Option<&Value>, causes: 
     placement(spec, causes);
     let devices = spec.list("devices");
     let counters = spec.list("sharedCounters");
-    if !devices.is_empty() && !counters.is_empty() {
+    // Lists without items count.
+    if spec.has("devices") && spec.has("sharedCounters") {
         causes.invalid_str(&SPEC, "", "only one of `sharedCounters` or `devices` is allowed");
     }
     let at = SPEC.child("devices");
-    if devices.len() > 128 {
-        causes.too_many(&at, devices.len(), 128);
+    let part = |one: &'a Value| if version == "v1beta1" { one.field("basic") } else { one };
+    let advanced = devices.iter().any(|one| device::is_advanced(part(one)));
+    let most = if advanced { MOST_ADVANCED } else { MOST_DEVICES };
+    if devices.len() > most {
+        causes.too_many(&at, devices.len(), most);
     }
     let spread = spec.flag("perDeviceNodeSelection");
+    let before = old.map_or(&[][..], |old| old.field("spec").list("devices"));
     let again = Again::of(devices, |v| v.text("name"));
-    for (i, one) in devices.iter().enumerate() {
+    for (i, one) in devices.iter().enumerate().take(if devices.len() > most { 0 } else { most }) {
+        let before = before.iter().find(|old| old.text("name") == one.text("name")).map(part);
         let at = at.index(i);
         if version == "v1beta1" {
             causes.format(&at.child("name"), one.text("name"), name::label);
-            device::validate(one.field("basic"), spread, &at.child("basic"), causes);
+            device::validate(part(one), before, spread, &at.child("basic"), causes);
         } else {
             causes.format(&at.child("name"), one.text("name"), name::label);
-            device::validate(one, spread, &at, causes);
+            device::validate(one, before, spread, &at, causes);
         }
         if again.at(i) {
             causes.duplicate_str(&at, one.text("name"));
         }
     }
     let at = SPEC.child("sharedCounters");
-    let again = Again::of(counters, |v| v.text("name"));
-    for (i, set) in counters.iter().enumerate() {
-        let at = at.index(i);
-        counters::validate(set, "name", &at, causes);
-        if again.at(i) {
-            causes.duplicate_str(&at, set.text("name"));
-        }
-    }
+    counters::sets(counters, "name", MOST_COUNTER_SETS, &at, causes);
 }
 
 /// Validate the node selection of the devices.

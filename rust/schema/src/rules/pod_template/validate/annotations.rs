@@ -1,11 +1,13 @@
 //! Annotations with a meaning for pods.
 
-use hydrofoil_types::{Causes, Path, Value};
+use hydrofoil_types::{Causes, Path, Value, notation};
 
 use crate::read::Read;
+use crate::rules::format::json;
 
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
 const MIRROR: &str = "kubernetes.io/config.mirror";
+const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";
 
@@ -21,20 +23,21 @@ pub(crate) fn check(metadata: &Value, pod: &Value, path: &Path<'_>, causes: &mut
         let at = path.key(MIRROR);
         causes.invalid(&at, mirror, "must set spec.nodeName if mirror pod annotation is set");
     }
-    if let Some(text) = annotations.opt(SECCOMP_POD) {
-        seccomp_profile(text.as_str().unwrap_or(""), &path.child(SECCOMP_POD), causes);
-    }
-    for (key, value) in metadata.entries("annotations") {
-        if key.starts_with(SECCOMP) {
-            seccomp_profile(value.as_str().unwrap_or(""), &path.child(key), causes);
-        }
-    }
+    tolerations(annotations.text(TOLERATIONS), path, causes);
     let cost = "controller.kubernetes.io/pod-deletion-cost";
     if let Some(text) = annotations.opt(cost) {
         let number = text.as_str().unwrap_or("");
         let plain = !number.starts_with('+') && (number == "0" || !number.trim_start_matches('-').starts_with('0'));
         if !plain || number.parse::<i32>().is_err() {
             causes.invalid(&path.key(cost), text, "must be a 32bit integer");
+        }
+    }
+    if let Some(text) = annotations.opt(SECCOMP_POD) {
+        seccomp_profile(text.as_str().unwrap_or(""), &path.child(SECCOMP_POD), causes);
+    }
+    for (key, value) in metadata.entries("annotations") {
+        if key.starts_with(SECCOMP) {
+            seccomp_profile(value.as_str().unwrap_or(""), &path.child(key), causes);
         }
     }
     for (key, value) in metadata.entries("annotations") {
@@ -76,6 +79,19 @@ pub(crate) fn update(object: &Value, old: &Value, causes: &mut Causes) {
         }
     }
     check(meta, object.field("spec"), &path, causes);
+}
+
+/// `ValidateTolerationsInPodAnnotations`: tolerations as JSON.
+fn tolerations(text: &str, path: &Path<'_>, causes: &mut Causes) {
+    if text.is_empty() {
+        return;
+    }
+    if let Some(problem) = json::syntax_problem(text.as_bytes()) {
+        return causes.invalid_str(path, TOLERATIONS, &problem);
+    }
+    if let Some(Value::Array(items)) = notation::parse(text) {
+        super::tolerations(&items, &path.child(TOLERATIONS), causes);
+    }
 }
 
 fn seccomp_profile(text: &str, path: &Path<'_>, causes: &mut Causes) {

@@ -45,15 +45,11 @@ fn init(spec: &Checked<'_>, path: &Path<'_>, causes: &mut Causes) {
     for (i, container) in containers.iter().enumerate() {
         let at = path.index(i);
         common(container, spec, &at, causes);
-        let policy = container.opt("restartPolicy").map(|p| p.as_str().unwrap_or(""));
-        let always = policy == Some("Always");
-        if always {
-            if !container.list("restartPolicyRules").is_empty() {
-                let detail = "restartPolicyRules are not allowed for init containers with restart policy Always";
-                causes.forbidden(&at.child("restartPolicyRules"), detail);
-            }
-        } else {
+        let always = container.text("restartPolicy") == "Always";
+        if container.has("restartPolicy") {
             restart(container, &at, causes);
+        } else if !container.list("restartPolicyRules").is_empty() {
+            causes.required(&at.child("restartPolicy"), NO_POLICY);
         }
         let own = container.text("name");
         // An unnamed one counts only beside a regular one without a name.
@@ -221,18 +217,20 @@ fn resize(policies: &[Value], spec: &Checked<'_>, path: &Path<'_>, causes: &mut 
     }
 }
 
+const NO_POLICY: &str = "must specify restartPolicy when restart rules are used";
+
 /// `validateContainerRestartPolicy`.
 fn restart(container: &Value, path: &Path<'_>, causes: &mut Causes) {
     let rules = container.list("restartPolicyRules");
     let at = path.child("restartPolicy");
     match container.opt("restartPolicy") {
         None if rules.is_empty() => return,
-        None => causes.required(&at, "must specify restartPolicy when restart rules are used"),
+        None => causes.required(&at, NO_POLICY),
         Some(policy) => causes.one_of(&at, policy.as_str().unwrap_or(""), &["Always", "Never", "OnFailure"]),
     }
     let at = path.child("restartPolicyRules");
     if rules.len() > 20 {
-        causes.too_long(&at, 20);
+        causes.too_many(&at, rules.len(), 20);
     }
     for (i, rule) in rules.iter().enumerate() {
         let at = at.index(i);
@@ -241,8 +239,9 @@ fn restart(container: &Value, path: &Path<'_>, causes: &mut Causes) {
         match rule.opt("exitCodes") {
             Some(codes) => {
                 causes.one_of(&codes_at.child("operator"), codes.text("operator"), &["In", "NotIn"]);
-                if codes.list("values").len() > 255 {
-                    causes.too_long(&codes_at.child("values"), 255);
+                let count = codes.list("values").len();
+                if count > 255 {
+                    causes.too_many(&codes_at.child("values"), count, 255);
                 }
             }
             None => causes.required(&codes_at, "must be specified"),

@@ -51,6 +51,7 @@ pub(crate) fn template(template: &Value, path: &Path<'_>, causes: &mut Causes) {
     let (metadata, pod, at) = (template.field("metadata"), template.field("spec"), path.child("spec"));
     spec(pod, None, &at, causes);
     annotations::seccomp_matches(metadata, pod, &at, causes);
+    annotations::app_armor_matches(metadata, pod, &at, causes);
     if !pod.list("ephemeralContainers").is_empty() {
         causes.forbidden(&at.child("ephemeralContainers"), "ephemeral containers not allowed in pod template");
     }

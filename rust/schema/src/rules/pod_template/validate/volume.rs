@@ -189,7 +189,7 @@ fn one(spec: &Checked<'_>, key: &str, value: &Value, at: &Path<'_>, causes: &mut
 /// `ValidatePersistentVolumeClaimTemplate`.
 fn claim_template(template: &Value, at: &Path<'_>, causes: &mut Causes) {
     // ObjectMeta in Go's order; only labels and annotations may be set.
-    const FIELDS: [&str; 12] = [
+    const FIELDS: [&str; 13] = [
         "name",
         "generateName",
         "namespace",
@@ -197,6 +197,7 @@ fn claim_template(template: &Value, at: &Path<'_>, causes: &mut Causes) {
         "uid",
         "resourceVersion",
         "generation",
+        "creationTimestamp",
         "deletionTimestamp",
         "deletionGracePeriodSeconds",
         "ownerReferences",
@@ -207,7 +208,9 @@ fn claim_template(template: &Value, at: &Path<'_>, causes: &mut Causes) {
     crate::rules::meta::annotations(metadata, &path.child("annotations"), causes);
     crate::rules::meta::labels(metadata.get("labels"), &path.child("labels"), causes);
     for key in FIELDS {
-        if !metadata.zero(key) || metadata.get(key).is_some_and(|v| v.as_array().is_some()) {
+        // Pointers and lists without a value in them count as well.
+        let pointer = matches!(key, "deletionTimestamp" | "deletionGracePeriodSeconds") && metadata.has(key);
+        if pointer || !metadata.zero(key) || metadata.get(key).is_some_and(|v| v.as_array().is_some()) {
             // The reflection upstream does lowers one letter only.
             let shown = if key == "uid" { "uID" } else { key };
             causes.forbidden(&path.child(shown), "cannot be set");

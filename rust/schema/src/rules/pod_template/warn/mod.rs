@@ -1,5 +1,9 @@
 //! Warnings of pods and templates: `pkg/api/pod/warnings.go`.
 
+pub(crate) mod ports;
+
+mod paths;
+
 use std::collections::HashSet;
 
 use hydrofoil_types::{Path, Value, quoted};
@@ -57,9 +61,9 @@ pub(crate) fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mu
             out.push(format!("{}: {USE_SECCOMP}", notes_path.key(&key)));
         }
         if template
-            && !security.has("appArmorProfile")
             && !own.has("appArmorProfile")
             && let Some(key) = note(APPARMOR)
+            && !is_profile(notes.text(&key), security.field("appArmorProfile"))
         {
             out.push(format!("{}: {USE_APPARMOR}", notes_path.key(&key)));
         }
@@ -91,6 +95,18 @@ fn noted(notes: &Value, prefix: &str, container: &Value) -> Option<String> {
     let notes = notes.as_object().filter(|notes| !notes.is_empty())?;
     let key = format!("{prefix}{}", container.text("name"));
     notes.contains_key(&key).then_some(key)
+}
+
+/// Report whether an annotation stands for a profile (`ApparmorFieldForAnnotation`).
+fn is_profile(note: &str, profile: &Value) -> bool {
+    let (kind, path) = (profile.text("type"), profile.text("localhostProfile"));
+    match note {
+        "unconfined" => kind == "Unconfined" && path.is_empty(),
+        "runtime/default" => kind == "RuntimeDefault" && path.is_empty(),
+        _ => {
+            note.strip_prefix("localhost/").is_some_and(|name| !name.is_empty() && kind == "Localhost" && name == path)
+        }
+    }
 }
 
 /// Warn of each annotation that `applyAppArmorVersionSkew` made a field of.
@@ -140,7 +156,7 @@ fn placement(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
     }
 }
 
-/// Warn of deprecated or removed volume plug-ins, and of empty projections.
+/// Warn of deprecated or removed volume plug-ins, and of files that share a path.
 fn volumes(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
     let list = spec.list("volumes");
     let path = at.child("volumes");
@@ -167,12 +183,7 @@ fn volumes(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
             volume_claim::warn(template.field("spec"), &path.child("spec"), out);
         }
     }
-    for volume in list {
-        let sources = volume.field("projected").list("sources");
-        for _ in sources.iter().filter(|s| s.is_zero()) {
-            out.push(format!("volume {} (Projected) has no sources provided", quoted(volume.text("name"))));
-        }
-    }
+    paths::overlaps(list, out);
 }
 
 /// Warn of items of a list that have the same name twice.
@@ -235,4 +246,3 @@ fn affinity(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
         }
     }
 }
-pub(crate) mod ports;

@@ -26,6 +26,7 @@ from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated, Unread
 from hydrofoil.storage.view import Storage
 
 NAME_TRIES = 8
+LARGEST = (1 << 64) - 1
 AT_ONCE = contextlib.nullcontext()
 """No turn: what stays on the loop is not overtaken."""
 Change = Callable[[Stored], Awaitable[Draft] | Draft]
@@ -35,6 +36,13 @@ Change = Callable[[Stored], Awaitable[Draft] | Draft]
 def generate_name(base: str, chance: Chance) -> str:
     """Return a name with a prefix (apiserver `pkg/storage/names`)."""
     return base[:58] + chance.letters(5)
+
+
+def revision_of(version: str) -> int:
+    """Return the number of a resource version; 0 for a text that upstream cannot parse into 64 bits."""
+    digits = version.lstrip("0") if version.isascii() and version.isdigit() else ""
+    number = int(digits) if 0 < len(digits) <= len(str(LARGEST)) else 0
+    return number if number <= LARGEST else 0
 
 
 class Registry(Objects):
@@ -114,7 +122,7 @@ class Registry(Objects):
             version = await run(draft.default, clock, namespace, pooled=True)
         else:
             version = draft.default(clock, namespace)
-        digits = version.lstrip("0") if version.isascii() and version.isdigit() else ""
+        given = revision_of(version)
         if write.manager:
             if pooled:
                 await run(draft.track, clock, write.manager, pooled=True)
@@ -136,7 +144,7 @@ class Registry(Objects):
             tried = draft if name or not base else draft.fork()
             tried.fill_metadata(clock, made, self.chance.uid())
             finish = None if strategy is self._usual else await strategy.begin(write, tried, None)
-            work = self._create(resource, namespace, tried, write, made, int(digits or 0), updated, pooled, begun)
+            work = self._create(resource, namespace, tried, write, made, given, updated, pooled, begun)
             try:
                 stored = (await work)[0] if finish is None else await outcome(work, finish, self._under_way)
             except Conflict:

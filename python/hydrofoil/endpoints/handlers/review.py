@@ -56,14 +56,18 @@ async def review(context: Context) -> Answer:
     return respond.json(context, made + b"\n", 201)
 
 
-async def _token(context: Context, spec: dict[str, Any]) -> dict[str, Any]:
-    """Return the status of a TokenReview (`pkg/registry/authentication/tokenreview/storage.go`)."""
+async def _token(context: Context, spec: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the status of a TokenReview (`pkg/registry/authentication/tokenreview/storage.go`).
+
+    Members of the given status stay where the outcome has no value for them.
+    """
     found = await context.parts.authentication.review(spec["token"], spec.get("audiences") or ())
     if found.login is None:
-        return {"user": {}} | ({"error": found.error} if found.error else {})
+        return {"user": {}} | given | {"authenticated": False} | ({"error": found.error} if found.error else {})
     context.warnings.extend(found.login.warnings)
+    given.pop("audiences", None)
     audiences = {"audiences": list(found.login.audiences)} if found.login.audiences else {}
-    return {"authenticated": True, "user": shown(found.login.user)} | audiences
+    return given | {"authenticated": True, "user": shown(found.login.user)} | audiences
 
 
 async def _status(context: Context, draft: Draft) -> dict[str, Any]:
@@ -74,7 +78,7 @@ async def _status(context: Context, draft: Draft) -> dict[str, Any]:
         case "SelfSubjectRulesReview":
             return await rules(context, spec["namespace"])
         case "TokenReview":
-            return await _token(context, spec)
+            return await _token(context, spec, orjson.loads(draft.get(["status"]) or b"{}"))
         case "SelfSubjectAccessReview":
             return await access(context.authorizer, context.user, spec)
     extra = {key: tuple(values or ()) for key, values in (spec.get("extra") or {}).items()}

@@ -56,6 +56,8 @@ async def bind(context: Context) -> Answer:
     target = raw.get("target", {})
     check_target(target)
     await admission.validate(given)
+    if not name:
+        raise errors.bad_request("Name parameter required.")
     meta = given.metadata()
     uid, version = meta.uid, meta.resource_version
     if not context.info.subresource:

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_codec::{DecodeError, json, yaml};
+use hydrofoil_codec::{json, yaml};
 use hydrofoil_merge::{self as merge, ApplyError, FieldSet, ManagedRequest, apply, object_name};
 use hydrofoil_types::Value;
 
@@ -44,14 +44,22 @@ impl Apply<'_> {
         };
         let ignored = FieldSet::of_fields(kind.reset_fields(self.subresource));
         let applied = apply(kind.owned(), live.as_deref(), &config.value, &request, self.force, &ignored)?;
-        let mut value = json::decode_stored(&info.schema, &json::encode_any(&applied))
-            .map_err(|why| unconverted(info, &config.value, &why))?;
+        let mut value = typed(info, applied).map_err(|why| unconverted(info, &config.value, &why))?;
         if kind.has_raw() {
             raw::settle_applied(&**kind, given.as_deref(), &mut value);
         }
         kind.complete_applied(&mut value)?;
         Ok((value, config.strict))
     }
+}
+
+/// Return an object of the type. A value that no decoder accepts is converted as Go does, which truncates numbers.
+fn typed(info: &TypeInfo, mut object: Value) -> std::result::Result<Value, String> {
+    let decode = |object: &Value| json::decode_stored(&info.schema, &json::encode_any(object));
+    decode(&object).or_else(|why| {
+        json::restore(&info.schema, &mut object)?;
+        decode(&object).map_err(|_| why.to_string())
+    })
 }
 
 /// Merge a configuration of a policy into an object, both as JSON of a kind.
@@ -72,7 +80,7 @@ fn check_type(info: &TypeInfo, config: &Value) -> Result<(), ApplyError> {
 
 /// Return the error of an object that matches its schema but not its Go type (apimachinery
 /// `pkg/util/managedfields/internal/structuredmerge.go`, `unstructuredscheme`).
-fn unconverted(info: &TypeInfo, config: &Value, why: &DecodeError) -> ApplyError {
+fn unconverted(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
     let slash = if info.api_version.contains('/') { "" } else { "/" };
     let kind = format!("{slash}{}, Kind={}", info.api_version, info.kind.kind);
     ApplyError::Internal(format!(

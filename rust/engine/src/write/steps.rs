@@ -40,6 +40,9 @@ impl Draft {
 
     /// Make `manager` the owner of the fields in the body of an object that is not stored.
     pub fn set_managed_fields(&mut self, manager: &str, subresource: &str, now: Timestamp) {
+        if self.value.get("metadata").is_none() {
+            self.value.object_at_mut(&["metadata"]);
+        }
         self.kind.default(&mut self.value, now);
         own_changes(&*self.kind, None, &mut self.value, manager, subresource, now);
     }

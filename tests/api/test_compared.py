@@ -1,0 +1,112 @@
+"""Answers to odd requests that a comparison with kube-apiserver brought to light."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+
+CORE = "/api/v1/namespaces/default"
+AUTHORIZATION = "/apis/authorization.k8s.io/v1"
+
+
+async def post(api: aiohttp.ClientSession, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    async with api.post(path, json=body) as r:
+        return r.status, await r.json()
+
+
+async def test_a_review_without_metadata_has_managed_fields(api: aiohttp.ClientSession) -> None:
+    """SSA-01: the fields of a review are tracked, whether or not it was sent with metadata."""
+    spec = {"resourceAttributes": {"verb": "get", "resource": "pods"}}
+    code, made = await post(api, f"{AUTHORIZATION}/selfsubjectaccessreviews", {"spec": spec})
+    assert code == 201
+    (entry,) = made["metadata"]["managedFields"]
+    assert entry["fieldsV1"] == {"f:spec": {"f:resourceAttributes": {".": {}, "f:resource": {}, "f:verb": {}}}}
+
+
+async def test_a_token_review_keeps_what_its_outcome_does_not_set(api: aiohttp.ClientSession) -> None:
+    """`pkg/registry/authentication/tokenreview/storage.go` sets single members of the status."""
+    status = {"authenticated": True, "user": {"username": "someone"}, "audiences": ["a"], "error": "before"}
+    body = {"spec": {"token": "unknown"}, "status": status}
+    code, made = await post(api, "/apis/authentication.k8s.io/v1/tokenreviews", body)
+    assert code == 201
+    assert "authenticated" not in made["status"]
+    assert made["status"]["user"] == {"username": "someone"}
+    assert made["status"]["audiences"] == ["a"]
+
+
+async def test_a_binding_without_a_name_is_a_bad_request(api: aiohttp.ClientSession) -> None:
+    """`pkg/registry/core/pod/storage/storage.go`: the key of the pod needs a name."""
+    code, status = await post(api, f"{CORE}/bindings", {"target": {"name": "n"}})
+    assert (code, status["reason"], status["message"]) == (400, "BadRequest", "Name parameter required.")
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [
+        ("1", 500),
+        ("007", 500),
+        ("0", 201),
+        ("18446744073709551615", 500),
+        ("18446744073709551616", 201),
+        ("9" * 5000, 201),
+    ],
+)
+async def test_a_version_that_is_no_number_of_64_bits_is_none(
+    api: aiohttp.ClientSession, version: str, code: int
+) -> None:
+    """`APIObjectVersioner.ObjectResourceVersion`: only a version that can be parsed is refused on creation."""
+    body = {"metadata": {"name": "x", "resourceVersion": version}}
+    found, answer = await post(api, f"{CORE}/configmaps", body)
+    assert found == code, answer
+
+
+async def test_applied_numbers_are_cut_as_go_converts_them(api: aiohttp.ClientSession) -> None:
+    """apimachinery `pkg/runtime/converter.go`: the rules of the kind refuse a number that does not fit."""
+    config = {"apiVersion": "v1", "kind": "ReplicationController", "metadata": {"name": "x"}}
+    spec = {"replicas": 1 << 31, "selector": {"a": "b"}}
+    spec["template"] = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    path = f"{CORE}/replicationcontrollers/x?fieldManager=m"
+    async with api.patch(path, json={**config, "spec": spec}, headers=headers) as r:
+        code, status = r.status, await r.json()
+    assert code == 422, status
+    assert "spec.replicas: Invalid value: -2147483648" in status["message"]
+
+
+async def test_the_error_of_a_type_that_decodes_itself_counts_before_others(api: aiohttp.ClientSession) -> None:
+    """`encoding/json` keeps the first mismatch and continues, but ends with the first error of an `UnmarshalJSON`."""
+    spec = {"accessModes": [5], "resources": {"requests": {"storage": "much"}}}
+    code, status = await post(api, f"{CORE}/persistentvolumeclaims", {"metadata": {"name": "x"}, "spec": spec})
+    assert (code, status["reason"]) == (400, "BadRequest")
+    assert "quantities must match the regular expression" in status["message"]
+
+
+async def test_bytes_are_read_as_go_reads_base64(api: aiohttp.ClientSession) -> None:
+    """`encoding/base64`: bits behind the last byte are ignored, and errors have their place."""
+    code, made = await post(api, f"{CORE}/secrets", {"metadata": {"name": "x"}, "data": {"k": "YR=="}})
+    assert (code, made["data"]) == (201, {"k": "YQ=="})
+    code, status = await post(api, f"{CORE}/secrets", {"metadata": {"name": "y"}, "data": {"k": "YQ="}})
+    assert code == 400
+    assert status["message"].endswith("illegal base64 data at input byte 3")
+
+
+async def test_only_new_formats_of_a_definition_are_warned_of(api: aiohttp.ClientSession) -> None:
+    """apiextensions `pkg/registry/customresourcedefinition/strategy.go` (`WarningsOnUpdate`)."""
+    path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    schema: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string", "format": "one"}}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "things", "singular": "thing", "kind": "Thing"}
+    spec = {"group": "example.com", "scope": "Cluster", "names": names, "versions": [version]}
+    body = {"metadata": {"name": "things.example.com"}, "spec": spec}
+    async with api.post(path, json=body) as r:
+        assert r.status == 201
+        assert [w for w in r.headers.getall("Warning") if "format" in w] == ['299 - "unrecognized format \\"one\\""']
+    async with api.get(f"{path}/things.example.com") as r:
+        made = await r.json()
+    properties = made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]
+    properties["b"] = {"type": "string", "format": "two"}
+    async with api.put(f"{path}/things.example.com", json=made) as r:
+        assert r.status == 200, await r.text()
+        assert r.headers.getall("Warning") == ['299 - "unrecognized format \\"two\\""']

@@ -6,30 +6,39 @@ use crate::read::Read;
 
 const COMPUTE: [&str; 2] = ["cpu", "memory"];
 
-/// `ComputePodQOS`.
+/// The sums of the positive amounts of both resources.
+#[derive(Default, PartialEq)]
+struct Sums([Option<i128>; 2]);
+
+impl Sums {
+    /// Add the amounts of a list and report whether it has both.
+    fn add(&mut self, resources: &Value, list: &str) -> bool {
+        let amounts = COMPUTE.map(|name| amount(resources, list, name));
+        for (sum, amount) in self.0.iter_mut().zip(amounts) {
+            *sum = amount.map(|n| sum.unwrap_or(0).saturating_add(n)).or(*sum);
+        }
+        amounts.iter().all(Option::is_some)
+    }
+}
+
+/// `ComputePodQOS`: resources of the pod, even without amounts, count alone.
 pub(crate) fn class(pod: &Value) -> &'static str {
     let spec = pod.field("spec");
-    // Resources of the pod itself count even if they are empty.
-    let holders: Vec<&Value> = match spec.opt("resources") {
-        None => {
-            spec.list("containers").iter().chain(spec.list("initContainers")).map(|c| c.field("resources")).collect()
-        }
-        Some(own) => vec![own],
-    };
-    let mut any = false;
+    let (mut requests, mut limits) = (Sums::default(), Sums::default());
     let mut guaranteed = true;
-    for resources in &holders {
-        for name in COMPUTE {
-            let limit = amount(resources, "limits", name);
-            let request = amount(resources, "requests", name);
-            any |= limit.is_some() || request.is_some();
-            guaranteed &= limit.is_some() && (request.is_none() || request == limit);
+    if let Some(level) = spec.opt("resources") {
+        requests.add(level, "requests");
+        guaranteed = limits.add(level, "limits") || level.zero("limits");
+    } else {
+        for container in spec.list("containers").iter().chain(spec.list("initContainers")) {
+            requests.add(container.field("resources"), "requests");
+            guaranteed &= limits.add(container.field("resources"), "limits");
         }
     }
-    match (any, guaranteed) {
-        (false, _) => "BestEffort",
-        (true, true) => "Guaranteed",
-        (true, false) => "Burstable",
+    match (requests == Sums::default() && limits == Sums::default(), guaranteed && requests == limits) {
+        (true, _) => "BestEffort",
+        (false, true) => "Guaranteed",
+        (false, false) => "Burstable",
     }
 }
 

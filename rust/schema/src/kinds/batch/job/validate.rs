@@ -164,7 +164,8 @@ fn modes(spec: &Value, path: &Path<'_>, causes: &mut Causes) {
     if spec.has("completionMode") {
         causes.one_of(&path.child("completionMode"), mode, &["NonIndexed", "Indexed"]);
     }
-    if matches!(mode, "" | "NonIndexed") {
+    // An empty mode is one that is not supported, beside one that is absent.
+    if mode == "NonIndexed" || !spec.has("completionMode") {
         for key in ["backoffLimitPerIndex", "maxFailedIndexes"] {
             if let Some(n) = spec.opt_int(key) {
                 causes.invalid_int(&path.child(key), n, "requires indexed completion mode");

@@ -110,3 +110,62 @@ async def test_only_new_formats_of_a_definition_are_warned_of(api: aiohttp.Clien
     async with api.put(f"{path}/things.example.com", json=made) as r:
         assert r.status == 200, await r.text()
         assert r.headers.getall("Warning") == ['299 - "unrecognized format \\"two\\""']
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "stated"),
+    [
+        (f"{CORE}/configmaps", {}, 'on ConfigMap "x": the UID in the precondition'),
+        (
+            "/apis/events.k8s.io/v1/namespaces/default/events",
+            {"action": "a"},
+            'on Event "x": the UID in the precondition',
+        ),
+        (
+            "/api/v1/namespaces",
+            {},
+            'on namespaces "x": Precondition failed: UID in precondition: u, UID in object meta',
+        ),
+    ],
+)
+async def test_a_deletion_of_another_object_is_refused_in_the_words_of_its_storage(
+    api: aiohttp.ClientSession, path: str, body: dict[str, Any], stated: str
+) -> None:
+    """Namespaces and definitions check preconditions by themselves, and events are those of the core group."""
+    if body:
+        body |= {"eventTime": "2020-01-01T00:00:00.000000Z", "reportingController": "c", "reportingInstance": "i"}
+        body |= {"reason": "r", "type": "Normal", "regarding": {"namespace": "default"}}
+    code, made = await post(api, path, {"metadata": {"name": "x"}, **body})
+    assert code == 201, made
+    async with api.delete(f"{path}/x", json={"preconditions": {"uid": "u"}}) as r:
+        assert r.status == 409
+        assert stated in (await r.json())["message"]
+
+
+async def test_a_deleted_storage_capacity_is_not_returned(api: aiohttp.ClientSession) -> None:
+    """`pkg/registry/storage/csistoragecapacity/storage/storage.go` does not ask for it."""
+    path = "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities"
+    code, made = await post(api, path, {"metadata": {"name": "x"}, "storageClassName": "s"})
+    assert code == 201, made
+    async with api.delete(f"{path}/x") as r:
+        assert (await r.json())["kind"] == "Status"
+
+
+async def test_owners_that_a_review_names_twice_are_warned_of(api: aiohttp.ClientSession) -> None:
+    """`endpoints/handlers/rest.go` (`dedupOwnerReferencesAndAddWarning`) concerns every creation."""
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "o", "uid": "u"}
+    async with api.post(
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews", json={"metadata": {"ownerReferences": [owner, owner]}}
+    ) as r:
+        assert r.status == 201
+        assert "duplicate UID(s) observed: u" in r.headers["Warning"]
+
+
+async def test_a_job_with_a_long_name_is_refused_for_the_labels_of_its_template(api: aiohttp.ClientSession) -> None:
+    """Labels of a job that was sent without any are those of its template, which has the name of the job."""
+    pod = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": pod}
+    body = {"metadata": {"name": "a" * 64}, "spec": {"template": template}}
+    code, status = await post(api, "/apis/batch/v1/namespaces/default/jobs", body)
+    assert code == 422
+    assert "metadata.labels" in {cause["field"] for cause in status["details"]["causes"]}

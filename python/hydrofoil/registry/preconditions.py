@@ -16,6 +16,9 @@ PREFIXES = {
 }
 """Storage keys that differ from the name of the resource (`SpecialDefaultResourcePrefixes`)."""
 
+OWN_DELETION = (("", "namespaces"), ("apiextensions.k8s.io", "customresourcedefinitions"))
+"""Resources whose storage checks the preconditions of a deletion by itself, with other words."""
+
 
 def storage_error(resource: Resource, old: Stored, why: str) -> str:
     """Return the storage's message for a failed precondition, with the storage key."""
@@ -57,13 +60,19 @@ def check_version(resource: Resource, name: str, old: Stored, version: str, *, u
 
 def check_deletion(resource: Resource, name: str, old: Stored, draft: Draft, options: DeleteOptions) -> None:
     """Raise ApiError 409 if a deletion is for another object, or another version of it."""
+    own = (resource.group, resource.plural) in OWN_DELETION
+    group, noun = (resource.group, resource.plural) if own else (resource.storage_group, resource.kind)
     uid = draft.metadata().uid
     if options.uid is not None and options.uid != uid:
         why = f"the UID in the precondition ({options.uid}) does not match the UID in record ({uid}). "
-        raise errors.conflict(
-            resource.group, resource.kind, name, why + "The object might have been deleted and then recreated"
-        )
+        why += "The object might have been deleted and then recreated"
+        if own:
+            why = f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {uid}"
+        raise errors.conflict(group, noun, name, why)
     if options.revision is not None and options.revision != str(old.revision):
         why = f"the ResourceVersion in the precondition ({options.revision}) does not match the "
         why += f"ResourceVersion in record ({old.revision}). The object might have been modified"
-        raise errors.conflict(resource.group, resource.kind, name, why)
+        if own:
+            why = f"Precondition failed: ResourceVersion in precondition: {options.revision}, "
+            why += f"ResourceVersion in object meta: {old.revision}"
+        raise errors.conflict(group, noun, name, why)

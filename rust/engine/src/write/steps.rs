@@ -88,14 +88,14 @@ impl Draft {
         patience: Option<&Patience>,
     ) -> Result<Option<Causes>> {
         let old = old.map(|old| old.value(&self.kind)).transpose()?;
+        if self.unlabelled {
+            self.kind.complete_unlabelled(&mut self.value);
+        }
         let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource, patience);
         if patience.is_some_and(Patience::is_over) {
             return Ok(None);
         }
         self.passed = causes.take_warnings();
-        if self.unlabelled && causes.as_slice().is_empty() {
-            self.kind.complete_unlabelled(&mut self.value);
-        }
         Ok(Some(causes))
     }
 

@@ -116,6 +116,7 @@ mod tests {
         assert!(!same("batch.SuccessPolicyRule", &nothing, &zero));
         let sized = |text: &str| object(vec![("sizeLimit", text.into())]);
         assert!(same("core.EmptyDirVolumeSource", &sized("1Gi"), &sized("1024Mi")));
+        assert!(same("t", &Value::Null, &"0001-01-01T00:00:00Z".into()));
     }
 
     #[test]

@@ -45,5 +45,6 @@ fn quantity(value: &Value) -> i128 {
 }
 
 fn time(value: &Value) -> Option<Timestamp> {
-    value.as_str().and_then(Timestamp::parse)
+    // The zero time is that of a member that is not given.
+    value.as_str().filter(|t| *t != "0001-01-01T00:00:00Z").and_then(Timestamp::parse)
 }

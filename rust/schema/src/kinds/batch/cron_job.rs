@@ -80,7 +80,7 @@ fn spec(spec: &Value, old: Option<&Value>, causes: &mut Causes) {
     }
     counts(spec, &["startingDeadlineSeconds"], &SPEC, causes);
     if let Some(zone) = spec.opt("timeZone")
-        && old.is_none_or(|o| o.text("timeZone") != zone.as_str().unwrap_or(""))
+        && old.is_none_or(|o| o.opt("timeZone") != Some(zone))
     {
         time_zone(zone.as_str().unwrap_or(""), &SPEC.child("timeZone"), causes);
     }

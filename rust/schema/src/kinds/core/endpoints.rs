@@ -71,9 +71,18 @@ fn warn(object: &Value, out: &mut Vec<String>) {
     }
 }
 
+/// Report whether the same addresses have the name of a node: an empty one is given too.
+fn same_nodes(object: &Value, old: &Value) -> bool {
+    let named = |of: &Value| -> Vec<bool> {
+        let lists = of.list("subsets").iter().flat_map(|s| [s.list("addresses"), s.list("notReadyAddresses")]);
+        lists.flatten().map(|a| a.has("nodeName")).collect()
+    };
+    named(object) == named(old)
+}
+
 /// `ValidateEndpoints` after its metadata.
 fn validate(object: &Value, old: Option<&Value>, causes: &mut Causes) {
-    if old.is_some_and(|o| same_field(object, o, "subsets")) {
+    if old.is_some_and(|o| same_field(object, o, "subsets") && same_nodes(object, o)) {
         return;
     }
     let path = Path::new("subsets");

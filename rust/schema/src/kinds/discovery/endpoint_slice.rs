@@ -97,7 +97,8 @@ fn endpoint_of(endpoint: &Value, kind: &str, path: &Path<'_>, causes: &mut Cause
         match kind {
             "IPv4" | "IPv6" => {
                 let before = causes.len();
-                causes.format(&at, text, ip::ip);
+                // Addresses of IPv4 have one form; those of IPv6 have to be in the canonical one.
+                causes.format(&at, text, if kind == "IPv4" { ip::ip_legacy } else { ip::ip });
                 let family = ip::parse_sloppy(text).map(|a| a.is_ipv4());
                 if causes.len() == before {
                     if family != Some(kind == "IPv4") {

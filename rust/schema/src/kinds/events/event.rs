@@ -64,7 +64,7 @@ fn validate(req: &Request<'_>, object: &Value, causes: &mut Causes) {
 /// `ValidateEventUpdate` of `events.k8s.io/v1`.
 fn validate_update(_req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
     legacy(object, &NAMES, causes);
-    if !same_field(object, old, "series") {
+    if object.has("series") != old.has("series") || !same_field(object, old, "series") {
         series(object, causes);
     }
     for (key, shown, shape) in [

@@ -62,3 +62,18 @@ pub(super) fn fully_qualified(text_: &str, at: &Path<'_>, causes: &mut Causes) {
         causes.invalid_str(at, text_, "a fully qualified name must be a domain and a name separated by a slash");
     }
 }
+
+/// Return a key as paths show it: without its middle where it is long (`truncateIfTooLong`).
+pub(super) fn shown(key: &str, most: usize) -> String {
+    if key.len() <= most {
+        return key.to_owned();
+    }
+    let rest = most.saturating_sub("...".len());
+    let bytes = key.as_bytes();
+    let head = bytes.get(..rest.div_ceil(2)).unwrap_or_default();
+    let tail = bytes.get(key.len().saturating_sub(rest / 2)..).unwrap_or_default();
+    format!("{}...{}", String::from_utf8_lossy(head), String::from_utf8_lossy(tail))
+}
+
+/// How much of the name of an attribute or a capacity paths show.
+pub(super) const LONGEST: usize = 63 + 1 + 32;

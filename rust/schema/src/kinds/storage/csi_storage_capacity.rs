@@ -11,7 +11,6 @@ use crate::rules::{node_label, resource, selector};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
     allow_unconditional_update: false,
-    returns_deleted_object: true,
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
     validate: |_, object, causes| validate(object, causes),
     validate_update: |_, object, old, causes| validate_update(object, old, causes),

@@ -35,13 +35,13 @@ pub(super) fn validate(device: &Value, old: Option<&Value>, spread: bool, path: 
     let at = path.child("attributes");
     for (key, value) in device.entries("attributes") {
         names::qualified(key, &at, causes);
-        attribute(value, &at.key(key), causes);
+        attribute(value, &at.key(&names::shown(key, names::LONGEST)), causes);
     }
     let many = device.flag("allowMultipleAllocations");
     let at = path.child("capacity");
     for (key, value) in device.entries("capacity") {
         names::qualified(key, &at, causes);
-        capacity::validate(value, many, &at.key(key), causes);
+        capacity::validate(value, many, &at.key(&names::shown(key, names::LONGEST)), causes);
     }
     let same = |old: &Value| internal::same("[]resource.DeviceTaint", old.field("taints"), device.field("taints"));
     if !old.is_some_and(same) {

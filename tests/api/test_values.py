@@ -175,8 +175,8 @@ async def test_evictions_at_once_share_what_a_budget_allows(api: aiohttp.ClientS
     names = [f"evicted-{i}" for i in range(5)]
     for name in names:
         await post(api, f"{CORE}/pods", {"metadata": {"name": name, "labels": {"app": "evicted"}}, "spec": POD})
-        running = {"status": {"phase": "Running"}}
-        async with api.patch(f"{CORE}/pods/{name}/status", json=running, headers=MERGE) as r:
+        running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        async with api.patch(f"{CORE}/pods/{name}/status", json={"status": running}, headers=MERGE) as r:
             assert r.status == 200
 
     async def evict(name: str) -> int:

@@ -184,7 +184,7 @@ def seconds(text: str) -> float:
 
     found = engine.duration(text)
     if found is None:
-        raise ValueError(f"time: {_unread(text)}")
+        raise ValueError(f"time: {unread_duration(text)}")
     if found < 0:
         raise Refused("<flag> can not be negative value")
     if found > LONGEST:
@@ -208,7 +208,7 @@ def span(text: str) -> float:
     return found
 
 
-def _unread(text: str) -> str:
+def unread_duration(text: str) -> str:
     """Return why a duration is invalid (`time.ParseDuration`)."""
     rest = text[1:] if text[:1] in ("+", "-") else text
     while (number := NUMBER.match(rest)) is not None:

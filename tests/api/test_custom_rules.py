@@ -135,3 +135,36 @@ async def test_long_rules_leave_the_loop_to_others(api: aiohttp.ClientSession) -
     stale = {**found, "metadata": {**found["metadata"], "resourceVersion": "1"}}
     assert (await call(api, "PUT", f"{THINGS}/a", stale))[0] == 409
     assert await patched({"a": [*many, "bad"]}) == 422
+
+
+async def test_strictness_ends_at_types_that_decode_themselves(api: aiohttp.ClientSession) -> None:
+    """`JSONSchemaPropsOrArray` and its like have their own `UnmarshalJSON`, which ignores unknown fields."""
+    items = {"type": "object", "unknown": 1, "additionalProperties": {"type": "string", "unknown": 1}}
+    body = of(l={"type": "array", "items": items, "default": [{"a": "b"}]})
+    status, answer = await call(api, "POST", f"{DRY}&fieldValidation=Strict", body)
+    assert status == 201, answer
+    body = of(l={"type": "array", "items": {"type": "string"}, "unknown": 1})
+    status, answer = await call(api, "POST", f"{DRY}&fieldValidation=Strict", body)
+    assert (status, answer["message"].endswith('openAPIV3Schema.properties.l.unknown"')) == (400, True)
+
+
+async def test_an_error_in_such_a_type_is_that_of_the_body(api: aiohttp.ClientSession) -> None:
+    """Go ends at it, whatever mismatch came before, and names the struct that has the field."""
+    items = {"type": "object", "x-kubernetes-validations": [{"rule": 1}]}
+    status, answer = await call(api, "POST", DRY, of(a={"type": 1}, l={"type": "array", "items": items}))
+    field = "spec.versions.schema.openAPIV3Schema.properties.items.x-kubernetes-validations.rule"
+    assert (status, answer["message"]) == (
+        400,
+        'CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: json: '
+        f"cannot unmarshal number into Go struct field JSONSchemaProps.{field} of type string",
+    )
+    status, answer = await call(api, "POST", DRY, of(a={"enum": 0, "additionalProperties": "x"}))
+    assert (status, answer["message"].rpartition(": ")[2]) == (400, "boolean or JSON schema expected")
+
+
+async def test_a_junctor_may_repeat_that_nothing_else_is_allowed(api: aiohttp.ClientSession) -> None:
+    """`newNestedValueValidation` sees `additionalProperties` only if it is true or a schema."""
+    for given, code in ((False, 201), (True, 422), ({"type": "string"}, 422)):
+        body = of(a={"type": "string", "allOf": [{"additionalProperties": given}]})
+        status, answer = await call(api, "POST", DRY, body)
+        assert status == code, answer

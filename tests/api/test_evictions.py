@@ -83,7 +83,7 @@ async def test_the_last_disruption_is_stated_in_the_budget(api: aiohttp.ClientSe
 async def test_an_unhealthy_pod_does_not_count(
     api: aiohttp.ClientSession, status: dict[str, int], spec: dict[str, str], code: int
 ) -> None:
-    """A budget without disruptions releases a pod that is not ready, if enough others are or its policy is AlwaysAllow."""
+    """A budget without disruptions releases a pod that is not ready, if others are or its policy allows it."""
     name = f"sick-{status['currentHealthy']}{status['desiredHealthy']}{len(spec)}"
     await running(api, name, [{"type": "Ready", "status": "False"}])
     await guarded(api, name, status, **spec)

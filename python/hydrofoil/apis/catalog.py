@@ -293,7 +293,7 @@ UNSTORED = {
     "TokenRequest": "io.k8s.api.authentication.v1.TokenRequest",
     **{
         kind: f"io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"
-        for kind in ("APIGroup", "APIGroupList", "APIResourceList", "APIVersions")
+        for kind in ("APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "PartialObjectMetadataList")
     },
 }
 """Kinds of responses that are not resources."""

@@ -10,25 +10,34 @@ from msgspec import Struct
 
 from hydrofoil import engine
 from hydrofoil.errors import Cause, bad_request, invalid, quoted
+from hydrofoil.options import unread_duration
 
 Params = dict[str, str]
+BETWEEN = "\0"
+"""The character between the values of a list, which none of them that is valid has."""
 
 
 def parse(query: str) -> Params:
-    """Return the first value of each parameter; of the list `dryRun` all, joined by commas."""
+    """Return the first value of each parameter; of the list `dryRun` all (see `listed`)."""
     out: Params = {}
     if query:
         for key, value in parse_qsl(query, keep_blank_values=True):
             if key == "dryRun" and key in out:
-                out[key] += f",{value}"
+                out[key] += f"{BETWEEN}{value}"
             out.setdefault(key, value)
     return out
+
+
+def listed(params: Params, name: str) -> list[str]:
+    """Return the values of a list; it is empty if its only value is."""
+    given = params.get(name)
+    return given.split(BETWEEN) if given else []
 
 
 def truth(params: Params, name: str) -> bool:
     """Report whether a boolean parameter is true: anything but `false` and `0`, empty included."""
     value = params.get(name)
-    return value is not None and value not in ("false", "0", "False", "FALSE", "F", "f")
+    return value is not None and value.lower() not in ("false", "0")
 
 
 def _number(digits: str) -> int | None:
@@ -195,10 +204,9 @@ def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions
             at = len(manager[:i].encode())
             text = f"Invalid value: {quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
             causes.append(("FieldValueInvalid", text, "fieldManager"))
-    given = params.get("dryRun", "")
-    dry_run = set(given.split(",")) if given else set()
-    if dry_run - {"All"}:
-        shown = orjson.dumps(given.split(",")).decode()
+    dry_run = listed(params, "dryRun")
+    if any(value != "All" for value in dry_run):
+        shown = orjson.dumps(dry_run).decode()
         causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
     level = params.get("fieldValidation", "")
     if level not in _LEVELS:
@@ -216,5 +224,5 @@ def timeout(params: Params) -> float | None:
         return None
     seconds = engine.duration(text)
     if seconds is None:
-        raise bad_request(f'invalid timeout specified in the request URL - time: invalid duration "{text}"')
+        raise bad_request(f"invalid timeout specified in the request URL - time: {unread_duration(text)}")
     return seconds if seconds > 0 else None

@@ -184,7 +184,8 @@ def choose(method: str, context: Context, resource: Resource) -> tuple[str, Hand
     info = context.info
     if info.subresource:
         sub = resource.subresources[info.subresource]
-        verb = SUBRESOURCE.get(method, "")
+        # A proxy also passes these on.
+        verb = "get" if info.subresource == "proxy" and method in ("HEAD", "OPTIONS") else SUBRESOURCE.get(method, "")
         if verb not in sub.verbs:
             raise not_allowed(resource, verb)
         return verb, subresource_handler(resource, sub, verb)

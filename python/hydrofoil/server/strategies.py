@@ -47,7 +47,7 @@ def strategies(
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowControlStrategy(registry, dangling),
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): FlowControlStrategy(registry, dangling),
         ("networking.k8s.io", "ipaddresses"): AddressStrategy(registry),
-        ("scheduling.k8s.io", "priorityclasses"): PriorityClassStrategy(registry),
         ("resource.k8s.io", "resourceclaims"): DeviceClaimStrategy(registry, granular=granular),
         ("resource.k8s.io", "resourceclaimtemplates"): DeviceTemplateStrategy(registry),
+        ("scheduling.k8s.io", "priorityclasses"): PriorityClassStrategy(registry),
     }

@@ -155,9 +155,10 @@ impl Managed {
 
     /// Write the entries into an object, in the order of the wire.
     pub fn write(mut self, object: &mut Value) {
-        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
         if self.0.is_empty() {
-            metadata.remove("managedFields");
+            if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+                metadata.remove("managedFields");
+            }
             return;
         }
         self.0.sort_by(|a, b| {
@@ -166,7 +167,9 @@ impl Managed {
             };
             key(a).cmp(&key(b))
         });
-        metadata.set("managedFields", self.0.into_iter().map(Entry::encode).collect::<Vec<_>>());
+        object
+            .object_at_mut(&["metadata"])
+            .set("managedFields", self.0.into_iter().map(Entry::encode).collect::<Vec<_>>());
     }
 
     /// Merge the oldest Update entries until their number is within the limit (`internal/capmanagers.go`).

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.endpoints.params import integer, list_options, parse, revision, timeout, truth, write_options
+from hydrofoil.endpoints.params import integer, list_options, listed, parse, revision, timeout, truth, write_options
 from hydrofoil.errors import ApiError
 
 
@@ -24,12 +24,15 @@ def causes(error: ApiError) -> list[tuple[str, str]]:
 
 
 def test_the_first_value_of_a_parameter_counts_and_all_of_dry_run() -> None:
-    assert parse("a=1&a=2&dryRun=All&dryRun=x&b=") == {"a": "1", "dryRun": "All,x", "b": ""}
+    found = parse("a=1&a=2&dryRun=All&dryRun=x,y&b=")
+    assert (found["a"], found["b"], listed(found, "dryRun")) == ("1", "", ["All", "x,y"])
     assert parse("") == {}
+    assert listed(parse("dryRun="), "dryRun") == listed({}, "dryRun") == []
 
 
 @pytest.mark.parametrize(
-    ("value", "wanted"), [("true", True), ("", True), ("yes", True), ("false", False), ("0", False), ("F", False)]
+    ("value", "wanted"),
+    [("true", True), ("", True), ("yes", True), ("false", False), ("0", False), ("FALSE", False), ("F", True)],
 )
 def test_a_boolean_holds_unless_it_is_false(value: str, wanted: bool) -> None:
     assert truth({"watch": value}, "watch") is wanted
@@ -138,4 +141,6 @@ def test_what_a_write_is_asked_for() -> None:
 def test_a_timeout_is_a_duration() -> None:
     assert timeout(parse("timeout=1m30s")) == 90.0
     assert timeout(parse("timeout=0s")) is timeout(parse("timeout=-1s")) is timeout({}) is None
-    assert refused(timeout, parse("timeout=5")).message.endswith('time: invalid duration "5"')
+    assert refused(timeout, parse("timeout=5")).message.endswith('time: missing unit in duration "5"')
+    assert refused(timeout, parse("timeout=5x")).message.endswith('time: unknown unit "x" in duration "5x"')
+    assert refused(timeout, parse("timeout=x")).message.endswith('time: invalid duration "x"')

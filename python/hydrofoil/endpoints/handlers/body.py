@@ -48,16 +48,21 @@ def decode(
         if what == "type" and (found := not_an_object(data)):
             text = f"json: cannot unmarshal {found} into Go value of type {TYPE_META}"
         elif what == "type":
-            if media == "json" and not also and not (native is context.resource.native and context.resource.custom):
-                check_named(native, data)
+            if media in ("json", "yaml"):
+                named = check_named(native, data, media)
+                if not also and not (native is context.resource.native and context.resource.custom):
+                    check_type(native, named.get("apiVersion", ""), named.get("kind", ""))
             head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
             raise errors.bad_request(f"{head}: {text}") from None
+        if media == "yaml" and what == "syntax":
+            # The text is not yet JSON.
+            raise unrecognized(native, data, text.removeprefix("error converting YAML to JSON: ")) from None
         prefix = "" if media == "protobuf" else NO_TYPE
         raise unrecognized(native, data, prefix + text) from None
     if draft.metadata().api_version.count("/") > 1:
         raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.metadata().api_version}")
     if native is context.resource.native and context.resource.custom:
-        check_custom(native, draft, data)
+        check_custom(native, draft, data, media)
     elif not also or draft.metadata().api_version != also:
         check_type(native, draft.metadata().api_version, draft.metadata().kind)
     if strict and level == "Strict":
@@ -77,19 +82,21 @@ def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError
     )
 
 
-def check_named(native: ResourceType, data: bytes) -> None:
-    """Check the type named by a body that is not an object of it: upstream checks that first. Raise ApiError 400."""
+def check_named(native: ResourceType, data: bytes, media: str) -> dict[str, str]:
+    """Return the type named by a body that is not an object of it, which upstream reads first. Raise ApiError 400."""
     try:
-        given = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        return
+        given = orjson.loads(engine.yaml_to_json(data) if media == "yaml" else data)
+    except (orjson.JSONDecodeError, engine.DecodeError):
+        return {}
+    if not isinstance(given, dict):
+        return {}
     named = {name: value for name, value in given.items() if name in ("apiVersion", "kind") and value is not None}
     for name, value in named.items():
         if not isinstance(value, str):
             why = f"json: cannot unmarshal {not_an_object(orjson.dumps(value)) or 'object'} into Go struct field "
             why += f".{name} of type string"
             raise unrecognized(native, data, NO_TYPE + why)
-    check_type(native, named.get("apiVersion", ""), named.get("kind", ""))
+    return named
 
 
 def check_type(native: ResourceType, api_version: str, kind: str) -> None:
@@ -104,13 +111,13 @@ def check_type(native: ResourceType, api_version: str, kind: str) -> None:
     raise wrong_version(api_version, native)
 
 
-def check_custom(native: ResourceType, draft: Draft, data: bytes) -> None:
+def check_custom(native: ResourceType, draft: Draft, data: bytes, media: str = "json") -> None:
     """Check the type of a custom resource, which must be present; a wrong kind is left to validation."""
     meta = draft.metadata()
     api_version, kind = meta.api_version, meta.kind
     if not kind:
-        shown = data.decode(errors="replace")
-        raise errors.bad_request(f"Object 'Kind' is missing in '{shown}'")
+        absent = f"Object 'Kind' is missing in '{data.decode(errors='replace')}'"
+        raise unrecognized(native, data, absent) if media == "yaml" else errors.bad_request(absent)
     if api_version != native.api_version:
         raise wrong_version(api_version, native)
 

@@ -14,7 +14,14 @@ from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, feature_gates
-from hydrofoil.endpoints.handlers.list import head, open_list, read_options, versions
+from hydrofoil.endpoints.handlers.list import (
+    check_transform,
+    head,
+    nothing_is_null,
+    open_list,
+    read_options,
+    versions,
+)
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
 from hydrofoil.headers import CONTENT_TYPE
@@ -59,8 +66,7 @@ async def delete_options(context: Context) -> DeleteOptions:
         options.uid = given.get("uid") or None
         options.revision = given.get("resourceVersion") or None
         context.unsafe &= query.truth(given, feature_gates.UNSAFE)
-        if given.get("dryRun"):
-            dry = [given["dryRun"]]
+        dry = query.listed(given, "dryRun")
     causes = policy_causes(options.policy, options.orphan)
     if any(d != "All" for d in dry):
         shown = orjson.dumps(dry).decode()
@@ -134,11 +140,12 @@ async def delete_collection(context: Context) -> Answer:
     if listing.revision and not listing.match and not listing.limit:
         # Upstream lists in pages, and a page of a version is that of the version itself.
         listing.match = "Exact"
-    cursor, limit = await open_list(context, listing, "json" if context.accepted.binary else respond.form(context))
+    # Shown as JSON items; the whole list is then encoded in its media type.
+    form = respond.form(context)
+    form = form.replace(form.partition(":")[0], "json", 1)
+    cursor, limit = await open_list(context, listing, form)
     begin = await head(cursor, limit)
     shown: list[bytes] = []
-    # Shown as JSON items; the whole list is then encoded in its media type.
-    form = "json" if context.accepted.binary else respond.form(context)
     # Items omit the type that the list implies, except those of custom resources.
     head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
     head_length = 0 if context.resource.custom else head_length
@@ -155,8 +162,19 @@ async def delete_collection(context: Context) -> Answer:
                         if e.code == 404:
                             continue
                         raise
-                    text = old.body(form, clock).rstrip(b"\n")
-                    shown += b"," if shown else begin, b"{" + text[1 + head_length :] if form == "json" else text
+                    shown += b"," if shown else begin, _item(old.body(form, clock).rstrip(b"\n"), form, head_length)
+            check_transform(context)
+            if not shown and nothing_is_null(context):
+                return await respond.rewritten(context, [b"%snull}\n" % begin[:-1]])
             return await respond.rewritten(context, [*(shown or [begin]), b"]}\n"])
     except TimeoutError:
         raise errors.timed_out() from None
+
+
+def _item(text: bytes, form: str, head: int) -> bytes:
+    """Return the item of a list for an object, whose type is the first `head` bytes."""
+    if form == "json":
+        return b"{" + text[1 + head :]
+    rows = b'"rows":['
+    # A table of one object has one row.
+    return text[text.index(rows) + len(rows) : -len(b"]}")] if form.startswith("json:table") else text

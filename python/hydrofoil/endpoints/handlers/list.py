@@ -92,7 +92,8 @@ def check_transform(context: Context) -> None:
     """Raise ApiError 406 for a client that requests a list as a single object."""
     if context.accepted.transform == "PartialObjectMetadata":
         text = "you requested PartialObjectMetadata, but the requested object is a list "
-        text += f"(*{package(context.resource.group)}.{context.resource.list_kind})"
+        named = f"{package(context.resource.group)}.{context.resource.list_kind}"
+        text += f"(*{'unstructured.UnstructuredList' if context.resource.custom else named})"
         raise errors.ApiError(406, "NotAcceptable", text)
 
 

@@ -52,6 +52,8 @@ async def review(context: Context) -> Answer:
         if context.resource.kind == "SelfSubjectReview":
             draft.set(["metadata", "creationTimestamp"], now(context.parts.clock))
     draft.set(["status"], orjson.dumps(status))
+    if context.accepted.transform:
+        return respond.object_answer(context, draft.preview(0), 201)
     made = draft.json()
     for member in (b"resourceRules", b"nonResourceRules"):
         # A user without rules has lists of none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -31,10 +32,10 @@ async def reach(context: Context) -> Answer:
         await check_create(context)
     if info.subresource != "log":
         await connect(context)
-    found = orjson.loads(context.registry.get(resource, info.namespace, info.name).json)
+    name, port = target(resource.plural, info.name) if info.subresource == "proxy" else (info.name, "")
     if resource.plural == "services":
-        text = f'no endpoints available for service "{info.name}"'
-        raise errors.ApiError(503, "ServiceUnavailable", text)
+        raise unbacked(context, name, port)
+    found = orjson.loads(context.registry.get(resource, info.namespace, name).json)
     if resource.plural == "nodes":
         raise unreachable(found)
     if info.subresource == "proxy":
@@ -55,6 +56,35 @@ async def reach(context: Context) -> Answer:
         # As upstream, which looks up the node on behalf of the pods.
         raise errors.not_found("", "pods", node)
     raise unreachable(orjson.loads(stored.json))
+
+
+def target(plural: str, name: str) -> tuple[str, str]:
+    """Return the name and the port of `name`, `name:port` or `scheme:name:port`. Raise ApiError 400.
+
+    The source is apimachinery `pkg/util/net/port_split.go`.
+    """
+    parts = name.split(":")
+    scheme, name_, port = ("", *parts, "")[:3] if len(parts) < 3 else (*parts, "")[:3]
+    if len(parts) > 3 or not name_ or scheme not in ("", "http", "https"):
+        raise errors.bad_request(f"invalid {plural.removesuffix('s')} request {errors.quoted(name)}")
+    return name_, port
+
+
+def unbacked(context: Context, name: str, port: str) -> errors.ApiError:
+    """Return the error of a proxy of a service (`core/service/storage`): no address of its endpoints is reachable."""
+    registry, info = context.registry, context.info
+    if re.fullmatch(r"[+-]?[0-9]+", port):
+        found = orjson.loads(registry.get(context.resource, info.namespace, name).json)
+        if all(each["port"] != int(port) for each in found["spec"].get("ports", ())):
+            text = f"no service port {int(port)} found for service {errors.quoted(name)}"
+            return errors.ApiError(503, "ServiceUnavailable", text)
+    endpoints = registry.catalog.find("", "v1", "endpoints")
+    stored = endpoints and registry.collection(endpoints).get(endpoints.native, info.namespace, name)
+    if not stored:
+        return errors.not_found("", "services", name)
+    shown = info.name if orjson.loads(stored.json).get("subsets") else name
+    text = f"no endpoints available for service {errors.quoted(shown)}"
+    return errors.ApiError(503, "ServiceUnavailable", text)
 
 
 async def connect(context: Context) -> None:
@@ -82,7 +112,7 @@ def connection(info: RequestInfo, kind: str) -> dict[str, Any]:
         return found
     for name in ("stdin", "stdout", "stderr", "tty"):
         if name in given:
-            found[name] = given[name][0].lower() not in ("false", "0", "f")
+            found[name] = given[name][0].lower() not in ("false", "0")
     if given.get("container"):
         found["container"] = given["container"][0]
     if "command" in given and kind == "PodExecOptions":

@@ -20,6 +20,10 @@ impl dyn ObjectKind + '_ {
             }
             Media::Yaml => {
                 let mut generic = yaml::parse(body)?;
+                if generic.value == Value::Null {
+                    // A body without a document is an object without members.
+                    generic.value = Value::object();
+                }
                 // Upstream converts to JSON through maps, whose members are sorted.
                 generic.value.sort_members();
                 let mut decoded = json::decode(&info.schema, &json::encode_any(&generic.value))?;

@@ -30,7 +30,8 @@ impl Apply<'_> {
     /// Apply the configuration to the live object, or create one. Return the result, and the strict errors of the
     /// configuration.
     pub fn to(&self, kind: &Arc<dyn ObjectKind>, live: Option<&Stored>) -> Result<(Value, Vec<String>)> {
-        let config = yaml::parse(self.config)?;
+        let config = yaml::parse(self.config).map_err(|why| undecoded(&why.to_string()))?;
+        check_object(&config.value)?;
         let info = kind.info();
         check_type(info, &config.value)?;
         let given = live.map(|live| live.value(kind)).transpose()?;
@@ -66,6 +67,25 @@ fn typed(info: &TypeInfo, mut object: Value) -> std::result::Result<Value, Strin
 pub fn overlay(kind: &dyn ObjectKind, object: &[u8], config: &[u8]) -> Result<Vec<u8>> {
     let (object, config) = (json::parse(object)?.value, json::parse(config)?.value);
     Ok(json::encode_any(&merge::overlay(kind.owned(), &object, &config)?))
+}
+
+/// Return the error of a configuration that is no YAML (apiserver `handlers/patch.go`, `applyPatcher`).
+fn undecoded(why: &str) -> ApplyError {
+    let prefix = if why.starts_with("yaml: ") { "error converting YAML to JSON: " } else { "" };
+    ApplyError::BadRequest(format!("error decoding YAML: {prefix}{why}"))
+}
+
+/// Reject a configuration that is no object.
+fn check_object(config: &Value) -> Result<(), ApplyError> {
+    let found = match config {
+        Value::Object(_) | Value::Null => return Ok(()),
+        Value::Array(_) => "array",
+        Value::Str(_) => "string",
+        Value::Bool(_) => "bool",
+        _ => "number",
+    };
+    let unmatched = format!("json: cannot unmarshal {found} into Go value of type map[string]interface {{}}");
+    Err(undecoded(&format!("error unmarshaling JSON: while decoding JSON: {unmatched}")))
 }
 
 /// Reject a configuration of another type (apimachinery `pkg/util/managedfields/internal/versioncheck.go`).

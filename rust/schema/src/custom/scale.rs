@@ -65,8 +65,8 @@ pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'
     for key in path.trim_start_matches('.').split('.') {
         if !matches!(here, Value::Object(_)) {
             return Err(format!(
-                "{walked}.{key} accessor error: {} is of the type {}, expected map[string]interface {{}}",
-                shown(here),
+                "{walked}.{key} accessor error: {} is of the type {}, expected map[string]interface{{}}",
+                go::plain(here),
                 go::kind(here)
             ));
         }
@@ -80,13 +80,5 @@ pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'
     if go::kind(here) == kind {
         return Ok(Some(here));
     }
-    Err(format!("{walked} accessor error: {} is of the type {}, expected {kind}", shown(here), go::kind(here)))
-}
-
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::Str(text) => text.to_string(),
-        other => other.to_json(),
-    }
+    Err(format!("{walked} accessor error: {} is of the type {}, expected {kind}", go::plain(here), go::kind(here)))
 }

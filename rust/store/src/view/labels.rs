@@ -285,13 +285,14 @@ fn qualified_name(key: &str) -> Option<String> {
             ));
         }
     };
-    if name.is_empty() {
-        Some("name part must be non-empty".to_owned())
-    } else if name.len() > 63 {
-        Some("name part must be no more than 63 bytes".to_owned())
-    } else {
-        (!word(name)).then(|| format!("name part {QUALIFIED}"))
-    }
+    let length = match name.len() {
+        0 => Some("name part must be non-empty".to_owned()),
+        64.. => Some("name part must be no more than 63 bytes".to_owned()),
+        _ => None,
+    };
+    let form = (!word(name)).then(|| format!("name part {QUALIFIED}"));
+    let texts: Vec<String> = length.into_iter().chain(form).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
 }
 
 fn label_value(value: &str) -> Option<String> {

@@ -21,7 +21,9 @@ pub struct ContinueToken {
 
 #[derive(Deserialize, Serialize)]
 struct Wire {
+    #[serde(default)]
     v: String,
+    #[serde(default)]
     rv: i64,
     #[serde(default)]
     start: String,
@@ -95,6 +97,15 @@ mod tests {
         let token = ContinueToken::after(7, "ns/name");
         assert_eq!(ContinueToken::decode(&token.encode()).unwrap(), token);
         assert_eq!(token.encode(), "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6Nywic3RhcnQiOiJucy9uYW1lXHUwMDAwIn0");
+    }
+
+    #[test]
+    fn states_which_part_is_absent() {
+        let message = |text: &str| ContinueToken::decode(text).unwrap_err().to_string();
+        assert_eq!(message("e30"), "continue key is not valid: server does not recognize this encoded version ");
+        // {"v":"meta.k8s.io/v1"}
+        let text = "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)";
+        assert_eq!(message("eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ"), text);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
 pub(super) fn problem(arena: &Arena, shape: &Shape, text: &[u8]) -> Option<String> {
     let mut d = Decoder::new(text, Some(arena));
     match d.value(shape, 0) {
-        Ok(_) => d.type_error,
+        Ok(_) => d.aborted.or(d.type_error),
         Err(e) => Some(e.to_string()),
     }
 }
@@ -103,9 +103,11 @@ pub(super) struct Decoder<'a> {
     pub(super) arena: Option<&'a Arena>,
     path: Vec<Step>,
     pub(super) strict: Vec<String>,
-    pub(super) type_error: Option<String>,
-    /// Whether the error ended upstream's decoding, so that none before or after it counts.
-    aborted: bool,
+    type_error: Option<String>,
+    /// The first error of a type that decodes itself: Go ends there, whatever it had found before.
+    aborted: Option<String>,
+    /// Whether a type that decodes itself is being decoded: Go's errors then name the struct that has it.
+    within: bool,
     pub(super) owner: Option<&'a str>,
     /// Whether the object is a custom resource, whose metadata upstream decodes separately.
     pub(super) apart: bool,
@@ -122,7 +124,8 @@ impl<'a> Decoder<'a> {
             path: Vec::new(),
             strict: Vec::new(),
             type_error: None,
-            aborted: false,
+            aborted: None,
+            within: false,
             owner: None,
             apart: false,
             stored: false,
@@ -133,7 +136,7 @@ impl<'a> Decoder<'a> {
         if self.lex.peek().is_some() {
             return Err(self.lex.unexpected("after top-level value"));
         }
-        match self.type_error {
+        match self.aborted.or(self.type_error) {
             Some(message) => Err(DecodeError::Type(message)),
             None => Ok(Decoded { value, strict: self.strict }),
         }
@@ -196,6 +199,7 @@ impl<'a> Decoder<'a> {
                 let def = arena.get(*id);
                 match def.special {
                     Some(kind) => special::decode(self, arena, kind, shape, depth)?,
+                    None if byte == b'{' && self.within => self.strukt(def, depth)?,
                     None if byte == b'{' => {
                         let outer = self.owner.replace(def.go_name());
                         let value = self.strukt(def, depth);
@@ -380,6 +384,22 @@ impl<'a> Decoder<'a> {
         }
     }
 
+    /// Decode a type that decodes itself: nothing in it is strict, and an error in it is the error of the body.
+    pub(super) fn itself(
+        &mut self,
+        decode: impl FnOnce(&mut Self) -> Result<Value, DecodeError>,
+    ) -> Result<Value, DecodeError> {
+        let (strict, before) = (self.strict.len(), self.type_error.take());
+        let outer = std::mem::replace(&mut self.within, true);
+        let value = decode(self)?;
+        self.within = outer;
+        self.strict.truncate(strict);
+        if let Some(message) = std::mem::replace(&mut self.type_error, before) {
+            self.aborted.get_or_insert(message);
+        }
+        Ok(value)
+    }
+
     /// Keep the first type error; Go continues, so that a later syntax error takes precedence.
     pub(super) fn refuse(&mut self, message: String) -> Value {
         self.type_error.get_or_insert(message);
@@ -388,9 +408,7 @@ impl<'a> Decoder<'a> {
 
     /// Keep the error of a type that decodes itself: Go ends with it, whatever it found before.
     pub(super) fn abort(&mut self, message: String) -> Value {
-        if !std::mem::replace(&mut self.aborted, true) {
-            self.type_error = Some(message);
-        }
+        self.aborted.get_or_insert(message);
         Value::Null
     }
 

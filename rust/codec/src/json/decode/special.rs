@@ -83,7 +83,7 @@ pub(super) fn decode<'a>(
 ) -> Result<Value, DecodeError> {
     let first = d.lex.peek().unwrap_or(0);
     Ok(match (kind, first) {
-        (Special::Json, _) => d.any(depth)?,
+        (Special::Json, _) => d.itself(|d| d.any(depth))?,
         (Special::Raw, _) => d.given(depth)?,
         (Special::Fields, _) => d.canonical(depth)?,
         (Special::Quantity, b'"' | b'-' | b'0'..=b'9') => {
@@ -110,40 +110,27 @@ pub(super) fn decode<'a>(
         (Special::Duration | Special::IntOrString, b'"') => Value::Str(d.lex.string()?),
         (Special::IntOrString, b'-' | b'0'..=b'9') => d.value(&Shape::Int32, depth)?.unwrap_or_default(),
         (Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings, b'{') => {
-            lenient(d, |d| d.value(&Shape::Type(props(arena)), depth))?.unwrap_or_default()
+            d.itself(|d| Ok(d.value(&Shape::Type(props(arena)), depth)?.unwrap_or_default()))?
         }
         (Special::SchemaOrBool, b't' | b'f') => d.value(&Shape::Bool, depth)?.unwrap_or_default(),
         (Special::SchemaOrArray, b'[') => {
-            let list = Shape::List(Box::new(Shape::Type(props(arena))));
-            lenient(d, |d| d.value(&list, depth))?.unwrap_or_default()
+            let schemas = Shape::List(Box::new(Shape::Type(props(arena))));
+            d.itself(|d| Ok(d.value(&schemas, depth)?.unwrap_or_default()))?
         }
-        (Special::SchemaOrStrings, b'[') => d.value(&Shape::List(Box::new(Shape::Str)), depth)?.unwrap_or_default(),
+        (Special::SchemaOrStrings, b'[') => {
+            d.itself(|d| Ok(d.value(&Shape::List(Box::new(Shape::Str)), depth)?.unwrap_or_default()))?
+        }
         // Upstream's decoder ignores anything else.
         (Special::SchemaOrArray | Special::SchemaOrStrings, _) => {
             d.any(depth)?;
             Value::Array(Vec::new())
         }
-        (Special::SchemaOrBool, _) => {
+        (Special::SchemaOrBool, _) => d.itself(|d| {
             d.any(depth)?;
-            d.abort("boolean or JSON schema expected".to_owned())
-        }
-        _ => {
-            let before = d.type_error.take();
-            let value = d.mismatch(shape, depth)?;
-            match std::mem::replace(&mut d.type_error, before) {
-                Some(message) => d.abort(message),
-                None => value,
-            }
-        }
+            Ok(d.refuse("boolean or JSON schema expected".to_owned()))
+        })?,
+        _ => d.itself(|d| d.mismatch(shape, depth))?,
     })
-}
-
-/// Decode what upstream's types decode by themselves: unknown and repeated members in it are no findings.
-fn lenient<'a, T>(d: &mut Decoder<'a>, decode: impl FnOnce(&mut Decoder<'a>) -> T) -> T {
-    let found = d.strict.len();
-    let out = decode(d);
-    d.strict.truncate(found);
-    out
 }
 
 /// Return the type of a JSON schema, to which the three either-or types refer.

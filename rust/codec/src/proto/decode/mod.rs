@@ -17,6 +17,9 @@ const MAX_DEPTH: usize = 200;
 
 /// Return the parts of an envelope: apiVersion, kind and the message.
 pub fn unwrap(data: &[u8]) -> Result<(SmolStr, SmolStr, &[u8]), DecodeError> {
+    if data.is_empty() {
+        return Err(DecodeError::Syntax("empty data".to_owned()));
+    }
     let Some(body) = data.strip_prefix(MAGIC) else {
         let text = "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]";
         return Err(DecodeError::Syntax(text.to_owned()));

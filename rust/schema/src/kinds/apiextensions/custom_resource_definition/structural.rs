@@ -186,7 +186,8 @@ fn nested(v: &Value, path: &Path<'_>, causes: &mut Causes) {
         }
     };
     forbid("type", !v.zero("type"), EMPTY);
-    forbid("additionalProperties", v.has("additionalProperties"), UNDEFINED);
+    // `false` is the absence of a schema, which upstream does not see here.
+    forbid("additionalProperties", v.opt("additionalProperties").is_some_and(|a| *a != Value::Bool(false)), UNDEFINED);
     forbid("default", v.has("default"), UNDEFINED);
     forbid("title", !v.zero("title"), EMPTY);
     forbid("description", !v.zero("description"), EMPTY);

@@ -51,6 +51,10 @@ async def mapped(api: aiohttp.ClientSession) -> aiohttp.ClientSession:
         ("GET", f"{CORE}/services/https:none:443/proxy/", 404, 'services "none" not found'),
         ("GET", f"{CORE}/services/kubernetes:81/proxy/", 503, 'no service port 81 found for service "kubernetes"'),
         ("HEAD", f"{CORE}/pods/none/proxy/", 404, ""),
+        ("GET", "/metrics/", 404, "404 page not found\n"),
+        ("GET", "/openapi", 404, "404 page not found\n"),
+        ("GET", "/openapi/v2/", 404, "404 page not found\n"),
+        ("GET", "/openapi/v3/", 404, ""),
         ("OPTIONS", f"{CORE}/pods/none:80/proxy/", 404, 'pods "none" not found'),
     ],
 )
@@ -144,3 +148,18 @@ async def test_a_review_is_shown_in_the_form_that_is_asked_for(
 ) -> None:
     async with api.post(ACCESS, json=WANTED, headers={"Accept": accept}) as r:
         assert (r.status, (await r.json())["kind"]) == (code, kind)
+
+
+@pytest.mark.parametrize(
+    ("accept", "code"),
+    [
+        ("application/json;stream=watch", 200),
+        ("application/vnd.kubernetes.protobuf;stream=watch", 200),
+        ("application/json;stream=other", 406),
+        ("application/yaml;stream=watch", 406),
+    ],
+)
+async def test_only_watches_stream(mapped: aiohttp.ClientSession, accept: str, code: int) -> None:
+    """`negotiation.MediaTypesForSerializer`: YAML has no form of a stream."""
+    async with mapped.get(MAP, headers={"Accept": accept}) as r:
+        assert r.status == code

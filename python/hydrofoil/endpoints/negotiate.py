@@ -129,6 +129,8 @@ def negotiate(
         for served in types:
             if not _met(media, served):
                 continue
+            if params.get("stream", "") not in (("",) if served == YAML else ("", "watch")):
+                continue
             transform = params.get("as", "")
             if transform == "Table" and (served in (PROTOBUF, CBOR) or not tabled):
                 continue

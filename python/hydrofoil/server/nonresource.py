@@ -100,15 +100,20 @@ class NonResource:
             raise method_not_allowed()
         if head in ("healthz", "livez", "readyz"):
             return await self._healthy(context)
-        if trimmed in self._expositions:
-            if method == "DELETE" and trimmed == "/metrics":
+        if path in self._expositions:
+            if method == "DELETE" and path == "/metrics":
                 self._forget()
                 return respond.answer(context, 200, b"metrics reset\n", TEXT)
-            return respond.answer(context, 200, await self._expositions[trimmed](), METRICS)
+            return respond.answer(context, 200, await self._expositions[path](), METRICS)
         if trimmed == "/version":
             negotiate_json(context.request.headers.get(ACCEPT, ""))
             body = orjson.dumps(self.version, option=orjson.OPT_INDENT_2)
             return respond.answer(context, 200, body, JSON)
+        if path in ("/openapi", "/openapi/", "/openapi/v2/"):
+            return await missing(context)
+        if path == "/openapi/v3/":
+            # The handler of documents of groups finds none without a name.
+            return Answer(404, context.common)
         if trimmed.startswith("/openapi"):
             # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.
             async with self._making:

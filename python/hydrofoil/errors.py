@@ -38,6 +38,8 @@ class ApiError(Exception):
         self.continue_token = continue_token
         self.headers = b""
         """Header lines of the answer: warnings added before the failure."""
+        self.unauthorized = False
+        """Whether the user lacks the right to the request itself."""
         self.foundation = details == {}
         """Whether upstream's request routing answers, below the layer that supports gated media types."""
 

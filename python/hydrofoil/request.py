@@ -282,8 +282,11 @@ def refusal(user: User, info: RequestInfo, reason: str) -> errors.ApiError:
     if reason:
         text += f": {reason}"
     if not info.group and not info.resource:
-        return errors.ApiError(403, "Forbidden", f"forbidden: {text}", {})
-    return errors.forbidden(info.group, info.resource, info.subject, text)
+        found = errors.ApiError(403, "Forbidden", f"forbidden: {text}", {})
+    else:
+        found = errors.forbidden(info.group, info.resource, info.subject, text)
+    found.unauthorized = True
+    return found
 
 
 def _required_name(query: str) -> str:

@@ -163,3 +163,49 @@ async def test_only_watches_stream(mapped: aiohttp.ClientSession, accept: str, c
     """`negotiation.MediaTypesForSerializer`: YAML has no form of a stream."""
     async with mapped.get(MAP, headers={"Accept": accept}) as r:
         assert r.status == code
+
+
+@pytest.mark.parametrize(
+    ("kept", "policy", "wanted"),
+    [
+        (["orphan", "x/y"], "Orphan", ["orphan", "x/y"]),
+        (["x/y"], "Orphan", ["x/y", "orphan"]),
+        (["orphan", "x/y"], "Foreground", ["x/y", "foregroundDeletion"]),
+    ],
+)
+async def test_finalizers_keep_their_order(
+    api: aiohttp.ClientSession, kept: list[str], policy: str, wanted: list[str]
+) -> None:
+    """`deletionFinalizersForGarbageCollection` compares sets; the collector of the server may act on its own since."""
+    name = f"f{len(kept)}{policy.lower()}"
+    await post(api, f"{CORE}/configmaps", {"metadata": {"name": name, "finalizers": kept}})
+    async with api.delete(f"{CORE}/configmaps/{name}?propagationPolicy={policy}") as r:
+        assert (await r.json())["metadata"]["finalizers"] == wanted
+
+
+async def test_the_resources_of_a_pod_decide_its_class_even_if_empty(api: aiohttp.ClientSession) -> None:
+    """`ComputePodQOS` looks at containers only without them."""
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}
+    for resources, wanted in (({}, "BestEffort"), (None, "Burstable")):
+        spec = {"containers": [container], **({} if resources is None else {"resources": resources})}
+        made = await post(api, f"{CORE}/pods?dryRun=All", {"metadata": {"name": "p"}, "spec": spec})
+        assert made["status"]["qosClass"] == wanted
+
+
+async def test_a_changed_address_is_not_dropped_with_its_type(api: aiohttp.ClientSession) -> None:
+    """`dropTypeDependentFields` removes an address only as it was allocated."""
+    await post(api, f"{CORE}/services", {"metadata": {"name": "typed"}, "spec": {"ports": [{"port": 80}]}})
+    merge = {"Content-Type": "application/merge-patch+json"}
+    for address, code in (("None", 422), ("10.0.0.77", 422), (None, 200)):
+        spec = {"type": "ExternalName", "externalName": "x.y"} | ({"clusterIP": address} if address else {})
+        async with api.patch(f"{CORE}/services/typed?dryRun=All", json={"spec": spec}, headers=merge) as r:
+            answer = await r.json()
+            assert r.status == code, answer
+        if code == 422:
+            assert answer["details"]["causes"] == [
+                {
+                    "reason": "FieldValueForbidden",
+                    "message": "Forbidden: may not be set for ExternalName services",
+                    "field": "spec.clusterIPs",
+                }
+            ]

@@ -216,7 +216,7 @@ def accepted_or_none(accept: str, *, cbor: bool = False) -> Accepted | None:
 def error_lines(error: ApiError) -> bytes:
     """Return the header lines of an error."""
     lines = b"Retry-After: %d\r\n" % error.retry_after if error.retry_after else b""
-    return lines + (NOSNIFF if error.code == 403 else b"")
+    return lines + (NOSNIFF if error.unauthorized else b"")
 
 
 def broken(context: Context, fault: BaseException) -> Answer:

@@ -114,7 +114,8 @@ class Strategy:
         waits = bool(period)
         if not wanted and not waits:
             return "remove"
-        changed = wanted != finalizers
+        # The order of the same finalizers stays.
+        changed = set(wanted) != set(finalizers)
         if changed:
             draft.set(["metadata", "finalizers"], orjson.dumps(wanted))
         if not deleted or (waits and grace is not None and period is not None and period < grace):

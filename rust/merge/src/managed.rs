@@ -167,9 +167,11 @@ impl Managed {
             };
             key(a).cmp(&key(b))
         });
-        object
-            .object_at_mut(&["metadata"])
-            .set("managedFields", self.0.into_iter().map(Entry::encode).collect::<Vec<_>>());
+        if object.as_object_mut().is_some() && object.get("metadata").is_none_or(|m| *m == Value::Null) {
+            object.object_at_mut(&["metadata"]);
+        }
+        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+        metadata.set("managedFields", self.0.into_iter().map(Entry::encode).collect::<Vec<_>>());
     }
 
     /// Merge the oldest Update entries until their number is within the limit (`internal/capmanagers.go`).

@@ -13,6 +13,7 @@ from hydrofoil.apiextensions.review import ConversionFailed
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.negotiate import PLAIN, negotiate
 from hydrofoil.errors import ApiError, forbidden
+from hydrofoil.request import User, attributes, refusal
 from tests.contract.requests import requested
 from tests.unit.parts import resource
 
@@ -85,7 +86,9 @@ def test_a_failure_names_its_media_type_and_lines() -> None:
     assert found.head == (
         b'Audit-Id: x\r\nWarning: 299 - "before"\r\nRetry-After: 3\r\nContent-Type: application/yaml\r\n'
     )
-    assert respond.error_lines(forbidden("", "pods", "a", "why")) == b"X-Content-Type-Options: nosniff\r\n"
+    refused = refusal(User("u"), attributes("get", "", "pods", name="a"), "")
+    assert respond.error_lines(refused) == b"X-Content-Type-Options: nosniff\r\n"
+    assert respond.error_lines(forbidden("", "pods", "a", "why")) == b""
 
 
 def test_a_client_that_accepts_nothing_gets_indented_json() -> None:

@@ -82,9 +82,10 @@ pub(crate) fn update(object: &mut Value, old: &Value) {
     let spec = object.make("spec");
     let (now, then) = (spec.text("type").to_owned(), before.text("type"));
     if addressed(then) && !addressed(&now) {
-        for key in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-            if spec.field(key) == before.field(key) {
-                spec.drop(key);
+        for keys in [&["clusterIP", "clusterIPs"][..], &["ipFamilies"], &["ipFamilyPolicy"]] {
+            // An address that the client changed stays, and is refused with its list.
+            if keys.iter().all(|key| spec.field(key) == before.field(key)) {
+                keys.iter().for_each(|key| spec.drop(key));
             }
         }
     }

@@ -326,3 +326,22 @@ async def test_a_definition_that_others_hold_terminates_for_a_while(api: aiohttp
         {"metadata": {"finalizers": None}},
         **{"Content-Type": "application/merge-patch+json"},
     )
+
+
+async def test_an_object_without_a_kind_is_not_recognized(api: aiohttp.ClientSession) -> None:
+    """`transformDecodeError` of `handlers/rest.go`; the result of a patch is refused as it is."""
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    absent = "the object provided is unrecognized (must be of type Thing): Object 'Kind' is missing in "
+    for sent, shown in (({"a": 1}, '\'{"a":1}\' ({"a":1})'), (None, "'null' (6e756c6c)")):
+        async with api.post(THINGS, data=orjson.dumps(sent)) as r:
+            assert (r.status, (await r.json())["message"]) == (400, absent + shown)
+    assert (await call(api, "POST", THINGS, thing("kindless")))[0] == 201
+    merge = {"Content-Type": "application/merge-patch+json"}
+    status, refused = await call(api, "PATCH", f"{THINGS}/kindless", {"kind": None}, **merge)
+    assert (status, refused["reason"]) == (422, "Invalid")
+    assert refused["message"].startswith(' "" is invalid: patch: Invalid value: ')
+    assert "Object 'Kind' is missing in " in refused["message"]
+    for number, value in (("number", 1), ("bool", True)):
+        status, refused = await call(api, "POST", THINGS, thing("a", api_version=value))  # type: ignore[arg-type]
+        begin = f"json: cannot unmarshal {number} into Go struct field .apiVersion of type string"
+        assert (status, begin in refused["message"]) == (400, True)

@@ -38,6 +38,7 @@ def decode(
     """Decode a body as an object of a type; `also` is an older version of the same form. Raise ApiError 400 and 415."""
     if media is None:
         media = body_media(context.request.headers.get(CONTENT_TYPE, ""), cbor=context.parts.cbor)
+    sent = data
     if data.strip() == b"null":
         data = b"{}"
     version = native.api_version.rpartition("/")[2]
@@ -62,7 +63,7 @@ def decode(
     if draft.metadata().api_version.count("/") > 1:
         raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.metadata().api_version}")
     if native is context.resource.native and context.resource.custom:
-        check_custom(native, draft, data, media)
+        check_custom(native, draft, sent)
     elif not also or draft.metadata().api_version != also:
         check_type(native, draft.metadata().api_version, draft.metadata().kind)
     if strict and level == "Strict":
@@ -111,15 +112,19 @@ def check_type(native: ResourceType, api_version: str, kind: str) -> None:
     raise wrong_version(api_version, native)
 
 
-def check_custom(native: ResourceType, draft: Draft, data: bytes, media: str = "json") -> None:
+def check_custom(native: ResourceType, draft: Draft, data: bytes) -> None:
     """Check the type of a custom resource, which must be present; a wrong kind is left to validation."""
     meta = draft.metadata()
     api_version, kind = meta.api_version, meta.kind
     if not kind:
-        absent = f"Object 'Kind' is missing in '{data.decode(errors='replace')}'"
-        raise unrecognized(native, data, absent) if media == "yaml" else errors.bad_request(absent)
+        raise unrecognized(native, data, missing_kind(data))
     if api_version != native.api_version:
         raise wrong_version(api_version, native)
+
+
+def missing_kind(data: bytes) -> str:
+    """Return the error of a custom resource without a kind."""
+    return f"Object 'Kind' is missing in '{data.decode(errors='replace')}'"
 
 
 def wrong_version(given: str, native: ResourceType) -> errors.ApiError:

@@ -93,6 +93,8 @@ def patched(
     if options.field_validation == "Warn":
         context.warnings += [w for w in strict if w not in context.warnings]
     if native is context.resource.native and context.resource.custom:
+        if not draft.metadata().kind:
+            raise wrong_patch(draft.json(), body.missing_kind(draft.json()))
         body.check_custom(native, draft, data)
     body.check_namespace(context, draft)
     check_name(context, draft)

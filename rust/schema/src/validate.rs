@@ -3,6 +3,7 @@
 use hydrofoil_types::{Causes, Value};
 
 use crate::Request;
+use crate::convert;
 use crate::kind::{MetadataCheck, MetadataOrder, NameRule};
 pub use crate::kinds::apiextensions::nonstructural;
 use crate::kinds::core::service::cluster_ips;
@@ -13,6 +14,8 @@ use crate::rules::meta;
 pub fn create(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
     let strategy = req.kind.strategy;
+    let internal = convert::internal(req.kind, object);
+    let object = internal.as_ref().unwrap_or(object);
     if strategy.metadata_order == MetadataOrder::First {
         meta::create(req.kind, object, &mut causes);
     }
@@ -40,6 +43,8 @@ pub fn update(req: &Request<'_>, object: &Value) -> Causes {
     let mut causes = Causes::new();
     let Some(old) = req.old else { return causes };
     let strategy = req.kind.strategy;
+    let (internal, before) = (convert::internal(req.kind, object), convert::internal(req.kind, old));
+    let (object, old) = (internal.as_ref().unwrap_or(object), before.as_ref().unwrap_or(old));
     meta::common_update(req.kind, object, old, &mut causes);
     let checks = if req.subresource.is_empty() { strategy.metadata_on_update } else { strategy.metadata_on_status };
     for check in checks {

@@ -129,6 +129,8 @@ pub(crate) struct Strategy {
     pub(crate) label: fn(&mut Value),
     /// Prepare an update by the old object (`PrepareForUpdate`).
     pub(crate) prepare_update: fn(&mut Value, &Value),
+    /// Set what depends on the moment of an update that is prepared.
+    pub(crate) age_update: fn(&mut Value, &Value, Timestamp),
     /// Prepare a write of the status, which has the old specification by then.
     pub(crate) prepare_status: fn(&mut Value, &Value, Timestamp),
     /// Prepare an update of another subresource.
@@ -189,6 +191,7 @@ impl Strategy {
         prepare_create: |_, _| {},
         label: |_| {},
         prepare_update: |_, _| {},
+        age_update: |_, _, _| {},
         prepare_status: |_, _, _| {},
         prepare_subresource: |_, _, _, _| {},
         metadata_order: MetadataOrder::First,

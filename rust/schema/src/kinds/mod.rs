@@ -63,7 +63,7 @@ impl Kind {
 /// Return the strategy of a built-in kind.
 pub(crate) fn of(group: &str, version: &str, kind: &str) -> &'static Strategy {
     let found = match group {
-        "admissionregistration.k8s.io" => admissionregistration::of(kind),
+        "admissionregistration.k8s.io" => admissionregistration::of(version, kind),
         "apiextensions.k8s.io" => apiextensions::of(version, kind),
         "apiregistration.k8s.io" => apiregistration::of(kind),
         "apps" => apps::of(kind),

@@ -45,7 +45,7 @@ pub fn update(req: &Request<'_>, object: &mut Value, now: Timestamp) {
         // Fields that are not served do not count as a change.
         (strategy.drop_disabled)(object, Some(old));
         match req.subresource {
-            "" => main_resource(req.kind, object, old),
+            "" => main_resource(req.kind, object, old, now),
             "status" => {
                 object.copy_from(old, "spec");
                 (strategy.prepare_status)(object, old, now);
@@ -59,12 +59,13 @@ pub fn update(req: &Request<'_>, object: &mut Value, now: Timestamp) {
 }
 
 /// Prepare an update of the main resource.
-fn main_resource(kind: &Kind, object: &mut Value, old: &Value) {
+fn main_resource(kind: &Kind, object: &mut Value, old: &Value, now: Timestamp) {
     let strategy = kind.strategy;
     if strategy.has_status {
         object.copy_from(old, "status");
     }
     (strategy.prepare_update)(object, old);
+    (strategy.age_update)(object, old, now);
     let changed = match strategy.generation.on_update {
         Change::Nothing => false,
         Change::Spec(shape) => !internal::same(shape, object.field("spec"), old.field("spec")),

@@ -50,7 +50,11 @@ pub(crate) fn base(namespaced: bool, object: &Value, path: &Path<'_>, format: Fo
         // A path segment rule does not check the last character, so masking it is harmless.
         let masked = name::masked(generate);
         let at = path.child("generateName");
-        format(&masked, &mut |detail| causes.invalid_str(&at, generate, detail));
+        format(&masked, &mut |detail| {
+            if !name::is_of_whole(detail) {
+                causes.invalid_str(&at, generate, detail);
+            }
+        });
     }
     if meta.name().is_empty() {
         causes.required(&path.child("name"), "name or generateName is required");

@@ -16,10 +16,11 @@ mod webhook;
 
 use crate::kind::Strategy;
 
-/// Return the strategy of a kind of the group.
-pub(super) fn of(kind: &str) -> Option<&'static Strategy> {
+/// Return the strategy of a kind of the group in one of its versions.
+pub(super) fn of(version: &str, kind: &str) -> Option<&'static Strategy> {
     Some(match kind {
         "MutatingAdmissionPolicy" => &mutating_admission_policy::STRATEGY,
+        "MutatingAdmissionPolicyBinding" if version == "v1alpha1" => &mutating_admission_policy_binding::V1ALPHA1,
         "MutatingAdmissionPolicyBinding" => &mutating_admission_policy_binding::STRATEGY,
         "MutatingWebhookConfiguration" => &mutating_webhook_configuration::STRATEGY,
         "ValidatingAdmissionPolicy" => &validating_admission_policy::STRATEGY,

@@ -3,8 +3,20 @@
 
 use super::binding;
 use crate::kind::{GenerationRule, MetadataCheck, Strategy};
+use crate::read::Write;
 
-pub(crate) static STRATEGY: Strategy = Strategy {
+pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
+
+/// Version 1alpha1, which has a default action.
+pub(crate) static V1ALPHA1: Strategy = Strategy {
+    default: |object, _| {
+        binding::default(object);
+        object.within("spec", |s| s.within("paramRef", |p| p.unset("parameterNotFoundAction", "Deny")));
+    },
+    ..V1
+};
+
+const V1: Strategy = Strategy {
     allow_unconditional_update: false,
     generation: GenerationRule::of_spec("admissionregistration.MutatingAdmissionPolicyBindingSpec"),
     default: |object, _| binding::default(object),

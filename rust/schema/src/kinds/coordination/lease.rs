@@ -5,6 +5,7 @@ use hydrofoil_types::{Causes, Path, Value};
 use crate::kind::Strategy;
 use crate::read::Read;
 use crate::rules::check::Check;
+use crate::rules::format::label;
 use crate::rules::table::{Subject, cells};
 use crate::rules::workload::counts;
 
@@ -27,16 +28,25 @@ fn validate(object: &Value, causes: &mut Causes) {
         causes.invalid_int(&SPEC.child("leaseDurationSeconds"), seconds, "must be greater than 0");
     }
     counts(spec, &["leaseTransitions"], &SPEC, causes);
-    let at = SPEC.child("strategy");
-    if let Some(strategy) = spec.opt("strategy").map(|s| s.as_str().unwrap_or(""))
-        && !strategy.contains('/')
-        && !matches!(strategy, "OldestEmulationVersion")
-    {
-        causes.unsupported(&at, strategy, &["OldestEmulationVersion"]);
+    if let Some(of) = spec.opt("strategy") {
+        strategy(of.as_str().unwrap_or(""), &SPEC.child("strategy"), causes);
     }
-    if !spec.zero("preferredHolder") && !spec.has("strategy") {
-        let detail = "preferredHolder must not be set if strategy is unset";
+    if !spec.zero("preferredHolder") && spec.zero("strategy") {
+        let detail = "may only be specified if `strategy` is defined";
         causes.forbidden(&SPEC.child("preferredHolder"), detail);
+    }
+}
+
+/// The strategy that upstream defines.
+pub(super) const OLDEST: &str = "OldestEmulationVersion";
+
+/// `ValidateCoordinatedLeaseStrategy`, which names the field twice.
+pub(super) fn strategy(strategy: &str, at: &Path<'_>, causes: &mut Causes) {
+    let at = at.child("strategy");
+    if strategy.contains('/') {
+        causes.format(&at, strategy, label::key);
+    } else {
+        causes.one_of(&at, strategy, &[OLDEST]);
     }
 }
 

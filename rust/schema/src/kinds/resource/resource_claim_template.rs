@@ -14,7 +14,7 @@ pub(crate) static STRATEGY: Strategy = Strategy { ..V1 };
 const V1: Strategy = Strategy {
     returns_deleted_object: true,
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
-    validate: |req, object, causes| validate(&req.kind.version, object, causes),
+    validate: |_, object, causes| validate(object, causes),
     validate_update,
     row: Some(crate::rules::table::text::name_and_age),
     default: |object, _| default("v1", object),
@@ -24,11 +24,14 @@ const V1: Strategy = Strategy {
 /// Version 1beta1.
 pub(crate) static V1BETA1: Strategy = Strategy {
     default: |object, _| default("v1beta1", object),
-    storage: Some(Conversion {
-        up: |object| object.within("spec", |outer| outer.within("spec", device_claim::convert::up)),
-        down: |object| object.within("spec", |outer| outer.within("spec", device_claim::convert::down)),
-    }),
+    internal: Some(CONVERSION),
+    storage: Some(CONVERSION),
     ..V1
+};
+
+const CONVERSION: Conversion = Conversion {
+    up: |object| object.within("spec", |outer| outer.within("spec", device_claim::convert::up)),
+    down: |object| object.within("spec", |outer| outer.within("spec", device_claim::convert::down)),
 };
 
 const SPEC: Path<'static> = Path::new("spec");
@@ -38,15 +41,15 @@ fn default(version: &str, object: &mut Value) {
 }
 
 /// `ValidateResourceClaimTemplate`.
-fn validate(version: &str, object: &Value, causes: &mut Causes) {
+fn validate(object: &Value, causes: &mut Causes) {
     let spec = object.field("spec");
     meta::template(spec.field("metadata"), &SPEC.child("metadata"), causes);
     let at = SPEC.child("spec");
-    device_claim::validate::devices(version, spec.field("spec").field("devices"), &at.child("devices"), causes);
+    device_claim::validate::devices(spec.field("spec").field("devices"), &at.child("devices"), causes);
 }
 
 /// `ValidateResourceClaimTemplateUpdate`.
-fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
-    validate(&req.kind.version, object, causes);
+fn validate_update(_req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    validate(object, causes);
     causes.immutable_internal(&SPEC, "resource.ResourceClaimTemplateSpec", object.field("spec"), old.field("spec"));
 }

@@ -7,6 +7,7 @@ pub(crate) mod label;
 pub(crate) mod name;
 pub(crate) mod text;
 pub(crate) mod url;
+pub(crate) mod version;
 
 /// A check that calls the function with each error of a text; nothing is allocated for a valid one.
 pub(crate) type Format = fn(&str, &mut dyn FnMut(&str));

@@ -5,6 +5,7 @@
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const CASELESS: &str = "an RFC 1123 subdomain must consist of alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'Example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const UNDERSCORE: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -67,6 +68,11 @@ pub(crate) fn long(text: &str, bad: &mut dyn FnMut(&str)) {
     subdomain(text, &mut |detail| bad(if detail == LONG_253 { "must be no more than 253 bytes" } else { detail }));
 }
 
+/// `validate.LongNameCaseless`: a subdomain that may have capitals.
+pub(crate) fn caseless(text: &str, bad: &mut dyn FnMut(&str)) {
+    long(&text.to_ascii_lowercase(), &mut |detail| bad(if detail == SUBDOMAIN { CASELESS } else { detail }));
+}
+
 /// `IsDNS1123SubdomainWithUnderscore`.
 pub(crate) fn subdomain_underscore(text: &str, bad: &mut dyn FnMut(&str)) {
     if text.len() > 253 {
@@ -113,6 +119,11 @@ pub(crate) fn path_segment(text: &str, bad: &mut dyn FnMut(&str)) {
     if text.contains('%') {
         bad("may not contain '%'");
     }
+}
+
+/// Report whether what is wrong of a path segment concerns whole ones alone, not prefixes of names.
+pub(crate) fn is_of_whole(detail: &str) -> bool {
+    detail.starts_with("may not be '.")
 }
 
 /// `IsConfigMapKey`.

@@ -6,9 +6,9 @@ mod metric;
 mod table;
 mod validate;
 
-use hydrofoil_types::Value;
+use hydrofoil_types::{Causes, Value};
 
-use crate::kind::{Conversion, Strategy};
+use crate::kind::{Conversion, Request, Strategy};
 use crate::read::Write;
 
 pub(crate) static STRATEGY: Strategy = Strategy {
@@ -16,10 +16,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     default: |object, _| default::v2(object),
     after_decode: convert::drop_annotations,
     validate: |_, object, causes| validate::rules(object, None, causes),
-    validate_update: |req, object, old, causes| match req.subresource {
-        "status" => validate::status(object, causes),
-        _ => validate::rules(object, Some(old), causes),
-    },
+    validate_update,
     row: Some(table::autoscaler),
     ..Strategy::DEFAULT
 };
@@ -30,20 +27,17 @@ pub(crate) static V1: Strategy = Strategy {
     default: |object, _| default_v1(object),
     internal: Some(Conversion { up: convert::up, down: convert::down }),
     storage: Some(Conversion { up: stored, down: convert::down }),
-    validate: |_, object, causes| validate::rules(&internal(object), None, causes),
-    validate_update: |req, object, old, causes| match req.subresource {
-        "status" => validate::status(object, causes),
-        _ => validate::rules(&internal(object), Some(&internal(old)), causes),
-    },
+    validate: |_, object, causes| validate::rules(object, None, causes),
+    validate_update,
     row: Some(table::autoscaler),
     ..Strategy::DEFAULT
 };
 
-/// Return version 1 in the internal form.
-fn internal(object: &Value) -> Value {
-    let mut internal = object.clone();
-    convert::up(&mut internal);
-    internal
+fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut Causes) {
+    match req.subresource {
+        "status" => validate::status(object, causes),
+        _ => validate::rules(object, Some(old), causes),
+    }
 }
 
 /// Set the defaults of version 1: those of the conversion to the internal type and back.

@@ -2,15 +2,23 @@
 
 use hydrofoil_types::{Map, Value};
 
-use crate::read::Write;
+use crate::read::{Read, Write};
 
 /// The fields of a request itself there.
 const REQUEST: [&str; 7] =
     ["deviceClassName", "selectors", "allocationMode", "count", "adminAccess", "tolerations", "capacity"];
 
+/// Report whether a request has members of `exactly` (`hasAnyMainRequestFieldsSet`).
+fn is_exact(request: &Value) -> bool {
+    let lists = ["selectors", "adminAccess", "tolerations", "capacity"];
+    lists.into_iter().any(|key| request.has(key))
+        || ["deviceClassName", "allocationMode", "count"].into_iter().any(|key| !request.zero(key))
+}
+
 /// Convert the requests of a specification to version 1.
 pub(crate) fn up(spec: &mut Value) {
     requests(spec, |request| {
+        let exact = is_exact(request);
         let mut exactly = Map::new();
         let Some(map) = request.as_object_mut() else { return };
         for name in REQUEST {
@@ -18,7 +26,7 @@ pub(crate) fn up(spec: &mut Value) {
                 exactly.set(name, value);
             }
         }
-        if !exactly.is_empty() {
+        if exact {
             map.set("exactly", exactly);
         }
     });

@@ -9,8 +9,10 @@ pub(crate) fn default(version: &str, spec: &mut Value) {
     spec.within("devices", |devices| {
         devices.each("requests", |request| {
             if version == "v1beta1" {
-                // The one version whose requests are not split; a list of choices excludes the rest.
-                if request.list("firstAvailable").is_empty() {
+                // The one version whose requests are not split: those with a class are exact.
+                if request.zero("deviceClassName") {
+                    request.each("tolerations", toleration);
+                } else {
                     exact(request);
                 }
             } else {

@@ -12,14 +12,14 @@ use crate::rules::format::{label, name};
 pub(crate) const MOST: usize = 32;
 
 /// `validateDeviceClaim`.
-pub(crate) fn devices(version: &str, devices: &Value, path: &Path<'_>, causes: &mut Causes) {
+pub(crate) fn devices(devices: &Value, path: &Path<'_>, causes: &mut Causes) {
     let known = requests::names(devices);
     let at = path.child("requests");
     let list = devices.list("requests");
     let again = Again::of(list, |v| v.text("name"));
     for (i, one) in some(list, &at, causes).iter().enumerate() {
         let at = at.index(i);
-        request(version, one, &at, causes);
+        request(one, &at, causes);
         if again.at(i) {
             causes.duplicate_str(&at, one.text("name"));
         }
@@ -76,10 +76,10 @@ fn constraint(constraint: &Value, known: &Seen<String>, path: &Path<'_>, causes:
 }
 
 /// `validateDeviceRequest`.
-fn request(version: &str, request: &Value, path: &Path<'_>, causes: &mut Causes) {
+fn request(request: &Value, path: &Path<'_>, causes: &mut Causes) {
     causes.format(&path.child("name"), request.text("name"), name::label);
     let choices = request.list("firstAvailable");
-    let exact = if version == "v1beta1" { !request.zero("deviceClassName") } else { request.has("exactly") };
+    let exact = request.has("exactly");
     match (exact, choices.is_empty()) {
         (true, false) => {
             let detail = "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set";
@@ -107,11 +107,7 @@ fn request(version: &str, request: &Value, path: &Path<'_>, causes: &mut Causes)
         }
     }
     if exact {
-        if version == "v1beta1" {
-            exact_request(request, path, causes);
-        } else {
-            exact_request(request.field("exactly"), &path.child("exactly"), causes);
-        }
+        exact_request(request.field("exactly"), &path.child("exactly"), causes);
     }
 }
 

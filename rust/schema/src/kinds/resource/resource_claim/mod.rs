@@ -21,7 +21,7 @@ const V1: Strategy = Strategy {
     reset_fields: reset_metadata,
     prepare_status: |object, old, _| status::prepare(object, old),
     metadata_on_update: &[MetadataCheck::Object, MetadataCheck::Update],
-    validate: |req, object, causes| validate(&req.kind.version, object, causes),
+    validate: |_, object, causes| validate(object, causes),
     validate_update,
     row: Some(row),
     default: |object, _| default("v1", object),
@@ -31,11 +31,14 @@ const V1: Strategy = Strategy {
 /// Version 1beta1.
 pub(crate) static V1BETA1: Strategy = Strategy {
     default: |object, _| default("v1beta1", object),
-    storage: Some(Conversion {
-        up: |object| object.within("spec", device_claim::convert::up),
-        down: |object| object.within("spec", device_claim::convert::down),
-    }),
+    internal: Some(CONVERSION),
+    storage: Some(CONVERSION),
     ..V1
+};
+
+const CONVERSION: Conversion = Conversion {
+    up: |object| object.within("spec", device_claim::convert::up),
+    down: |object| object.within("spec", device_claim::convert::down),
 };
 
 const SPEC: Path<'static> = Path::new("spec");
@@ -50,9 +53,9 @@ fn default(version: &str, object: &mut Value) {
 }
 
 /// `ValidateResourceClaim`.
-fn validate(version: &str, object: &Value, causes: &mut Causes) {
+fn validate(object: &Value, causes: &mut Causes) {
     let devices = object.field("spec").field("devices");
-    device_claim::validate::devices(version, devices, &SPEC.child("devices"), causes);
+    device_claim::validate::devices(devices, &SPEC.child("devices"), causes);
     let requests = devices.list("requests");
     if requests.len() > device_claim::validate::MOST {
         // The declared rules of claims detect duplicates all the same.

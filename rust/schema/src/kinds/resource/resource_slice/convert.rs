@@ -2,11 +2,17 @@
 
 use hydrofoil_types::Value;
 
-use crate::read::Write;
+use crate::read::{Read, Write};
 
 /// Convert the devices of a slice to version 1.
 pub(super) fn up(object: &mut Value) {
     object.within("spec", |spec| {
+        // These are no pointers there.
+        for key in ["nodeName", "allNodes"] {
+            if spec.zero(key) {
+                spec.drop(key);
+            }
+        }
         spec.each("devices", |device| {
             if let Some(Value::Object(basic)) = device.as_object_mut().and_then(|d| d.remove("basic")) {
                 for (name, value) in basic {

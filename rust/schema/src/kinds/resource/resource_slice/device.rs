@@ -6,9 +6,10 @@ use hydrofoil_types::{Again, Causes, Path, Seen, Value, Whole};
 
 use super::{capacity, counters};
 use crate::internal::{self, InternalCauses};
-use crate::kinds::resource::names;
+use crate::kinds::resource::{names, taint};
 use crate::read::Read;
 use crate::rules::check::Check;
+use crate::rules::format::version::Version;
 use crate::rules::format::{label, name};
 use crate::rules::selector;
 
@@ -59,9 +60,8 @@ fn taints(taints: &[Value], path: &Path<'_>, causes: &mut Causes) {
     }
     for (i, taint) in taints.iter().enumerate() {
         let at = path.index(i);
-        causes.format(&at.child("key"), taint.text("key"), label::key);
-        causes.format(&at.child("value"), taint.text("value"), label::value);
-        causes.one_of_required(&at.child("effect"), taint.text("effect"), &["NoExecute", "NoSchedule", "None"]);
+        taint::validate(taint, &at, causes);
+        taint::effect(taint, &at, causes);
     }
 }
 
@@ -75,7 +75,7 @@ fn attribute(value: &Value, at: &Path<'_>, causes: &mut Causes) {
         causes.too_long(&at.child("string"), 64);
     }
     if let Some(text) = value.opt("version").map(|s| s.as_str().unwrap_or("")) {
-        if !is_semver(text) {
+        if Version::parse(text).is_none() {
             let detail = "must be a string compatible with semver.org spec 2.0.0";
             causes.invalid_str(&at.child("version"), text, detail);
         }
@@ -91,18 +91,6 @@ fn attribute(value: &Value, at: &Path<'_>, causes: &mut Causes) {
             causes.invalid_internal(at, "resource.DeviceAttribute", value, detail);
         }
     }
-}
-
-fn is_semver(text: &str) -> bool {
-    let (rest, build) = text.split_once('+').map_or((text, None), |(r, b)| (r, Some(b)));
-    let (core, pre) = rest.split_once('-').map_or((rest, None), |(r, p)| (r, Some(p)));
-    let number = |p: &str| !p.is_empty() && p.bytes().all(|b| b.is_ascii_digit()) && (p == "0" || !p.starts_with('0'));
-    let word = |p: &str| !p.is_empty() && p.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
-    let parts: Vec<&str> = core.split('.').collect();
-    parts.len() == 3
-        && parts.into_iter().all(number)
-        && pre.is_none_or(|p| p.split('.').all(|w| word(w) && (number(w) || !w.bytes().all(|b| b.is_ascii_digit()))))
-        && build.is_none_or(|b| b.split('.').all(word))
 }
 
 /// Validate the node selection of a device, which the slice may leave to its devices.

@@ -20,10 +20,8 @@ const V1: Strategy = Strategy {
     returns_deleted_object: true,
     generation: GenerationRule::of_spec("resource.ResourceSliceSpec"),
     drop_disabled: |object, _| object.within("spec", |spec| spec.each("devices", drop_disabled)),
-    validate: |req, object, causes| validate::slice(&req.kind.version, object, None, causes),
-    validate_update: |req, object, old, causes| {
-        validate::slice(&req.kind.version, object, Some(old), causes);
-    },
+    validate: |_, object, causes| validate::slice(object, None, causes),
+    validate_update: |_, object, old, causes| validate::slice(object, Some(old), causes),
     warn_create: warn,
     warn_update: |object, _, out| warn(object, out),
     row: Some(row),
@@ -37,13 +35,15 @@ const V1: Strategy = Strategy {
 /// Version 1beta1.
 pub(crate) static V1BETA1: Strategy = Strategy {
     default: |object, now| default("v1beta1", object, now),
-    storage: Some(Conversion { up: convert::up, down: convert::down }),
+    internal: Some(CONVERSION),
+    storage: Some(CONVERSION),
     ..V1
 };
 
-/// Drop what `DRANodeAllocatableResources` and `DRAListTypeAttributes` would serve, from either form of a device.
+const CONVERSION: Conversion = Conversion { up: convert::up, down: convert::down };
+
+/// Drop what `DRANodeAllocatableResources` and `DRAListTypeAttributes` would serve.
 fn drop_disabled(device: &mut Value) {
-    device.within("basic", drop_disabled);
     device.drop("nodeAllocatableResourceMappings");
     let Some(attributes) = device.get_mut("attributes").and_then(Value::as_object_mut) else { return };
     for (_, attribute) in attributes.iter_mut() {

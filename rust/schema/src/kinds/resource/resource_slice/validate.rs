@@ -19,7 +19,7 @@ const MOST_ADVANCED: usize = 64;
 const MOST_COUNTER_SETS: usize = 8;
 
 /// `validateResourceSliceSpec`.
-pub(super) fn slice<'a>(version: &str, object: &'a Value, old: Option<&'a Value>, causes: &mut Causes) {
+pub(super) fn slice(object: &Value, old: Option<&Value>, causes: &mut Causes) {
     let spec = object.field("spec");
     names::driver(spec.text("driver"), &SPEC.child("driver"), causes);
     let at = SPEC.child("pool");
@@ -44,8 +44,7 @@ pub(super) fn slice<'a>(version: &str, object: &'a Value, old: Option<&'a Value>
         causes.invalid_str(&SPEC, "", "only one of `sharedCounters` or `devices` is allowed");
     }
     let at = SPEC.child("devices");
-    let part = |one: &'a Value| if version == "v1beta1" { one.field("basic") } else { one };
-    let advanced = devices.iter().any(|one| device::is_advanced(part(one)));
+    let advanced = devices.iter().any(device::is_advanced);
     let most = if advanced { MOST_ADVANCED } else { MOST_DEVICES };
     if devices.len() > most {
         causes.too_many(&at, devices.len(), most);
@@ -54,15 +53,10 @@ pub(super) fn slice<'a>(version: &str, object: &'a Value, old: Option<&'a Value>
     let before = old.map_or(&[][..], |old| old.field("spec").list("devices"));
     let again = Again::of(devices, |v| v.text("name"));
     for (i, one) in devices.iter().enumerate().take(if devices.len() > most { 0 } else { most }) {
-        let before = before.iter().find(|old| old.text("name") == one.text("name")).map(part);
+        let before = before.iter().find(|old| old.text("name") == one.text("name"));
         let at = at.index(i);
-        if version == "v1beta1" {
-            causes.format(&at.child("name"), one.text("name"), name::label);
-            device::validate(part(one), before, spread, &at.child("basic"), causes);
-        } else {
-            causes.format(&at.child("name"), one.text("name"), name::label);
-            device::validate(one, before, spread, &at, causes);
-        }
+        causes.format(&at.child("name"), one.text("name"), name::label);
+        device::validate(one, before, spread, &at, causes);
         if again.at(i) {
             causes.duplicate_str(&at, one.text("name"));
         }

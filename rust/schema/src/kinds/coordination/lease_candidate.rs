@@ -58,7 +58,7 @@ fn validate(spec: &Value, causes: &mut Causes) {
     lease::strategy(strategy, &at, causes);
 }
 
-/// Read a version; one that is none counts as the least.
+/// Read a version; an invalid one counts as the least.
 fn version<'a>(spec: &'a Value, key: &'static str, causes: &mut Causes) -> Version<'a> {
     let text = spec.text(key);
     let read = Version::parse(text);

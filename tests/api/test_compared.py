@@ -169,3 +169,8 @@ async def test_a_job_with_a_long_name_is_refused_for_the_labels_of_its_template(
     code, status = await post(api, "/apis/batch/v1/namespaces/default/jobs", body)
     assert code == 422
     assert "metadata.labels" in {cause["field"] for cause in status["details"]["causes"]}
+    # Without labels of the template there is nothing that they share.
+    del template["metadata"]
+    code, status = await post(api, "/apis/batch/v1/namespaces/default/jobs", body)
+    assert code == 422
+    assert "metadata.labels" not in {cause["field"] for cause in status["details"]["causes"]}

@@ -21,7 +21,7 @@ impl Draft {
         let version = MetaView::of(&self.value).resource_version().to_owned();
         if let Some(namespace) = namespace {
             self.enter(namespace);
-            self.unlabelled = self.value.get("metadata").and_then(|m| m.get("labels")).is_none_or(Value::is_zero);
+            self.unlabelled = !self.has_labels();
         }
         self.kind.default(&mut self.value, now);
         version
@@ -88,7 +88,9 @@ impl Draft {
         patience: Option<&Patience>,
     ) -> Result<Option<Causes>> {
         let old = old.map(|old| old.value(&self.kind)).transpose()?;
-        if self.unlabelled {
+        // Labels that defaults took from another place are the same there, and change with it.
+        let shares = self.unlabelled && self.has_labels();
+        if shares {
             self.kind.complete_unlabelled(&mut self.value);
         }
         let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource, patience);
@@ -96,7 +98,14 @@ impl Draft {
             return Ok(None);
         }
         self.passed = causes.take_warnings();
+        if self.unlabelled && !shares && causes.as_slice().is_empty() {
+            self.kind.complete_unlabelled(&mut self.value);
+        }
         Ok(Some(causes))
+    }
+
+    fn has_labels(&self) -> bool {
+        self.value.get("metadata").and_then(|m| m.get("labels")).is_some_and(|labels| !labels.is_zero())
     }
 
     /// Return the warnings of the kind.

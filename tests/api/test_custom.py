@@ -345,3 +345,29 @@ async def test_an_object_without_a_kind_is_not_recognized(api: aiohttp.ClientSes
         status, refused = await call(api, "POST", THINGS, thing("a", api_version=value))  # type: ignore[arg-type]
         begin = f"json: cannot unmarshal {number} into Go struct field .apiVersion of type string"
         assert (status, begin in refused["message"]) == (400, True)
+
+
+async def test_metadata_is_checked_again_in_an_update(api: aiohttp.ClientSession) -> None:
+    """`validateCommonFields` and `ValidateUpdate` both look at it, so that its causes are repeated."""
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    assert (await call(api, "POST", THINGS, thing("twice")))[0] == 201
+    merge = {"Content-Type": "application/merge-patch+json"}
+    for change, field, times in (
+        ({"uid": "z"}, "metadata.uid", 2),
+        ({"annotations": {"a~b": "c"}}, "metadata.annotations", 3),
+    ):
+        status, refused = await call(api, "PATCH", f"{THINGS}/twice", {"metadata": change}, **merge)
+        assert (status, [c["field"] for c in refused["details"]["causes"]]) == (422, [field] * times)
+
+
+async def test_a_patch_to_another_type_is_a_cause(api: aiohttp.ClientSession) -> None:
+    """`ValidateTypeMeta` of apiextensions refuses it, and the error names the type of the object."""
+    await call(api, "POST", CRDS, definition(version("v1", storage=True)))
+    assert (await call(api, "POST", THINGS, thing("typed")))[0] == 201
+    merge = {"Content-Type": "application/merge-patch+json"}
+    for change, message in (
+        ({"apiVersion": "v1"}, 'Thing "typed" is invalid: apiVersion: Invalid value: "v1": must be e.com/v1'),
+        ({"kind": "Other"}, 'Other.e.com "typed" is invalid: kind: Invalid value: "Other": must be Thing'),
+    ):
+        status, refused = await call(api, "PATCH", f"{THINGS}/typed", change, **merge)
+        assert (status, refused["message"]) == (422, message)

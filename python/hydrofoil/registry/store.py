@@ -188,7 +188,7 @@ class Registry(Objects):
             found = await self._causes_apart(write, draft, pooled=pooled)
         if causes := causes + found:
             shown = name or draft.metadata().name
-            raise errors.invalid(resource.storage_group, named_kind(resource, draft), shown, causes)
+            raise errors.invalid(*named_type(resource, draft), shown, causes)
         await self._check_further(resource, draft, None, write)
         write.warnings += draft.warnings()
         if updated:
@@ -219,7 +219,7 @@ class Registry(Objects):
         strategy = self.strategy(resource)
         if strategy is not self._usual and (causes := await strategy.further_causes(write, draft, old)):
             name = draft.metadata().name
-            raise errors.invalid(resource.storage_group, named_kind(resource, draft), name, causes)
+            raise errors.invalid(*named_type(resource, draft), name, causes)
 
     def _exists(self, resource: Resource, namespace: str, name: str) -> errors.ApiError:
         old = None
@@ -332,7 +332,7 @@ class Registry(Objects):
         if causes is None:
             causes = await self._causes_apart(write, draft, old, subresource, pooled=pooled)
         if causes:
-            raise errors.invalid(resource.storage_group, named_kind(resource, draft), old.name, causes)
+            raise errors.invalid(*named_type(resource, draft), old.name, causes)
         await self._check_further(resource, draft, old, write)
         write.warnings += draft.warnings(old, subresource)
         if write.admit is not None and (waits := write.admit.validate("UPDATE", draft, old)) is not None:
@@ -418,9 +418,12 @@ def restored() -> errors.ApiError:
     return errors.ApiError(503, "ServiceUnavailable", "the state was restored meanwhile", {}, retry_after=1)
 
 
-def named_kind(resource: Resource, draft: Draft) -> str:
-    """Return the kind for an error: for a custom resource, the one in the object."""
-    return draft.metadata().kind if resource.custom else resource.kind
+def named_type(resource: Resource, draft: Draft) -> tuple[str, str]:
+    """Return group and kind for an error: for a custom resource, those in the object."""
+    if not resource.custom:
+        return resource.storage_group, resource.kind
+    meta = draft.metadata()
+    return meta.api_version.rpartition("/")[0], meta.kind
 
 
 DUPLICATE_OWNERS = (

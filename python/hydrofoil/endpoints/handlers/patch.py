@@ -93,9 +93,9 @@ def patched(
     if options.field_validation == "Warn":
         context.warnings += [w for w in strict if w not in context.warnings]
     if native is context.resource.native and context.resource.custom:
+        # Another type is left to validation.
         if not draft.metadata().kind:
             raise wrong_patch(draft.json(), body.missing_kind(draft.json()))
-        body.check_custom(native, draft, data)
     body.check_namespace(context, draft)
     check_name(context, draft)
     return draft
@@ -203,7 +203,7 @@ def refused(what: str, text: str, data: bytes) -> errors.ApiError:
             message = "the server rejected our request due to an error in our request"
             return errors.ApiError(422, "Invalid", message, {})
         case "too many":
-            return errors.ApiError(413, "RequestEntityTooLarge", text)
+            return errors.ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {text}")
         case "internal":
             return errors.ApiError(500, "", text)
     return wrong_patch(data, text)

@@ -1,5 +1,6 @@
 //! YAML as upstream reads and writes it: YAML 1.1 scalars, output with sorted keys.
 
+mod fault;
 mod order;
 mod plain;
 mod read;

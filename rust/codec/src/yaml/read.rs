@@ -11,6 +11,7 @@ use hydrofoil_types::{Map, SmolStr, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
+use super::fault::fault;
 use super::plain::word;
 use crate::{DecodeError, Decoded, json};
 
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
     fn event(&mut self) -> Result<(Event<'a>, Span), DecodeError> {
         match self.parser.next_event() {
             Some(Ok(pair)) => Ok(pair),
-            Some(Err(e)) => Err(syntax(e.marker().line(), e.info())),
+            Some(Err(e)) => Err(fault(e.marker().line(), e.info())),
             None => Err(syntax(0, "unexpected end")),
         }
     }

@@ -129,6 +129,9 @@ pub fn update(
     patience: Option<&Patience>,
     causes: &mut Causes,
 ) {
+    // `validateCommonFields` of `rest.BeforeUpdate`; what is wrong in the metadata is a cause again below.
+    meta::base(definition.namespaced, object, &Path::new("metadata"), name::path_segment, causes);
+    meta::base_update(object, old, causes);
     if !kind(definition, version, object, causes) {
         return;
     }

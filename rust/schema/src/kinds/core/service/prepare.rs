@@ -85,7 +85,9 @@ pub(crate) fn update(object: &mut Value, old: &Value) {
         for keys in [&["clusterIP", "clusterIPs"][..], &["ipFamilies"], &["ipFamilyPolicy"]] {
             // An address that the client changed stays, and is refused with its list.
             if keys.iter().all(|key| spec.field(key) == before.field(key)) {
-                keys.iter().for_each(|key| spec.drop(key));
+                for key in keys {
+                    spec.drop(key);
+                }
             }
         }
     }

@@ -157,10 +157,13 @@ async def test_a_review_is_shown_in_the_form_that_is_asked_for(
         ("application/vnd.kubernetes.protobuf;stream=watch", 200),
         ("application/json;stream=other", 406),
         ("application/yaml;stream=watch", 406),
+        ("application/json;g=meta.k8s.io;v=v1", 406),
+        ('application/json;as="Table";g=meta.k8s.io;v=v1', 406),
+        ("application/json;g=meta.k8s.io;v=v1, */*", 200),
     ],
 )
-async def test_only_watches_stream(mapped: aiohttp.ClientSession, accept: str, code: int) -> None:
-    """`negotiation.MediaTypesForSerializer`: YAML has no form of a stream."""
+async def test_parameters_of_media_types(mapped: aiohttp.ClientSession, accept: str, code: int) -> None:
+    """`acceptMediaTypeOptions`: YAML has no form of a stream, and a group or version needs a kind."""
     async with mapped.get(MAP, headers={"Accept": accept}) as r:
         assert r.status == code
 

@@ -77,7 +77,7 @@ def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
                 except ValueError:
                     quality = 1.0
             elif key:
-                params[key] = value.strip('"')
+                params[key] = value
         wild = media.count("*")
         out.append((-quality, wild, order, media, params))
     out.sort(key=lambda c: c[:3])
@@ -136,7 +136,7 @@ def negotiate(
                 continue
             if served == PROTOBUF and custom and not transform:
                 continue
-            if transform and (
+            if not params.keys().isdisjoint(("as", "g", "v")) and (
                 untransformed
                 or transform not in TRANSFORMS
                 or params.get("g") != "meta.k8s.io"

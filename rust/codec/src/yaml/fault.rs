@@ -2,7 +2,7 @@
 
 use crate::DecodeError;
 
-/// Return the error for what the parser of this crate found at a line, which counts from one.
+/// Return the error that the parser found at a line, counted from one.
 pub(super) fn fault(line: usize, info: &str) -> DecodeError {
     let (what, scanned) = words(info);
     // Upstream counts lines from zero, adds one for errors in tokens, and does not show the first line.

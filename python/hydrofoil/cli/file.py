@@ -37,7 +37,10 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
     except (ValueError, engine.DecodeError) as e:
         why = str(e.args[-1]).removeprefix("error converting YAML to JSON: yaml: ")
         where = LINE.match(why)
-        at = f"{path}:{where[1]}: {why[where.end() :]}" if where else f"{path}: {why}"
+        # Upstream's words have lines of their own counting.
+        number = engine.yaml_fault_line(text) or (where and where[1])
+        why = why[where.end() :] if where else why
+        at = f"{path}:{number}: {why}" if number else f"{path}: {why}"
         raise Failure(at, "a map of flags without dashes") from None
     if content is None:
         return {}

@@ -9,6 +9,11 @@ pub fn json_to_yaml(data: &[u8]) -> Result<Vec<u8>> {
     Ok(yaml::write(&json::parse(data)?.value))
 }
 
+/// Return the line of the first error of YAML, counted from one.
+pub fn yaml_fault_line(data: &[u8]) -> Option<usize> {
+    yaml::fault_line(data)
+}
+
 /// Convert YAML to JSON.
 pub fn yaml_to_json(data: &[u8]) -> Result<Vec<u8>> {
     Ok(json::encode_any(&yaml::parse(data)?.value))

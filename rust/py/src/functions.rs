@@ -69,6 +69,11 @@ transcoders!(json_to_yaml(data) yaml_to_json(data) json_to_cbor(data) cbor_to_js
     pretty(data));
 
 #[pyfunction]
+pub(crate) fn yaml_fault_line(data: &[u8]) -> Option<usize> {
+    transcode::yaml_fault_line(data)
+}
+
+#[pyfunction]
 pub(crate) fn watch_event(encoding: &str, kind: &str, object: &[u8]) -> Vec<u8> {
     transcode::watch_event(encoding, kind, object)
 }

@@ -90,7 +90,7 @@ def test_a_file_that_is_no_yaml_or_absent_is_one_line(tmp_path: Path, capsys: py
     assert main(["serve", "--config", str(path)]) == 2
     assert main(["serve", "--config", str(tmp_path / "none")]) == 2
     first, second, rest = capsys.readouterr().err.split("\n")
-    assert first.startswith(f"hydrofoil: {path}:2: while parsing")
+    assert first.startswith(f"hydrofoil: {path}:2: did not find expected key")
     assert first.endswith("(a map of flags without dashes)")
     assert second == f"hydrofoil: {tmp_path / 'none'}: No such file or directory (--config takes a file in YAML)"
     assert rest == ""

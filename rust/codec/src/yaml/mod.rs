@@ -7,5 +7,5 @@ mod read;
 mod scalar;
 mod write;
 
-pub use read::parse;
+pub use read::{fault_line, parse};
 pub use write::write;

@@ -47,6 +47,12 @@ pub fn parse(text: &[u8]) -> Result<Decoded, DecodeError> {
     }
 }
 
+/// Return the line of the first error in the order of tokens, counted from one; errors of requests show upstream's line.
+pub fn fault_line(text: &[u8]) -> Option<usize> {
+    let text = std::str::from_utf8(text).ok()?;
+    Parser::new_from_str(text).find_map(Result::err).map(|error| error.marker().line())
+}
+
 /// Decode a document that is JSON and means the same in YAML: most bodies of server-side apply. It is ten times as
 /// fast.
 fn as_json(text: &str) -> Option<Decoded> {

@@ -127,7 +127,7 @@ def yardstick() -> float:
 
 @pytest.mark.usefixtures("compiled")
 def test_cold_start_is_quick_and_small() -> None:
-    """To the first 200 of /readyz: under 350 ms and under 70 MiB; the best of at most eight.
+    """To the first 200 of /readyz: under 350 ms and under 70 MiB, 80 from Python 3.14 on; the best of at most eight.
 
     The time is that of the processor: the server waits for nothing on its way, so on a machine with nothing else to do
     it is the time that passes, and beside other tests it is still the server's own. The 350 ms are those of a machine
@@ -148,7 +148,7 @@ def test_cold_start_is_quick_and_small() -> None:
         if min(took) < limit:
             break
     assert min(took) < limit, (took, bare)
-    assert min(sizes) < 70
+    assert min(sizes) < (70 if sys.version_info < (3, 14) else 80)
 
 
 def test_switches_versions_off() -> None:

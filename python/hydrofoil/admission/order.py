@@ -120,10 +120,10 @@ def gated(gates: Gates) -> frozenset[str]:
 def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
     """Return the plug-ins that are on, in upstream's order."""
     made = factories(around)
-    on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled}
+    on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled} - ABSENT
     found = []
     for name in ORDER:
-        if name in on - ABSENT:
+        if name in on:
             plugin = made[name]() if name in made else RARE[name](around)
             plugin.name = name
             found.append(plugin)

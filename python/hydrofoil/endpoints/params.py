@@ -34,10 +34,23 @@ def listed(params: Params, name: str) -> list[str]:
     return given.split(BETWEEN) if given else []
 
 
+def dry_run_causes(values: list[str]) -> list[Cause]:
+    """Return the errors of a list `dryRun`."""
+    if all(value == "All" for value in values):
+        return []
+    shown = orjson.dumps(values).decode()
+    return [("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun")]
+
+
+def is_true(value: str) -> bool:
+    """Report whether a text is true: anything but `false` and `0`, empty included."""
+    return value.lower() not in ("false", "0")
+
+
 def truth(params: Params, name: str) -> bool:
-    """Report whether a boolean parameter is true: anything but `false` and `0`, empty included."""
+    """Report whether a boolean parameter is there and true."""
     value = params.get(name)
-    return value is not None and value.lower() not in ("false", "0")
+    return value is not None and is_true(value)
 
 
 def _number(digits: str) -> int | None:
@@ -205,9 +218,7 @@ def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions
             text = f"Invalid value: {quoted(manager)}: invalid character U+{ord(c):04X} (at position {at})"
             causes.append(("FieldValueInvalid", text, "fieldManager"))
     dry_run = listed(params, "dryRun")
-    if any(value != "All" for value in dry_run):
-        shown = orjson.dumps(dry_run).decode()
-        causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
+    causes += dry_run_causes(dry_run)
     level = params.get("fieldValidation", "")
     if level not in _LEVELS:
         text = f'Unsupported value: "{level}": supported values: "", "Ignore", "Strict", "Warn"'

@@ -115,8 +115,7 @@ class Registry(Objects):
         the draft was made from, 0 if work on it may not leave the loop.
         """
         pooled, begun = sent > LARGE, self._begun(write)
-        if twice := draft.dedup_owners():
-            write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        write.warnings += owner_warnings(draft)
         clock = self._native
         if pooled:
             version = await run(draft.default, clock, namespace, pooled=True)
@@ -289,8 +288,7 @@ class Registry(Objects):
         if uid and not patch:
             # A PUT identifies its object by UID; a UID from a patch is validated.
             check_uid(resource, old.name, old, uid)
-        if twice := draft.dedup_owners():
-            write.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+        write.warnings += owner_warnings(draft)
         if pooled:
             await run(draft.default, self._native, pooled=True)
         else:
@@ -424,6 +422,12 @@ def named_type(resource: Resource, draft: Draft) -> tuple[str, str]:
         return resource.storage_group, resource.kind
     meta = draft.metadata()
     return meta.api_version.rpartition("/")[0], meta.kind
+
+
+def owner_warnings(draft: Draft) -> list[str]:
+    """Remove owners that are there twice; return the warnings of it."""
+    twice = draft.dedup_owners()
+    return [DUPLICATE_OWNERS + ", ".join(twice)] if twice else []
 
 
 DUPLICATE_OWNERS = (

@@ -68,9 +68,7 @@ async def delete_options(context: Context) -> DeleteOptions:
         context.unsafe &= query.truth(given, feature_gates.UNSAFE)
         dry = query.listed(given, "dryRun")
     causes = policy_causes(options.policy, options.orphan)
-    if any(d != "All" for d in dry):
-        shown = orjson.dumps(dry).decode()
-        causes.append(("FieldValueNotSupported", f'Unsupported value: {shown}: supported values: "All"', "dryRun"))
+    causes += query.dry_run_causes(dry)
     causes += feature_gates.unsafe_causes(options, dry) if context.unsafe else ()
     if causes:
         raise errors.invalid("meta.k8s.io", "DeleteOptions", "", causes)

@@ -15,7 +15,7 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.subject_rules import rules
 from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft
-from hydrofoil.registry.store import DUPLICATE_OWNERS
+from hydrofoil.registry.store import owner_warnings
 from hydrofoil.registry.strategy import now
 from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes
 
@@ -31,8 +31,7 @@ async def review(context: Context) -> Answer:
     draft.set(["metadata", "namespace"], orjson.dumps(context.info.namespace) if context.resource.namespaced else None)
     for filled in SYSTEM_FIELDS:
         draft.set(["metadata", filled], None)
-    if twice := draft.dedup_owners():
-        context.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+    context.warnings += owner_warnings(draft)
     draft.set_managed_fields(context.parts.clock.native, context.manager())
     admission = admitted(context, context.resource, dry_run=options.dry_run)
     await admission.mutate(draft)

@@ -15,7 +15,7 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.preconditions import storage_error
-from hydrofoil.registry.store import DUPLICATE_OWNERS
+from hydrofoil.registry.store import owner_warnings
 from hydrofoil.registry.write import Write
 
 BINDING = "io.k8s.api.core.v1.Binding"
@@ -47,8 +47,7 @@ async def bind(context: Context) -> Answer:
     native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
     given, options = await body.read(context, native, "CreateOptions")
     body.check_namespace(context, given)
-    if twice := given.dedup_owners():
-        context.warnings.append(DUPLICATE_OWNERS + ", ".join(twice))
+    context.warnings += owner_warnings(given)
     admission = admitted(context, context.resource, dry_run=options.dry_run)
     given.set(["metadata", "namespace"], orjson.dumps(context.info.namespace))
     await admission.mutate(given)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from hydrofoil import errors
 from hydrofoil.answer import Answer
 from hydrofoil.endpoints.context import Context
-from hydrofoil.endpoints.params import Params, integer
+from hydrofoil.endpoints.params import Params, integer, is_true
 from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.errors import Cause
 from hydrofoil.request import RequestInfo, Verdict
@@ -112,7 +112,7 @@ def connection(info: RequestInfo, kind: str) -> dict[str, Any]:
         return found
     for name in ("stdin", "stdout", "stderr", "tty"):
         if name in given:
-            found[name] = given[name][0].lower() not in ("false", "0")
+            found[name] = is_true(given[name][0])
     if given.get("container"):
         found["container"] = given["container"][0]
     if "command" in given and kind == "PodExecOptions":

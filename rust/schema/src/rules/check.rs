@@ -7,6 +7,8 @@ use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
 use super::format::Format;
 use crate::internal;
 
+/// A path without a name, as upstream prints it (`field.NewPath("")`).
+pub(crate) const NAMELESS: Path<'static> = Path::new("[]");
 /// The message for a field that may not change.
 pub(crate) const IMMUTABLE: &str = "field is immutable";
 /// The message for a negative number.

@@ -6,7 +6,7 @@ use hydrofoil_types::{Causes, Path, Value};
 
 use crate::kind::Strategy;
 use crate::read::Read;
-use crate::rules::check::Check;
+use crate::rules::check::{Check, NAMELESS};
 use crate::rules::format::name;
 use crate::rules::table::{Subject, cells};
 use crate::rules::{data, meta};
@@ -40,7 +40,7 @@ fn validate(object: &Value, causes: &mut Causes) {
     }
     if size > MAX_DATA {
         // A path of one empty name is written so.
-        causes.too_long(&Path::new("[]"), MAX_DATA);
+        causes.too_long(&NAMELESS, MAX_DATA);
     }
 }
 

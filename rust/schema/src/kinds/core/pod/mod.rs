@@ -15,10 +15,6 @@ use crate::read::{Read, Write};
 use crate::rules::pod_template::{self, gates};
 use crate::rules::{address, hostname};
 
-const MIRROR: &str = "kubernetes.io/config.mirror";
-/// A path without a name, as upstream prints it (`field.NewPath("")`).
-const NAMELESS: &str = "[]";
-
 pub(crate) static STRATEGY: Strategy = Strategy {
     returns_deleted_object: true,
     graceful_delete: true,

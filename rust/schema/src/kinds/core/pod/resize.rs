@@ -2,18 +2,19 @@
 
 use hydrofoil_types::{Causes, Path, Value};
 
-use super::{MIRROR, NAMELESS};
 use crate::read::{Read, Write};
+use crate::rules::check::NAMELESS;
+use crate::rules::pod_template::validate::annotations::MIRROR;
 use crate::rules::qos;
 use crate::{Request, internal};
 
 /// Validate a pod on `/resize`.
 pub(super) fn update(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if old.field("metadata").field("annotations").has(MIRROR) {
-        return causes.forbidden(&Path::new(NAMELESS), "static pods cannot be resized");
+        return causes.forbidden(&NAMELESS, "static pods cannot be resized");
     }
     if old.field("spec").field("os").text("name") == "windows" {
-        return causes.forbidden(&Path::new(NAMELESS), "windows pods cannot be resized");
+        return causes.forbidden(&NAMELESS, "windows pods cannot be resized");
     }
     super::validate::metadata_and_spec(req.kind, object, causes);
     let before = causes.len();

@@ -4,10 +4,10 @@
 
 use hydrofoil_types::{Causes, Path, Seen, Value};
 
-use super::{MIRROR, NAMELESS, resize, status};
+use super::{resize, status};
 use crate::read::{Read, Write, same_field};
-use crate::rules::check::Check;
-use crate::rules::pod_template::validate::annotations;
+use crate::rules::check::{Check, NAMELESS};
+use crate::rules::pod_template::validate::annotations::{self, MIRROR};
 use crate::{Request, internal};
 
 const FIXED: &str = "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n";
@@ -99,11 +99,11 @@ fn tolerations(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 fn gates(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     let known = crate::rules::pod_template::validate::named(old.list("schedulingGates"));
     let gates = new.list("schedulingGates");
+    let latest = crate::rules::pod_template::validate::named(gates);
     for (i, gate) in gates.iter().enumerate() {
         let name = gate.text("name");
         // A gate that is there twice is reported once, where it is last.
-        let later = || gates.iter().skip(i + 1).any(|other| other.text("name") == name);
-        if !known.has(&name) && !later() {
+        if !known.has(&name) && latest.last(&name).is_some_and(|last| std::ptr::eq(last, gate)) {
             let detail = format!("only deletion is allowed, but found new scheduling gate '{name}'");
             causes.forbidden(&path.index(i).child("name"), &detail);
         }
@@ -162,7 +162,7 @@ fn affinity(new: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
 
 fn ephemeral(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
     if old.field("metadata").field("annotations").has(MIRROR) {
-        return causes.forbidden(&Path::new(NAMELESS), "static pods do not support ephemeral containers");
+        return causes.forbidden(&NAMELESS, "static pods do not support ephemeral containers");
     }
     super::validate::metadata_and_spec(req.kind, object, causes);
     let containers = crate::rules::pod_template::validate::named(object.field("spec").list("ephemeralContainers"));
@@ -177,5 +177,26 @@ fn ephemeral(req: &Request<'_>, object: &Value, old: &Value, path: &Path<'_>, ca
             }
             Some(_) => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hydrofoil_types::{Causes, Map, Path, Value};
+
+    use super::gates;
+
+    fn spec(names: impl Iterator<Item = String>) -> Value {
+        let gate = |name: String| Value::Object(Map::from_unique(vec![("name".into(), Value::from(name))]));
+        let list = Value::Array(names.map(gate).collect());
+        Value::Object(Map::from_unique(vec![("schedulingGates".into(), list)]))
+    }
+
+    #[test]
+    fn many_new_gates_are_reported_soon() {
+        let mut causes = Causes::new();
+        let twice = (0..100_000).map(|i| format!("g{}", i % 60_000));
+        gates(&spec(twice), &spec(std::iter::once("old".to_owned())), &Path::new("gates"), &mut causes);
+        assert_eq!(causes.as_slice().first().map(|cause| cause.field.as_str()), Some("gates[40000].name"));
     }
 }

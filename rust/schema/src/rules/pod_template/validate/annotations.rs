@@ -6,7 +6,7 @@ use crate::read::Read;
 use crate::rules::format::json;
 
 const APP_ARMOR: &str = "container.apparmor.security.beta.kubernetes.io/";
-const MIRROR: &str = "kubernetes.io/config.mirror";
+pub(crate) const MIRROR: &str = "kubernetes.io/config.mirror";
 const TOLERATIONS: &str = "scheduler.alpha.kubernetes.io/tolerations";
 const SECCOMP_POD: &str = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP: &str = "container.seccomp.security.alpha.kubernetes.io/";

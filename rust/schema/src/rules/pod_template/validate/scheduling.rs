@@ -3,9 +3,10 @@
 use hydrofoil_types::{Again, Causes, Lookup, Path, Value};
 
 use super::affinity;
+use super::annotations::MIRROR;
 use crate::internal::InternalCauses;
 use crate::read::Read;
-use crate::rules::check::Check;
+use crate::rules::check::{Check, NAMELESS};
 use crate::rules::format::{label, name};
 use crate::rules::selector;
 
@@ -114,8 +115,8 @@ pub(crate) fn spread(list: &[Value], path: &Path<'_>, causes: &mut Causes) {
 pub(crate) fn claims(list: &[Value], metadata: Option<&Value>, path: &Path<'_>, causes: &mut Causes) {
     let again = Again::of(list, |v| v.text("name"));
     for (i, claim) in list.iter().enumerate() {
-        if metadata.is_some_and(|m| m.field("annotations").has("kubernetes.io/config.mirror")) {
-            causes.forbidden(&Path::new("[]"), "static pods do not support resource claims");
+        if metadata.is_some_and(|m| m.field("annotations").has(MIRROR)) {
+            causes.forbidden(&NAMELESS, "static pods do not support resource claims");
             continue;
         }
         let at = path.index(i);

@@ -14,13 +14,18 @@ use crate::view::column::{Column, Source, Wanted};
 /// The number of columns of values that a leaf caches: few different selectors are in use at a time.
 pub(crate) const COLUMNS: usize = 8;
 
+/// The whole key of a cached encoding: opaque to the store, equal only for encodings that are equal.
+pub type BlockKey = Arc<[u8]>;
+
 /// Versions in key order, and their cached joint encodings.
 ///
 /// A clone has the versions only: it is made to be changed.
 #[derive(Debug, Default)]
 pub struct Leaf {
     versions: Vec<Arc<Version>>,
-    blocks: Mutex<Vec<(u64, Arc<Block>)>>,
+    /// Found by their whole key, never by a hash of it: clients choose parts of the key, and two keys with one hash
+    /// would show one client what another one selected.
+    blocks: Mutex<Vec<(BlockKey, Arc<Block>)>>,
     columns: Mutex<Vec<Arc<Column>>>,
     /// Locked while a block is made, so that no block is made twice at a time.
     making: Mutex<()>,
@@ -55,15 +60,15 @@ impl Leaf {
     }
 
     /// Return the block of an encoding, by its key.
-    pub fn block(&self, key: u64) -> Option<Arc<Block>> {
-        self.blocks.lock().iter().find(|(known, _)| *known == key).map(|(_, block)| Arc::clone(block))
+    pub fn block(&self, key: &BlockKey) -> Option<Arc<Block>> {
+        self.blocks.lock().iter().find(|(known, _)| known == key).map(|(_, block)| Arc::clone(block))
     }
 
     /// Replace the block of the same encoding; evicted ones are removed.
-    pub fn keep(&self, key: u64, block: Arc<Block>) {
+    pub fn keep(&self, key: &BlockKey, block: Arc<Block>) {
         let mut blocks = self.blocks.lock();
-        blocks.retain(|(known, old)| *known != key && old.is_held());
-        blocks.push((key, block));
+        blocks.retain(|(known, old)| known != key && old.is_held());
+        blocks.push((Arc::clone(key), block));
     }
 
     /// Make a block, or return the one that another maker has finished in the meantime.

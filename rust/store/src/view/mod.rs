@@ -37,7 +37,7 @@ pub use checkpoint::Checkpoint;
 pub use feed::Change;
 pub use fields::{FieldSelector, FieldTarget, Shown};
 pub use labels::LabelSelector;
-pub use leaf::Leaf;
+pub use leaf::{BlockKey, Leaf};
 pub use list::{LOOKED_AT, Page, Part, Selector};
 pub use past::Reindexed;
 pub(crate) use reach::Reach;

@@ -1,12 +1,11 @@
 //! The pieces of lists: the joined encoding of a leaf's versions, cached for the next list.
 
-use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hydrofoil_codec::gzip::{self, Sum};
-use hydrofoil_store::{Leaf, Part, Shard, Version};
-use rustc_hash::FxHasher;
+use hydrofoil_store::{BlockKey, Leaf, Part, Shard, Version};
 
+use super::key::Keys;
 use crate::error::Result;
 use crate::frame::Frame;
 use crate::kind::ObjectKind;
@@ -51,11 +50,8 @@ pub(super) struct Maker {
     pub(super) shard: Arc<Shard>,
     /// The identity of the selection.
     selection: Arc<str>,
-    /// The cache keys of pieces of whole leaves: in the form of the list, and uncompressed.
-    key: u64,
-    plain: u64,
-    /// The cache key of the selected pieces of leaves.
-    selected: u64,
+    /// Made when first needed: lists that are gathered from stored JSON have no use for them.
+    keys: OnceLock<Keys>,
 }
 
 impl Maker {
@@ -67,19 +63,17 @@ impl Maker {
         selection: Arc<str>,
         shard: Arc<Shard>,
     ) -> Self {
-        let key = |gzip: bool, selection: &str| {
-            let mut hasher = FxHasher::default();
-            (kind.info().id, &form, gzip, selection).hash(&mut hasher);
-            hasher.finish()
-        };
-        let (whole, plain, selected) = (key(gzip, ""), key(false, ""), key(gzip, &selection));
-        Self { kind, form, gzip, shard, selection, key: whole, plain, selected }
+        Self { kind, form, gzip, shard, selection, keys: OnceLock::new() }
     }
 
     /// Return the maker of the same list compressed with gzip.
     pub(super) fn packed(&self) -> Self {
         let (kind, shard) = (Arc::clone(&self.kind), Arc::clone(&self.shard));
         Self::new(kind, self.form.clone(), true, Arc::clone(&self.selection), shard)
+    }
+
+    fn keys(&self) -> &Keys {
+        self.keys.get_or_init(|| Keys::new(self.kind.info().id, &self.form, self.gzip, &self.selection))
     }
 
     /// Report whether the list is gathered from stored JSON, without a cache.
@@ -89,16 +83,16 @@ impl Maker {
 
     /// Return the cached piece of a whole leaf, if it is still valid.
     pub(super) fn kept<F: Frame>(&self, leaf: &Leaf) -> Option<Arc<Piece<F>>> {
-        self.held(leaf, self.key)
+        self.held(leaf, &self.keys().whole)
     }
 
     /// Report whether the piece of a part is available without encoding or compression.
     fn is_kept<F: Frame>(&self, part: &Part) -> bool {
-        let has = |key| self.held::<F>(part.leaf(), key).is_some();
+        let (keys, has) = (self.keys(), |key| self.held::<F>(part.leaf(), key).is_some());
         if part.is_whole() {
-            return has(self.key);
+            return has(&keys.whole);
         }
-        (part.is_complete() && has(self.selected)) || (!self.gzip && has(self.plain))
+        (part.is_complete() && has(&keys.selected)) || (!self.gzip && has(&keys.plain))
     }
 
     /// Return the cost of the piece of a part in bytes of stored JSON to encode, with the cost of compression added.
@@ -124,21 +118,21 @@ impl Maker {
 
     /// Return the piece of a part. Those of whole leaves are cached; parts are cut from them.
     pub(super) fn piece<F: Frame>(&self, part: &Part) -> Result<Arc<Piece<F>>> {
-        let leaf = part.leaf();
+        let (leaf, keys) = (part.leaf(), self.keys());
         if part.is_whole() {
             return match self.kept(leaf) {
                 Some(piece) => Ok(piece),
-                None => self.whole(leaf, self.key, self.gzip),
+                None => self.whole(leaf, &keys.whole, self.gzip),
             };
         }
         if part.is_complete()
-            && let Some(piece) = self.held(leaf, self.selected)
+            && let Some(piece) = self.held(leaf, &keys.selected)
         {
             return Ok(piece);
         }
-        let mut plain = self.held::<F>(leaf, self.plain);
+        let mut plain = self.held::<F>(leaf, &keys.plain);
         if plain.is_none() && self.takes_whole(part) {
-            plain = Some(self.whole(leaf, self.plain, false)?);
+            plain = Some(self.whole(leaf, &keys.plain, false)?);
         }
         let encoded = match plain {
             Some(whole) => whole.bytes.read(|bytes| cut(bytes, &whole, part, self.form.is_text())),
@@ -146,25 +140,26 @@ impl Maker {
         };
         let piece = Arc::new(Piece::new(encoded, self.gzip));
         if part.is_complete() {
-            self.keep(leaf, self.selected, &piece);
+            self.keep(leaf, &keys.selected, &piece);
         }
         Ok(piece)
     }
 
-    fn held<F: Frame>(&self, leaf: &Leaf, key: u64) -> Option<Arc<Piece<F>>> {
+    fn held<F: Frame>(&self, leaf: &Leaf, key: &BlockKey) -> Option<Arc<Piece<F>>> {
         let piece = leaf.block(key)?.get()?.downcast::<Piece<F>>().ok()?;
         let lasts = piece.until == i64::MAX || piece.until > self.shard.clock().now().seconds;
         lasts.then_some(piece)
     }
 
-    fn keep<F: Frame>(&self, leaf: &Leaf, key: u64, piece: &Arc<Piece<F>>) {
-        let size = piece.size.saturating_add(size_of_val(&*piece.ends));
+    fn keep<F: Frame>(&self, leaf: &Leaf, key: &BlockKey, piece: &Arc<Piece<F>>) {
+        // A client chooses the length of its selectors, and thereby of the key.
+        let size = piece.size.saturating_add(size_of_val(&*piece.ends)).saturating_add(key.len());
         let made: Arc<Piece<F>> = Arc::clone(piece);
         leaf.keep(key, self.shard.keep(made, size));
     }
 
     /// Make and cache the piece of a whole leaf, without blocking others.
-    fn whole<F: Frame>(&self, leaf: &Leaf, key: u64, gzip: bool) -> Result<Arc<Piece<F>>> {
+    fn whole<F: Frame>(&self, leaf: &Leaf, key: &BlockKey, gzip: bool) -> Result<Arc<Piece<F>>> {
         F::apart(|| {
             leaf.make(
                 |leaf| self.held(leaf, key).map(Ok),

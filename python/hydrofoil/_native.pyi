@@ -128,8 +128,10 @@ class Expression:
     def fields(self) -> set[str]:
         """Return the fields of the variable that it names."""
 
-    def evaluate(self, on: bytes) -> bytes:
-        """Return the result, as JSON, on a value of the variable. Raise EvaluationError."""
+    def evaluate(self, on: bytes, patience: float | None = None) -> bytes | None:
+        """Return the result, as JSON, on a value of the variable; None if it takes more seconds than `patience`.
+
+        Raise EvaluationError."""
 
 @final
 class Document:
@@ -214,7 +216,7 @@ class ResourceType:
     @property
     def kind(self) -> str: ...
     @property
-    def fingerprint(self) -> int: ...
+    def fingerprint(self) -> bytes: ...
     @property
     def api_version(self) -> str: ...
     def traits(self) -> list[str]: ...

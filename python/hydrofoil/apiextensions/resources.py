@@ -62,7 +62,7 @@ def _resource(
             spec["scope"],
             spec.get("preserveUnknownFields"),
             version["name"],
-            native.fingerprint,
+            native.fingerprint.hex(),
             sorted(given),
         ]
         parts.append(version.get("selectableFields"))

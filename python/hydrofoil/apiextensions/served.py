@@ -52,7 +52,9 @@ class Plan(Struct, frozen=True):
 def digest(stored: Stored) -> bytes:
     """Return a digest of the spec of a definition.
 
-    It is of the text: decoding the schemas is long work, and they may be nested too deeply for it.
+    It is of the text: decoding the schemas is long work, and they may be nested too deeply for it. It decides whether a
+    definition has changed, so it is a SHA-256, of which no two texts are known: a user who may write a definition must
+    not be able to make two that are taken for one. The text itself is up to a megabyte.
     """
     return hashlib.sha256(stored.member("spec") or b"").digest()
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hydrofoil_codec::json;
 use hydrofoil_store::{Draft, Limits, Local, Shard, View};
+use hydrofoil_types::Fingerprint;
 
 use crate::Subject;
 
@@ -24,7 +25,7 @@ pub fn draft(subject: &Subject) -> Draft {
         head: head.len(),
         labels: Box::default(),
         fields: Box::default(),
-        fingerprint: 0,
+        fingerprint: Fingerprint::BUILTIN,
     }
 }
 

@@ -3,12 +3,16 @@
 //! ```text
 //! put:    1  resource  revision  key  form
 //! delete: 2  resource  revision  key
-//! form:   0  offset of the revision  length of the head  fingerprint  n { label  value }  n { field }
+//! form:   0  offset of the revision  length of the head  0  n { label  value }  n { field }
 //!         JSON without its revision  whether the JSON as given differs  that JSON
 //!         1  such a form, encrypted
+//!         2  as 0, with the digest of the schema that wrote the JSON in place of the 0
+//!
+//! Forms of kind 0 from earlier versions have a number of 64 bits there that was a schema's: it identifies none.
 //! ```
 
 use hydrofoil_store::Draft;
+use hydrofoil_types::Fingerprint;
 use smol_str::SmolStr;
 
 use crate::wire::{Reader, bytes, number};
@@ -17,6 +21,8 @@ const PUT: u8 = 1;
 const DELETE: u8 = 2;
 /// A form that is not encrypted.
 const PLAIN: u8 = 0;
+/// The same, written by the schema of a definition.
+const WRITTEN: u8 = 2;
 /// An encrypted form.
 pub(crate) const ENCRYPTED: u8 = 1;
 
@@ -57,10 +63,15 @@ pub(crate) fn form(draft: &Draft) -> Vec<u8> {
 }
 
 fn write_form(out: &mut Vec<u8>, draft: &Draft) {
-    out.push(PLAIN);
-    for value in [draft.rv_at as u64, draft.head as u64, draft.fingerprint, draft.labels.len() as u64] {
-        number(out, value);
+    let digest = draft.fingerprint.digest();
+    out.push(if digest.is_some() { WRITTEN } else { PLAIN });
+    number(out, draft.rv_at as u64);
+    number(out, draft.head as u64);
+    match digest {
+        Some(digest) => out.extend_from_slice(&digest),
+        None => number(out, u64::from(draft.fingerprint != Fingerprint::BUILTIN)),
     }
+    number(out, draft.labels.len() as u64);
     for (key, value) in &draft.labels {
         bytes(out, key.as_bytes());
         bytes(out, value.as_bytes());
@@ -96,11 +107,18 @@ pub(crate) fn read<'a>(body: &'a [u8], mut each: impl FnMut(Record<'a>) -> Optio
 /// Read a form that is not encrypted.
 pub(crate) fn read_form(form: &[u8]) -> Option<Draft> {
     let mut reader = Reader(form);
-    if reader.byte()? != PLAIN {
+    let kind = reader.byte()?;
+    if kind != PLAIN && kind != WRITTEN {
         return None;
     }
     let (rv_at, head) = (usize::try_from(reader.number()?).ok()?, usize::try_from(reader.number()?).ok()?);
-    let fingerprint = reader.number()?;
+    let fingerprint = if kind == WRITTEN {
+        Fingerprint::of(reader.digest()?)
+    } else if reader.number()? == 0 {
+        Fingerprint::BUILTIN
+    } else {
+        Fingerprint::UNKNOWN
+    };
     let mut labels = Vec::new();
     for _ in 0..reader.size()? {
         labels.push((SmolStr::new(reader.text()?), SmolStr::new(reader.text()?)));
@@ -121,6 +139,7 @@ pub(crate) fn read_form(form: &[u8]) -> Option<Draft> {
 #[allow(clippy::indexing_slicing, reason = "they read what they wrote")]
 mod tests {
     use hydrofoil_store::Draft;
+    use hydrofoil_types::Fingerprint;
     use proptest::prelude::*;
     use smol_str::SmolStr;
 
@@ -134,7 +153,7 @@ mod tests {
             head: 1,
             labels: Box::from([(SmolStr::new("app"), SmolStr::new("web"))]),
             fields: Box::from([SmolStr::new("up")]),
-            fingerprint: 7,
+            fingerprint: Fingerprint::of([7; 32]),
         }
     }
 
@@ -156,7 +175,10 @@ mod tests {
         let read = found[0].form.and_then(read_form).expect("it is a put");
         let written = draft(Some(given));
         assert_eq!((&read.json, &read.given, read.rv_at, read.head), (&written.json, &written.given, 32, 1));
-        assert_eq!((&read.labels, &read.fields, read.fingerprint), (&written.labels, &written.fields, 7));
+        assert_eq!(
+            (&read.labels, &read.fields, read.fingerprint),
+            (&written.labels, &written.fields, Fingerprint::of([7; 32]))
+        );
         assert!(found[2].form.is_none());
     }
 

@@ -38,6 +38,13 @@ impl<'a> Reader<'a> {
         None
     }
 
+    /// Return a digest of 32 bytes.
+    pub(crate) fn digest(&mut self) -> Option<[u8; 32]> {
+        let (first, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
     /// Return a number that counts something in the bytes that follow.
     pub(crate) fn size(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|size| *size <= self.0.len())

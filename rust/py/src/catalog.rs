@@ -6,6 +6,7 @@ use hydrofoil_engine::{Result, stored};
 use hydrofoil_schema::validate;
 use hydrofoil_types::Value;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::error::Fallible;
 use crate::frame::apart;
@@ -75,8 +76,8 @@ impl ResourceType {
     }
 
     #[getter]
-    fn fingerprint(&self) -> u64 {
-        self.0.fingerprint()
+    fn fingerprint<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.fingerprint().digest().unwrap_or_default())
     }
 
     #[getter]

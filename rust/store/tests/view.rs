@@ -6,12 +6,20 @@ use std::time::Duration;
 
 use hydrofoil_store::EventType::{Added, Deleted, Modified};
 use hydrofoil_store::{Change, Draft, Drained, EventType, Filter, Limits, Local, Shard, StoreError, View, WatchStart};
-use hydrofoil_types::Clock;
+use hydrofoil_types::{Clock, Fingerprint};
 
 fn draft(text: &str) -> Draft {
     let json = format!(r#"{{"kind":"K","text":"{text}","metadata":{{"resourceVersion":""}}}}"#).into_bytes();
     let rv_at = json.len() - 3;
-    Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), fingerprint: 0 }
+    Draft {
+        json,
+        given: None,
+        rv_at,
+        head: 0,
+        labels: Box::default(),
+        fields: Box::default(),
+        fingerprint: Fingerprint::BUILTIN,
+    }
 }
 
 fn view() -> View {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hydrofoil_codec::json;
 use hydrofoil_schema::Kind;
 use hydrofoil_store as store;
-use hydrofoil_types::{MetaView, Resource, Schema, SmolStr, Value};
+use hydrofoil_types::{Fingerprint, MetaView, Resource, Schema, SmolStr, Value};
 
 use crate::error::Error;
 
@@ -47,7 +47,7 @@ impl TypeInfo {
         object: &Value,
         labels: Box<[(SmolStr, SmolStr)]>,
         fields: Box<[SmolStr]>,
-        fingerprint: u64,
+        fingerprint: Fingerprint,
     ) -> store::Draft {
         let encoded = json::encode_stored(&self.schema, object);
         store::Draft {

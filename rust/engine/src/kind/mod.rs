@@ -21,7 +21,7 @@ use hydrofoil_merge::Versions;
 use hydrofoil_schema::table::Row;
 use hydrofoil_store as store;
 use hydrofoil_store::{FieldTarget, Shown, Version};
-use hydrofoil_types::{Causes, Schema, SmolStr, Timestamp, Value};
+use hydrofoil_types::{Causes, Fingerprint, Schema, SmolStr, Timestamp, Value};
 
 pub use catalog::Catalog;
 pub use info::TypeInfo;
@@ -72,8 +72,8 @@ pub trait Strategy {
 
 /// The stored form of objects, and its conversion to the version of the kind.
 pub trait Storage {
-    /// Return the fingerprint of the schema that writes stored bytes; 0 for kinds whose schema never changes.
-    fn fingerprint(&self) -> u64;
+    /// Return the fingerprint of the schema that writes stored bytes.
+    fn fingerprint(&self) -> Fingerprint;
 
     /// Report whether all stored objects are in the version of the kind.
     fn stores_own_version(&self) -> bool;

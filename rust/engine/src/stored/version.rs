@@ -119,6 +119,7 @@ impl Stored {
 #[cfg(test)]
 mod tests {
     use hydrofoil_store::{Draft, Version};
+    use hydrofoil_types::Fingerprint;
 
     use super::same_object;
 
@@ -126,7 +127,11 @@ mod tests {
         let rv_at = json.find(r#"resourceVersion":""#).map_or(0, |at| at.saturating_add(18));
         let (labels, fields) = (Box::default(), Box::default());
         let json = json.as_bytes().to_vec();
-        Version::detached("a", 7, Draft { json, given: None, rv_at, head: 0, labels, fields, fingerprint: 0 })
+        Version::detached(
+            "a",
+            7,
+            Draft { json, given: None, rv_at, head: 0, labels, fields, fingerprint: Fingerprint::BUILTIN },
+        )
     }
 
     #[test]

@@ -19,8 +19,9 @@ pub(super) struct Asked<'a> {
     pub(super) filter: &'a Arc<str>,
     pub(super) form: &'a Form,
     pub(super) api_version: &'a SmolStr,
-    /// The fingerprint of the schema that writes the objects.
-    pub(super) made_by: u64,
+    /// The kind that writes the objects, by its number in this process: the columns of its tables and the schemas of
+    /// other versions count as well, and none of them changes while the kind lives.
+    pub(super) kind: u64,
     /// Whether it is a chunk of an HTTP/1.1 stream.
     pub(super) framed: bool,
     /// The limit of its bytes.
@@ -34,7 +35,7 @@ pub(super) struct Batch<F> {
     filter: Arc<str>,
     form: Form,
     api_version: SmolStr,
-    made_by: u64,
+    kind: u64,
     framed: bool,
     max: usize,
     /// `None` if no event is selected.
@@ -62,7 +63,7 @@ impl<F> Batch<F> {
             && self.filter == *asked.filter
             && self.form == *asked.form
             && self.api_version == *asked.api_version
-            && self.made_by == asked.made_by
+            && self.kind == asked.kind
     }
 }
 
@@ -92,7 +93,7 @@ impl<F: Frame> Batches<F> {
             filter: Arc::clone(asked.filter),
             form: asked.form.clone(),
             api_version: asked.api_version.clone(),
-            made_by: asked.made_by,
+            kind: asked.kind,
             framed: asked.framed,
             max: asked.max,
             bytes: bytes.map(Frame::share),

@@ -70,7 +70,7 @@ impl<F: Frame> Watcher<F> {
             filter: &filter.identity,
             form: &self.form,
             api_version: &self.kind.info().api_version,
-            made_by: self.kind.fingerprint(),
+            kind: self.kind.info().id,
             framed: self.framed,
             max,
         };

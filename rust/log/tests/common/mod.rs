@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use hydrofoil_log::{Done, Encryption, Log, LogError, Options, Refusal, Submitted, Sync, Target};
 use hydrofoil_store::{Change, Draft, Limits, StoreError, View};
+use hydrofoil_types::Fingerprint;
 
 /// The revision after which those of a new folder begin.
 pub const FIRST: u64 = 1000;
@@ -60,7 +61,7 @@ pub fn draft(text: &str) -> Draft {
     let head = r#"{"metadata":{"resourceVersion":""#;
     let json = format!(r#"{head}"}},"data":"{text}"}}"#).into_bytes();
     let (labels, fields) = (Box::default(), Box::default());
-    Draft { json, given: None, rv_at: head.len(), head: 0, labels, fields, fingerprint: 0 }
+    Draft { json, given: None, rv_at: head.len(), head: 0, labels, fields, fingerprint: Fingerprint::BUILTIN }
 }
 
 pub fn open(path: &Path) -> Result<Opened, LogError> {

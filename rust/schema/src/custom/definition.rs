@@ -1,9 +1,9 @@
 //! A compiled definition: its names and its versions.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-use hydrofoil_types::{Arena, Schema, SmolStr, Value};
+use hydrofoil_types::{Arena, Digest, Fingerprint, Schema, SmolStr, Value};
+use sha2::{Digest as _, Sha256};
 
 use super::columns::Columns;
 use super::scale::Scale;
@@ -55,9 +55,9 @@ pub struct Version {
     /// The labels of its own field selectors.
     pub selectable: Box<[SmolStr]>,
     /// Equal for versions whose stored objects read alike.
-    pub fingerprint: u64,
+    pub fingerprint: Fingerprint,
     /// Fingerprint of the conversion to this version: equal while all schemas and the conversion are.
-    pub view: u64,
+    pub view: Fingerprint,
     owned: OnceLock<Schema>,
 }
 
@@ -71,15 +71,12 @@ impl Definition {
         let kind = names.text("kind");
         let mut versions: Vec<Version> =
             spec.list("versions").iter().map(|v| Version::compile(&group, kind, preserve, v)).collect();
-        let mut hash = DefaultHasher::new();
-        spec.field("conversion").to_json().hash(&mut hash);
+        let mut all = digest([spec.field("conversion").to_json().as_bytes()]);
         for version in &versions {
-            version.fingerprint.hash(&mut hash);
+            all = digest([&all[..], &version.fingerprint.digest().unwrap_or_default()]);
         }
         for version in &mut versions {
-            let mut own = hash.clone();
-            version.name.hash(&mut own);
-            version.view = own.finish();
+            version.view = Fingerprint::of(digest([&all[..], version.name.as_bytes()]));
         }
         let mut labels: Vec<SmolStr> = versions.iter().flat_map(|v| v.selectable.iter().cloned()).collect();
         labels.sort();
@@ -132,9 +129,10 @@ impl Version {
         super::rules::attach(&mut schema, props, true);
         // Fields that the whole definition preserves are preserved from the root down.
         schema.preserve |= preserve;
-        let mut hash = DefaultHasher::new();
-        (group, kind, name, preserve).hash(&mut hash);
-        props.to_json().hash(&mut hash);
+        let preserved: &[u8] = if preserve { b"preserve" } else { b"prune" };
+        let properties = props.to_json();
+        let texts = [group.as_bytes(), kind.as_bytes(), name.as_bytes(), preserved, properties.as_bytes()];
+        let fingerprint = Fingerprint::of(digest(texts));
         Self {
             name: name.into(),
             api_version: format!("{group}/{name}").into(),
@@ -143,9 +141,8 @@ impl Version {
             scale: subresources.opt("scale").map(Scale::parse),
             columns: Columns::compile(version.list("additionalPrinterColumns")),
             selectable: labels.collect(),
-            // Zero marks objects of built-in kinds.
-            fingerprint: hash.finish().max(1),
-            view: 0,
+            fingerprint,
+            view: Fingerprint::UNKNOWN,
             owned: OnceLock::new(),
         }
     }
@@ -154,4 +151,14 @@ impl Version {
     pub fn owned(&self, builtin: &Arena) -> &Schema {
         self.owned.get_or_init(|| super::owned::schema(&self.schema, builtin))
     }
+}
+
+/// Return the SHA-256 digest of texts, each with its length in front.
+fn digest<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> Digest {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().into()
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "it counts objects and bytes that are in memory")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
 
-use hydrofoil_types::SmolStr;
+use hydrofoil_types::{Fingerprint, SmolStr};
 
 use crate::Version;
 
@@ -22,9 +22,9 @@ pub enum FieldTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// The fingerprint of stored JSON that needs no conversion: its values are those of [`Version::fields`].
-    pub stored: u64,
+    pub stored: Fingerprint,
     /// The view to which all others are converted.
-    pub view: u64,
+    pub view: Fingerprint,
 }
 
 /// Terms that must all hold for the fields of an object.

@@ -194,13 +194,15 @@ impl Ring {
 
 #[cfg(test)]
 mod tests {
+    use hydrofoil_types::Fingerprint;
+
     use super::*;
     use crate::Draft;
 
     fn version(ring: &Ring, key: &str, revision: u64, size: usize) -> Arc<Version> {
         let json = vec![b'x'; size];
         let (labels, fields) = (Box::default(), Box::default());
-        let draft = Draft { json, given: None, rv_at: 0, head: 0, labels, fields, fingerprint: 0 };
+        let draft = Draft { json, given: None, rv_at: 0, head: 0, labels, fields, fingerprint: Fingerprint::BUILTIN };
         Arc::new(Version::new(Arc::from(key), revision, draft, Some(ring.beside())))
     }
 
@@ -237,13 +239,13 @@ mod tests {
         let first = version(&ring, "a", 1, 1000);
         ring.push(1, EventType::Added, Arc::clone(&first), None, Duration::ZERO);
         first.binary(|| Ok::<_, ()>(vec![0; 60_000])).expect("it is made");
-        first.keep_other(7, &vec![b'y'; 30_000], Box::default());
-        first.keep_other(7, &vec![b'y'; 35_000], Box::default());
+        first.keep_other(Fingerprint::of([7; 32]), &vec![b'y'; 30_000], Box::default());
+        first.keep_other(Fingerprint::of([7; 32]), &vec![b'y'; 35_000], Box::default());
         assert!((95_000..96_000).contains(&ring.beside.load(Ordering::Relaxed)));
         let second = version(&ring, "b", 2, 10_000);
         ring.push(2, EventType::Added, second, None, Duration::ZERO);
         assert_eq!((ring.events.len(), ring.beside.load(Ordering::Relaxed)), (1, 0));
-        first.keep_other(8, b"z", Box::default());
+        first.keep_other(Fingerprint::of([8; 32]), b"z", Box::default());
         assert_eq!(ring.beside.load(Ordering::Relaxed), 0);
     }
 

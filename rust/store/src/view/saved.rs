@@ -2,23 +2,23 @@
 //!
 //! ```text
 //! MAGIC  format  version of the program  revision  n { resource  n { object } }  CRC-32 of all before
-//! object: key  revision  offset of the revision  length of the head  fingerprint  n { label  value }  n { field }  JSON
+//! object: key  revision  offset of the revision  length of the head  schema  n { label  value }  n { field }  JSON
 //!         whether there is another JSON  JSON
 //! ```
 //!
-//! Numbers are 64 bits, least byte first; texts have their length in front.
+//! The schema that wrote the JSON is 0 for built-in kinds, 1 if it is unknown, and 2 with its digest. Numbers are 64 bits, least byte first; texts have their length in front.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use smol_str::SmolStr;
+use hydrofoil_types::{Digest, Fingerprint, SmolStr};
 
 use crate::{Checkpoint, Draft, Tree, Version};
 
 const MAGIC: &[u8] = b"hydrofoil snapshot\n";
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 /// The reason why bytes are no state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,8 +106,15 @@ fn text(out: &mut Vec<u8>, value: &[u8]) {
 fn object(out: &mut Vec<u8>, version: &Version) {
     let draft = version.draft();
     text(out, version.key().as_bytes());
-    for value in [version.revision(), draft.rv_at as u64, draft.head as u64, draft.fingerprint] {
+    for value in [version.revision(), draft.rv_at as u64, draft.head as u64] {
         number(out, value);
+    }
+    match draft.fingerprint.digest() {
+        Some(digest) => {
+            number(out, 2);
+            out.extend_from_slice(&digest);
+        }
+        None => number(out, u64::from(draft.fingerprint != Fingerprint::BUILTIN)),
     }
     number(out, draft.labels.len() as u64);
     for (key, value) in &draft.labels {
@@ -135,6 +142,12 @@ impl<'a> Reader<'a> {
         Ok(u64::from_le_bytes(*first))
     }
 
+    fn digest(&mut self) -> Result<Digest, SavedError> {
+        let (first, rest) = self.0.split_first_chunk().ok_or(SavedError::Damaged)?;
+        self.0 = rest;
+        Ok(*first)
+    }
+
     /// Return a number that is the size of something in the bytes.
     fn size(&mut self) -> Result<usize, SavedError> {
         usize::try_from(self.number()?).ok().filter(|size| *size <= self.0.len()).ok_or(SavedError::Damaged)
@@ -159,7 +172,12 @@ impl<'a> Reader<'a> {
         let key: Arc<str> = Arc::from(self.str()?);
         let revision = self.number()?;
         let (rv_at, head) = (self.size()?, self.size()?);
-        let fingerprint = self.number()?;
+        let fingerprint = match self.number()? {
+            0 => Fingerprint::BUILTIN,
+            1 => Fingerprint::UNKNOWN,
+            2 => Fingerprint::of(self.digest()?),
+            _ => return Err(SavedError::Damaged),
+        };
         let labels = (0..self.size()?)
             .map(|_| Ok((SmolStr::new(self.str()?), SmolStr::new(self.str()?))))
             .collect::<Result<_, _>>()?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hydrofoil_types::SmolStr;
+use hydrofoil_types::{Fingerprint, SmolStr};
 
 use crate::{
     Draft, Event, EventType, FieldSelector, FieldTarget, LabelSelector, Limits, Selector, Shard, Version, View,
@@ -15,7 +15,15 @@ pub(crate) fn draft(app: &str, phase: &str) -> Draft {
     let json = [&*head, r#""}}"#].concat().into_bytes();
     let label = (SmolStr::new("app"), SmolStr::new(app));
     let labels = if app.is_empty() { Box::default() } else { Box::from([label]) };
-    Draft { json, given: None, rv_at, head: 0, labels, fields: Box::from([SmolStr::new(phase)]), fingerprint: 0 }
+    Draft {
+        json,
+        given: None,
+        rv_at,
+        head: 0,
+        labels,
+        fields: Box::from([SmolStr::new(phase)]),
+        fingerprint: Fingerprint::BUILTIN,
+    }
 }
 
 /// Return a version of such an object.

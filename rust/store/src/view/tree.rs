@@ -321,15 +321,25 @@ fn join(children: &mut Vec<Child>, at: usize) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use hydrofoil_types::Fingerprint;
+
     use super::{LEAF_MAX, Tree};
     use crate::{Draft, Version};
-    use std::sync::Arc;
 
     fn version(key: &str) -> Arc<Version> {
         let json = br#"{"kind":"K","apiVersion":"v1","metadata":{"resourceVersion":""}}"#.to_vec();
         let rv_at = json.len() - 3;
-        let draft =
-            Draft { json, given: None, rv_at, head: 0, labels: Box::default(), fields: Box::default(), fingerprint: 0 };
+        let draft = Draft {
+            json,
+            given: None,
+            rv_at,
+            head: 0,
+            labels: Box::default(),
+            fields: Box::default(),
+            fingerprint: Fingerprint::BUILTIN,
+        };
         Arc::new(Version::detached(key, 1, draft))
     }
 

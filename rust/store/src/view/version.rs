@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use hydrofoil_types::SmolStr;
+use hydrofoil_types::{Fingerprint, SmolStr};
 use parking_lot::Mutex;
 
 /// An object ready to be committed: encoded, but without a revision.
@@ -24,8 +24,8 @@ pub struct Draft {
     pub labels: Box<[(SmolStr, SmolStr)]>,
     /// The values of the kind's field selectors, in the order of its table.
     pub fields: Box<[SmolStr]>,
-    /// The fingerprint of the schema that wrote the JSON: 0 for kinds whose form never changes.
-    pub fingerprint: u64,
+    /// The schema that wrote the JSON.
+    pub fingerprint: Fingerprint,
 }
 
 /// One version of one object: its bytes, and the values for selectors.
@@ -39,7 +39,7 @@ pub struct Version {
     labels: Box<[(SmolStr, SmolStr)]>,
     fields: Box<[SmolStr]>,
     binary: OnceLock<Box<[u8]>>,
-    fingerprint: u64,
+    fingerprint: Fingerprint,
     others: OnceLock<Others>,
     kept: Mutex<Kept>,
     /// The number of the event that made it, if any: 0 is as good as any other that has another version.
@@ -60,7 +60,7 @@ type Others = Box<Mutex<Vec<Other>>>;
 #[derive(Debug)]
 struct Other {
     /// The view of the form.
-    view: u64,
+    view: Fingerprint,
     /// The JSON; `None` if it equals the stored one.
     json: Option<Arc<[u8]>>,
     /// The values of field selectors in this view.
@@ -75,7 +75,7 @@ impl Other {
 }
 
 /// The view with raw members as given: that of the built-in kinds, which have no others.
-const GIVEN: u64 = 0;
+const GIVEN: Fingerprint = Fingerprint::BUILTIN;
 
 /// The maximum number of cached forms: an object is rarely read in more versions.
 const KEPT_FORMS: usize = 4;
@@ -260,7 +260,7 @@ impl Version {
 
     /// Return the whole object with raw members as given, if different.
     pub fn given(&self) -> Option<Arc<[u8]>> {
-        if self.fingerprint == 0 { self.other(GIVEN).flatten() } else { None }
+        if self.fingerprint == Fingerprint::BUILTIN { self.other(GIVEN).flatten() } else { None }
     }
 
     /// Return the object as an item of a typed list: the text after kind and apiVersion, without `{`.
@@ -281,24 +281,24 @@ impl Version {
     }
 
     /// Return the fingerprint of the schema that wrote the JSON.
-    pub fn fingerprint(&self) -> u64 {
+    pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
 
     /// Return the JSON in a view, if cached: `Some(None)` if it equals the stored one.
-    pub fn other(&self, view: u64) -> Option<Option<Arc<[u8]>>> {
+    pub fn other(&self, view: Fingerprint) -> Option<Option<Arc<[u8]>>> {
         let others = self.others.get()?.lock();
         others.iter().find(|other| other.view == view).map(|other| other.json.clone())
     }
 
     /// Return the values of field selectors in a view, if cached.
-    pub fn fields_in(&self, view: u64) -> Option<Arc<[SmolStr]>> {
+    pub fn fields_in(&self, view: Fingerprint) -> Option<Arc<[SmolStr]>> {
         let others = self.others.get()?.lock();
         others.iter().find(|other| other.view == view).map(|other| Arc::clone(&other.fields))
     }
 
     /// Cache the JSON in a view, and the values of field selectors there.
-    pub fn keep_other(&self, view: u64, json: &[u8], fields: Box<[SmolStr]>) {
+    pub fn keep_other(&self, view: Fingerprint, json: &[u8], fields: Box<[SmolStr]>) {
         let mut others = self.others.get_or_init(Others::default).lock();
         let before: usize = others.iter().map(Other::size).sum();
         others.retain(|other| other.view != view);
@@ -397,6 +397,8 @@ fn splice(before: &[u8], revision: u64, after: &[u8]) -> Box<[u8]> {
 mod tests {
     use std::sync::Arc;
 
+    use hydrofoil_types::Fingerprint;
+
     use super::{Draft, Version};
 
     fn draft(data: &str, given: Option<&str>) -> Draft {
@@ -404,7 +406,15 @@ mod tests {
         let json = object(data).into_bytes();
         let given = given.map(|given| object(given).into_bytes());
         let rv_at = r#"{"metadata":{"resourceVersion":""#.len();
-        Draft { json, given, rv_at, head: 0, labels: Box::default(), fields: Box::default(), fingerprint: 0 }
+        Draft {
+            json,
+            given,
+            rv_at,
+            head: 0,
+            labels: Box::default(),
+            fields: Box::default(),
+            fingerprint: Fingerprint::BUILTIN,
+        }
     }
 
     #[test]

@@ -6,14 +6,11 @@ use hydrofoil_codec::json::{self, scan};
 use hydrofoil_schema::custom;
 use hydrofoil_store as store;
 use hydrofoil_store::Version;
-use hydrofoil_types::{SmolStr, Timestamp, Value};
+use hydrofoil_types::{Fingerprint, SmolStr, Timestamp, Value};
 
 use super::Custom;
 use crate::error::{Error, Result};
 use crate::kind::{Storage, info, shared};
-
-/// The fingerprint of stored bytes that match no version unchanged.
-const WITHOUT_DEFAULTS: u64 = u64::MAX;
 
 impl Custom {
     /// Return a stored object in the version in which it was stored.
@@ -48,8 +45,8 @@ impl Custom {
 
     /// Return the fingerprint of objects stored by this version. Those written in another version lack the defaults of
     /// the storage version, which reading sets.
-    fn stored_form(&self) -> u64 {
-        if self.is_storage() { self.storage().fingerprint } else { WITHOUT_DEFAULTS }
+    fn stored_form(&self) -> Fingerprint {
+        if self.is_storage() { self.storage().fingerprint } else { Fingerprint::UNKNOWN }
     }
 
     /// Return the values of field selectors of an object in its stored form, as after reading it.
@@ -64,7 +61,7 @@ impl Custom {
 }
 
 impl Storage for Custom {
-    fn fingerprint(&self) -> u64 {
+    fn fingerprint(&self) -> Fingerprint {
         self.version().fingerprint
     }
 
@@ -153,11 +150,11 @@ impl Storage for Custom {
         let mut value = json::decode(&self.info.schema, bytes)?.value;
         shared::without_revision(&mut value);
         let Some(source) = self.definition.version(value.str_at(&["apiVersion"])) else {
-            return Ok(self.info.encode(&value, info::labels(&value), Box::default(), WITHOUT_DEFAULTS));
+            return Ok(self.info.encode(&value, info::labels(&value), Box::default(), Fingerprint::UNKNOWN));
         };
         let mut read = value.clone();
         let is_whole = self.coerce_to(source, &mut read).is_ok() && read == value;
-        let fingerprint = if is_whole { source.fingerprint } else { WITHOUT_DEFAULTS };
+        let fingerprint = if is_whole { source.fingerprint } else { Fingerprint::UNKNOWN };
         Ok(self.info.encode(&value, info::labels(&value), self.definition.fields(&read), fingerprint))
     }
 

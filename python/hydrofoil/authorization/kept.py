@@ -10,7 +10,7 @@ MOST = 8192
 
 
 class Kept:
-    """Decisions by the hash of their reviews."""
+    """Decisions by their reviews."""
 
     __slots__ = ("_clock", "_entries")
 

@@ -1,14 +1,24 @@
 //! Prints of bytes: what was checked once is known again at the speed of memory.
 
+use std::hash::{BuildHasher, RandomState};
+use std::sync::LazyLock;
+
 /// Size and hash of bytes. Two prints are equal if the bytes are; that others are is as rare as a fault of memory.
+///
+/// The bytes themselves would be as large as the server that is measured. They are that server's choice, so the hash has
+/// a secret: no server can make bytes that it answers wrongly have the print of right ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Print {
     size: u32,
     hash: u64,
 }
 
-const KEYS: [u64; 5] =
-    [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb, 0xd6e8_feb8_6659_fd93, 0xa076_1d64_78bd_642f];
+/// Five odd numbers that are drawn for each process.
+#[allow(clippy::disallowed_methods, reason = "a secret of the process, which decides about nothing that is shown")]
+static KEYS: LazyLock<[u64; 5]> = LazyLock::new(|| {
+    let secret = RandomState::new();
+    std::array::from_fn(|place| secret.hash_one(place) | 1)
+});
 
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -22,19 +32,20 @@ fn word(bytes: &[u8]) -> u64 {
 impl Print {
     /// The print of bytes.
     pub(crate) fn of(bytes: &[u8]) -> Self {
+        let keys = &*KEYS;
         // Four lanes, none of which waits for another.
-        let mut lanes = [KEYS[0], KEYS[1], KEYS[2], KEYS[3]];
+        let mut lanes = [keys[0], keys[1], keys[2], keys[3]];
         let mut blocks = bytes.chunks_exact(64);
         for block in &mut blocks {
             for (lane, part) in lanes.iter_mut().zip(block.chunks_exact(16)) {
-                *lane = fold(word(part) ^ *lane, word(&part[8..]) ^ KEYS[4]).wrapping_add(*lane);
+                *lane = fold(word(part) ^ *lane, word(&part[8..]) ^ keys[4]).wrapping_add(*lane);
             }
         }
-        let mut hash = lanes.iter().zip(KEYS).fold(bytes.len() as u64, |hash, (lane, key)| fold(hash ^ lane, key));
+        let mut hash = lanes.iter().zip(keys).fold(bytes.len() as u64, |hash, (lane, key)| fold(hash ^ lane, *key));
         for part in blocks.remainder().chunks(8) {
             let mut last = [0; 8];
             last[..part.len()].copy_from_slice(part);
-            hash = fold(hash ^ u64::from_le_bytes(last), KEYS[0]).wrapping_add(KEYS[1]);
+            hash = fold(hash ^ u64::from_le_bytes(last), keys[0]).wrapping_add(keys[1]);
         }
         Self { size: bytes.len() as u32, hash }
     }

@@ -1,9 +1,10 @@
 //! The forms that objects are stored in, so far as an update without a change must know them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// The forms of one collection.
 #[derive(Debug, Default)]
@@ -12,8 +13,9 @@ struct Collection {
     kind: u64,
     /// The revision of the first write in that form; objects of before have another one.
     since: u64,
-    /// The objects that were stale when they were loaded, and were not written since.
-    stale: FxHashSet<Arc<str>>,
+    /// The objects that were stale when they were loaded, and were not written since; clients chose their names: the
+    /// hash has a secret.
+    stale: HashSet<Arc<str>>,
 }
 
 /// The forms of all collections that were loaded or written to.
@@ -41,7 +43,7 @@ impl Forms {
         let found = forms.entry(Arc::clone(collection)).or_insert_with(|| Collection { kind, ..Collection::default() });
         if found.kind != kind {
             // Those of before are stale by their revisions.
-            *found = Collection { kind, since: revision, stale: FxHashSet::default() };
+            *found = Collection { kind, since: revision, stale: HashSet::default() };
         }
         found.stale.remove(key);
     }

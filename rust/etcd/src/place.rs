@@ -1,5 +1,6 @@
 //! The collections that are followed, and their keys.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use hydrofoil_store as store;
 use hydrofoil_store::{Change, Shard};
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
-use rustc_hash::FxHashMap;
 
 use crate::messages::Event;
 use crate::values::Values;
@@ -35,8 +35,9 @@ impl fmt::Debug for Followed {
     }
 }
 
-/// Values that cannot be decoded, and why, by the name of the resource and the key.
-pub(crate) type Broken = Arc<Mutex<FxHashMap<(Arc<str>, String), String>>>;
+/// Values that cannot be decoded, and why, by the name of the resource and the key, which others choose: the hash has a
+/// secret.
+pub(crate) type Broken = Arc<Mutex<HashMap<(Arc<str>, String), String>>>;
 
 /// The part of a collection that is in the view.
 #[derive(Debug)]

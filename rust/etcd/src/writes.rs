@@ -1,5 +1,6 @@
 //! The writes under way: a transaction each, and the event that it causes.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -81,8 +82,8 @@ struct Pending {
 #[derive(Debug, Default)]
 pub(crate) struct Writes {
     pending: FxHashMap<u64, Pending>,
-    /// The numbers of the writes to each key.
-    by_key: FxHashMap<Bytes, Vec<u64>>,
+    /// The numbers of the writes to each key, which a client chooses: the hash has a secret.
+    by_key: HashMap<Bytes, Vec<u64>>,
 }
 
 /// The meaning of the answer to a transaction for its write.

@@ -1,11 +1,11 @@
 //! The writes that wait, and those that are under way.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hydrofoil_store::{Change, Shard, StoreError, Version};
 use parking_lot::{Condvar, Mutex};
-use rustc_hash::FxHashMap;
 
 use crate::seal::{Readable, Seal};
 
@@ -79,7 +79,8 @@ pub(crate) struct Work<T> {
 #[derive(Debug)]
 struct Inner<T> {
     work: Work<T>,
-    under_way: FxHashMap<(Arc<str>, Arc<str>), u64>,
+    /// By resource and key, which a client chooses: the hash has a secret.
+    under_way: HashMap<(Arc<str>, Arc<str>), u64>,
     next: u64,
     done: Vec<Done<T>>,
     /// Why nothing is written any more.
@@ -105,7 +106,7 @@ impl<T> Work<T> {
 
 impl<T> Queue<T> {
     pub(crate) fn new(seal: Arc<Seal>) -> Self {
-        let (under_way, done) = (FxHashMap::default(), Vec::new());
+        let (under_way, done) = (HashMap::default(), Vec::new());
         let inner = Inner { work: Work::none(), under_way, next: 1, done, halted: None };
         Self { inner: Mutex::new(inner), changed: Condvar::new(), seal }
     }

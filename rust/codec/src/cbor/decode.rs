@@ -4,10 +4,11 @@
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::indexing_slicing, reason = "the cursor never passes the end of the body")]
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hydrofoil_types::{Arena, Field, Schema, Shape, SmolStr, Timestamp, TypeDef, Value};
-use rustc_hash::FxHashSet;
 
 use super::broken;
 use crate::{DecodeError, json};
@@ -22,8 +23,8 @@ struct Frame<'a> {
     left: Option<u64>,
     /// The number of values so far.
     count: usize,
-    /// The keys so far.
-    keys: FxHashSet<SmolStr>,
+    /// The keys so far, which the client chooses: the hash has a secret.
+    keys: HashSet<SmolStr>,
     /// Whether a key was read and its value is next.
     keyed: bool,
     /// The container's shape, if its type is known.
@@ -228,7 +229,7 @@ impl<'a> Reader<'a> {
             Some(Shape::Map(value)) if map => Some(&**value),
             _ => None,
         };
-        let keys = FxHashSet::default();
+        let keys = HashSet::default();
         self.stack.push(Frame { map, left, count: 0, keys, keyed: false, shape, next, field: None });
         Ok(())
     }

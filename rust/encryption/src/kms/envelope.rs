@@ -1,10 +1,10 @@
 //! Values that are encrypted by a key which a plug-in has encrypted (apiserver `kmsv2/envelope.go`).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use prost::Message;
-use rustc_hash::FxHashMap;
 
 use super::message::{DecryptRequest, EncryptedObject, KEY, SEED};
 use super::plugin::Plugin;
@@ -43,8 +43,8 @@ pub(crate) struct Kms {
     pub(crate) prefix: String,
     probe: Arc<Probe>,
     runtime: Arc<Runtime>,
-    /// The decrypted seeds, by all that is stored with them.
-    seeds: Mutex<FxHashMap<Vec<u8>, Source>>,
+    /// The decrypted seeds, by all that is stored with them: whole, as any writer of the storage chooses it.
+    seeds: Mutex<HashMap<Vec<u8>, Source>>,
 }
 
 impl Kms {

@@ -1,8 +1,7 @@
 //! The interface of a shard to the feed of an external source, which delivers events with their revisions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-
-use rustc_hash::FxHashSet;
 
 use crate::{Draft, Shard, Version};
 
@@ -89,7 +88,7 @@ impl Shard {
         same: impl Fn(&Version, &Draft) -> bool,
     ) {
         self.transact(|shard| {
-            let (mut present, mut gone, mut changed) = (FxHashSet::default(), Vec::new(), Vec::new());
+            let (mut present, mut gone, mut changed) = (HashSet::new(), Vec::new(), Vec::new());
             for (key, at, draft) in states {
                 match shard.get(&key) {
                     Some(old) if old.revision() == at => {}

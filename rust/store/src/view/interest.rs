@@ -1,15 +1,15 @@
 //! The watchers that an event concerns, found without checking every watcher.
 
+use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 
 use hydrofoil_types::SmolStr;
-use rustc_hash::FxHashMap;
 
 use crate::{Event, Selector, WatcherId};
 
 /// Remove a watcher from the list of a key, and an empty list.
-fn take_out<K: Eq + Hash>(lists: &mut FxHashMap<K, Vec<WatcherId>>, key: &K, id: WatcherId) {
+fn take_out<K: Eq + Hash>(lists: &mut HashMap<K, Vec<WatcherId>>, key: &K, id: WatcherId) {
     let Some(list) = lists.get_mut(key) else { return };
     if let Some(at) = list.iter().position(|x| *x == id) {
         list.swap_remove(at);
@@ -20,12 +20,15 @@ fn take_out<K: Eq + Hash>(lists: &mut FxHashMap<K, Vec<WatcherId>>, key: &K, id:
 }
 
 /// Watchers by the most selective requirement of their selector.
+///
+/// Clients choose the keys, and every event looks into the maps: their hashes have a secret, so that no client can make
+/// its watchers share one.
 #[derive(Debug, Default)]
 pub(crate) struct Interest {
     all: Vec<WatcherId>,
-    by_namespace: FxHashMap<Arc<str>, Vec<WatcherId>>,
-    by_key: FxHashMap<String, Vec<WatcherId>>,
-    by_field: FxHashMap<(usize, SmolStr), Vec<WatcherId>>,
+    by_namespace: HashMap<Arc<str>, Vec<WatcherId>>,
+    by_key: HashMap<String, Vec<WatcherId>>,
+    by_field: HashMap<(usize, SmolStr), Vec<WatcherId>>,
 }
 
 impl Interest {

@@ -156,3 +156,62 @@ def test_a_restore_is_exact(server: Elsewhere, before: list[Any], since: list[An
     found = call(server, "GET", PATH)["items"]
     present = [{key: item.get(key) for key in ("metadata", "data")} for item in found]
     assert [informed[name] for name in sorted(informed)] == present
+
+
+@pytest.fixture(scope="module")
+def others() -> Iterator[tuple[Elsewhere, Elsewhere]]:
+    """Yield two more servers, which exchange saved states over HTTP."""
+    with Server.in_thread(test_controls=True) as one, Server.in_thread(test_controls=True) as two:
+        yield one, two
+
+
+def objects(server: Elsewhere) -> dict[str, Any]:
+    """Return all definitions, custom objects and config maps without their versions, by path."""
+    found: dict[str, Any] = {}
+    paths = [DEFINITIONS, "/api/v1/configmaps", *(f"/apis/{GROUP}/v1/{plural}" for plural in PLURALS)]
+    for path in paths:
+        for item in (call(server, "GET", path) or {"items": []})["items"]:
+            del item["metadata"]["resourceVersion"]
+            found[f"{path}/{item['metadata']['name']}"] = item
+    return found
+
+
+CONTROLS = "/hydrofoil/v1/snapshots"
+
+
+def moved(source: Elsewhere, target: Elsewhere) -> None:
+    """Save the state of one server and restore it in another."""
+    taken = call(source, "POST", CONTROLS)
+    with urllib.request.urlopen(f"{source.url}{CONTROLS}/{taken['id']}", timeout=20) as answer:
+        saved = answer.read()
+    request = urllib.request.Request(f"{target.url}{CONTROLS}/moved", saved, method="PUT")
+    with urllib.request.urlopen(request, timeout=20):
+        pass
+    assert call(target, "POST", f"{CONTROLS}/moved/restore") is not None
+
+
+@given(there=CHANGES, here=CHANGES, after=CHANGES)
+@example(there=[("define", "widgets", 0), ("create", "widgets", 1)], here=[], after=[("create", "widgets", 2)])
+@example(
+    there=[("define", "widgets", 0), ("create", "widgets", 1)],
+    here=[("define", "widgets", 1), ("create", "widgets", 2)],
+    after=[("undefine", "widgets", 0)],
+)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_state_is_the_same_in_another_server(
+    others: tuple[Elsewhere, Elsewhere], there: list[Any], here: list[Any], after: list[Any]
+) -> None:
+    """Custom objects come with their definitions, over definitions that differ or are gone; a server that has a state
+    goes on from it."""
+    one, two = others
+    one.reset()
+    two.reset()
+    changed(one, there)
+    was = objects(one)
+    changed(two, here)
+    moved(one, two)
+    assert objects(two) == was
+    changed(two, after)
+    was = objects(two)
+    moved(two, one)
+    assert objects(one) == was

@@ -42,7 +42,9 @@ class GarbageCollector(Controller):
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
         self._absent: dict[str, str] = {}
-        """The namespaces of owners seen as missing, until the last of their dependents is deleted too."""
+        """The namespaces of owners seen as missing, until the last of their dependents is deleted too.
+
+        A uid is no proof that an owner stays missing: a restore brings an object back under the uid that it had."""
         self._unknown: dict[str, None] = {}
         """Objects with an owner of a kind that is not served."""
 
@@ -84,6 +86,7 @@ class GarbageCollector(Controller):
             return
         node = Node(resource, str(metadata.get("namespace", "")), str(metadata["name"]), owners, finalizers, deleting)
         self._nodes[uid] = node
+        self._absent.pop(uid, None)
         present = {owner["uid"] for owner in owners}
         for owner in old.owners if old else ():
             if owner["uid"] not in present:

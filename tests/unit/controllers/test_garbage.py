@@ -125,3 +125,15 @@ async def test_most_writes_change_nothing_of_the_graph(collected: Collected) -> 
 
 async def test_what_is_not_there_any_more_is_done(collected: Collected) -> None:
     assert await collected.collector.work(("item", "never seen"))
+
+
+async def test_an_owner_that_a_restore_brought_back_is_there_again(collected: Collected) -> None:
+    """A restore has the uids of its state: an owner that was seen as missing is the same object again."""
+    owner = await collected.create("owner")
+    await collected.create("dependent", owner)
+    await collected.settle()
+    collected.gone(owner)
+    collected.queued.clear()
+    collected.see(owner)
+    await collected.settle()
+    assert collected.names() == ["dependent", "owner"]

@@ -78,7 +78,7 @@ impl View {
         }
     }
 
-    /// Return to a state of this view: each difference becomes an event with a new revision of `reach`. `same` reports
+    /// Return to a state, which may be of another view: each difference becomes an event with a new revision of `reach`. `same` reports
     /// whether two versions are of one object, and not of two with the same name. Return the number of differences.
     pub(crate) fn restore(
         &self,
@@ -86,6 +86,10 @@ impl View {
         reach: &Reach,
         same: impl Fn(&Version, &Version) -> bool,
     ) -> usize {
+        // A resource of the state may not have been used here: that of a definition which comes with the state.
+        for name in state.shards.keys() {
+            self.shard(name);
+        }
         let mut shards: Vec<(String, Arc<Shard>)> =
             self.shards.lock().iter().map(|(name, shard)| (name.clone(), Arc::clone(shard))).collect();
         // The revisions of two restores of equal states are equal.
@@ -314,6 +318,20 @@ mod tests {
             prop_assert_eq!(view.shard("pods").size(), size(&restored));
             prop_assert_eq!(view.shard("pods").snapshot_at(at).expect("it is kept").tree.len(), now.len());
         }
+    }
+
+    /// The objects of a definition come with the state that has the definition.
+    #[test]
+    fn a_resource_that_is_not_used_here_comes_with_the_state() {
+        let (one, log) = view();
+        written(&one, &log, "widgets.e.com", "a/w", "x");
+        written(&one, &log, "pods", "a/p", "x");
+        let (state, two) = (one.checkpoint(), View::new(Limits::default(), None, Arc::default()));
+        let log = Local::open(&two, 200);
+        written(&two, &log, "nodes", "n", "y");
+        assert_eq!(log.restore(&two, &state, |_, _| true), 3);
+        assert_eq!(shown(&two), shown(&one));
+        assert!(two.shard("widgets.e.com").get("a/w").expect("it came").revision() > 200);
     }
 
     #[test]

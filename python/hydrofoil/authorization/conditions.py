@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 
 from hydrofoil import engine
 from hydrofoil.authorization.metrics import Metrics
 from hydrofoil.authorization.reviews import Object, encoded
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import aggregate
+from hydrofoil.pool import run
+from hydrofoil.registry.patience import Patience
 
 _STRINGS = ("namespace", "verb", "group", "version", "resource", "subresource", "name")
 
@@ -23,13 +25,13 @@ class Condition:
         if self._expression.result != "bool":
             raise ValueError(f"must evaluate to bool but got {self._expression.result}")
 
-    def holds(self, variables: bytes) -> bool:
-        """Evaluate it. Raise ValueError."""
+    def holds(self, variables: bytes, patience: float | None = None) -> bool | None:
+        """Evaluate it; None if it takes more seconds than `patience`. Raise ValueError."""
         try:
-            found = self._expression.evaluate(variables)
+            found = self._expression.evaluate(variables, patience)
         except engine.EvaluationError as e:
             raise ValueError(f"cel evaluation error: expression '{self.text}' resulted in error: {e}") from None
-        return found == b"true"
+        return None if found is None else found == b"true"
 
 
 class Conditions:
@@ -39,22 +41,40 @@ class Conditions:
         self._conditions = tuple(conditions)
         self._name = name
         self._metrics = metrics
+        self._patience = Patience()
 
-    def hold(self, review: Object) -> bool:
-        """Report whether all hold; one that does not wins over errors of others. Raise ValueError."""
+    def hold(self, review: Object) -> bool | Awaitable[bool]:
+        """Report whether all hold; one that does not wins over errors of others. Raise ValueError.
+
+        The result is an awaitable if they take longer than the loop may wait: their costs do not bound their time.
+        """
         if not self._conditions:
             return True
+        begun = stopwatch()
+        held = self._held(review, self._patience.left)
+        self._patience.spend(stopwatch() - begun)
+        return run(self._evaluate, review, pooled=True) if held is None else held
+
+    def _evaluate(self, review: Object) -> bool:
+        held = self._held(review, None)
+        assert held is not None, "without patience there is a result"
+        return held
+
+    def _held(self, review: Object, patience: float | None) -> bool | None:
         begun = stopwatch()
         problems: list[str] = []
         excluded = False
         given = variables(review)
         for condition in self._conditions:
+            left = None if patience is None else patience - (stopwatch() - begun)
             try:
-                excluded = not condition.holds(given)
+                held = condition.holds(given, left)
             except ValueError as e:
                 problems.append(str(e))
                 continue
-            if excluded:
+            if held is None:
+                return None
+            if excluded := not held:
                 break
         self._metrics.matched(self._name, stopwatch() - begun, excluded=excluded, failed=bool(problems))
         if excluded:

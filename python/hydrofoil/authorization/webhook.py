@@ -56,10 +56,23 @@ class Webhook:
         """Return the decision on a request; an awaitable only where the webhook must be asked."""
         review = reviews.spec(user, info)
         try:
-            if not self._conditions.hold(review):
+            held = self._conditions.hold(review)
+        except ValueError as e:
+            return self._failed(str(e))
+        if not isinstance(held, bool):
+            return self._decide(held, review, info)
+        return self._decision(review, info) if held else NO_OPINION
+
+    async def _decide(self, held: Awaitable[bool], review: reviews.Object, info: RequestInfo) -> Verdict:
+        try:
+            if not await held:
                 return NO_OPINION
         except ValueError as e:
             return self._failed(str(e))
+        found = self._decision(review, info)
+        return found if isinstance(found, Verdict) else await found
+
+    def _decision(self, review: reviews.Object, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
         key = reviews.key_of(review)
         found = self._kept.get(key)
         return self._ask(review, key, info) if found is None else found

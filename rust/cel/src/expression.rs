@@ -12,6 +12,7 @@ use crate::decl::{Decl, Order, Shape};
 use crate::environment::declared;
 use crate::eval::Run;
 use crate::parser;
+use crate::patience::Patience;
 use crate::plan::{self, Node};
 use crate::program::{Failure, Refusal, constants};
 use crate::source;
@@ -78,9 +79,9 @@ impl Expression {
         Ok(Self { node, decl, result: declared(checked.of(&expr)), fields })
     }
 
-    /// Return the result on a value of the variable.
-    pub fn evaluate(&self, on: &Value) -> Result<Value, Failure> {
-        let run = |this| Run::new(this, None, None).result(&self.node).and_then(|found| plain(&found));
+    /// Return the result on a value of the variable. There is none, but an error, if a caller's patience is over.
+    pub fn evaluate(&self, on: &Value, patience: Option<&Patience>) -> Result<Value, Failure> {
+        let run = |this| Run::new(this, None, patience).result(&self.node).and_then(|found| plain(&found));
         Val::of(on, &self.decl).and_then(run).map_err(|why| match why {
             Fail::Error(why) => Failure::Error(why),
             Fail::Budget | Fail::Asked => Failure::Limit,

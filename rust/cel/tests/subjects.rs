@@ -12,11 +12,11 @@ fn compiled(text: &str, subject: Subject) -> Expression {
 }
 
 fn gives(text: &str, subject: Subject, on: &str) -> Value {
-    compiled(text, subject).evaluate(&parsed(on)).unwrap_or_else(|why| panic!("{text}: {why:?}"))
+    compiled(text, subject).evaluate(&parsed(on), None).unwrap_or_else(|why| panic!("{text}: {why:?}"))
 }
 
 fn fails(text: &str, subject: Subject, on: &str) -> String {
-    match compiled(text, subject).evaluate(&parsed(on)) {
+    match compiled(text, subject).evaluate(&parsed(on), None) {
         Err(Failure::Error(why)) => why,
         other => panic!("{text}: {other:?}"),
     }
@@ -72,7 +72,7 @@ fn missing_and_odd_claims_fail() {
     assert!(fails("claims.exp.split(',')", Subject::Claims, CLAIMS).starts_with("no such overload"));
     assert!(fails("duration('1s')", Subject::Claims, "{}").contains("unsupported"));
     let doubled = format!("[[1]]{}.size() > 0", ".map(x, x + x)".repeat(60));
-    assert_eq!(compiled(&doubled, Subject::Claims).evaluate(&parsed("{}")), Err(Failure::Limit));
+    assert_eq!(compiled(&doubled, Subject::Claims).evaluate(&parsed("{}"), None), Err(Failure::Limit));
 }
 
 /// As kube-apiserver 1.36.1 answers on `dyn(...)` in policies.
@@ -188,8 +188,8 @@ fn texts() {
             let text = part.repeat(times);
             for subject in [Subject::Claims, Subject::User, Subject::Request] {
                 if let Ok(found) = Expression::compile(&text, subject) {
-                    let _ = found.evaluate(&parsed(CLAIMS));
-                    let _ = found.evaluate(&Value::Null);
+                    let _ = found.evaluate(&parsed(CLAIMS), None);
+                    let _ = found.evaluate(&Value::Null, None);
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Expressions on claims, users and requests, from JSON to JSON.
 
-use hydrofoil_cel::{Expression as Compiled, Failure, Refusal, Subject};
+use std::time::Duration;
+
+use hydrofoil_cel::{Expression as Compiled, Failure, Patience, Refusal, Subject};
 use hydrofoil_codec::json;
 
 use crate::error::{Error, Result};
@@ -32,15 +34,19 @@ impl Expression {
         self.0.fields.iter().map(AsRef::as_ref)
     }
 
-    /// Return the result on a value of the variable.
-    pub fn evaluate(&self, on: &[u8]) -> Result<Vec<u8>> {
-        let on = json::parse(on)?.value;
-        let found = self.0.evaluate(&on).map_err(|why| {
+    /// Return the result on a value of the variable; `None` if it takes longer than a caller waits.
+    pub fn evaluate(&self, on: &[u8], patience: Option<Duration>) -> Result<Option<Vec<u8>>> {
+        let (on, patience) = (json::parse(on)?.value, patience.map(Patience::of));
+        let found = self.0.evaluate(&on, patience.as_ref());
+        if patience.is_some_and(|patience| patience.is_over()) {
+            return Ok(None);
+        }
+        let found = found.map_err(|why| {
             Error::Evaluation(match why {
                 Failure::Error(why) => why,
                 Failure::Limit => "operation cancelled: actual cost limit exceeded".to_owned(),
             })
         })?;
-        Ok(json::encode_any(&found))
+        Ok(Some(json::encode_any(&found)))
     }
 }

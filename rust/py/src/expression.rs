@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use pyo3::prelude::*;
 
 use crate::error::Fallible;
-use crate::frame::apart;
+use crate::frame::{apart, seconds};
 use crate::handles::Expression;
 
 #[pymethods]
@@ -25,7 +25,11 @@ impl Expression {
         self.0.fields().map(str::to_owned).collect()
     }
 
-    fn evaluate(&self, on: &[u8]) -> Fallible<Vec<u8>> {
-        Ok(apart(on.len(), || self.0.evaluate(on))?)
+    #[pyo3(signature = (on, patience=None))]
+    fn evaluate(&self, on: &[u8], patience: Option<f64>) -> Fallible<Option<Vec<u8>>> {
+        // A caller without patience has left the loop already, and leaves it to others.
+        let size = if patience.is_none() { usize::MAX } else { on.len() };
+        let patience = patience.map(seconds);
+        Ok(apart(size, || self.0.evaluate(on, patience))?)
     }
 }

@@ -25,12 +25,15 @@ class Mapper:
         self._of = of
         self._compiled = compiled
         found = compiled
-        self._evaluates = bool(found.username or found.groups or found.uid or found.extra or found.claim_rules)
+        self.evaluates = any(
+            (found.username, found.groups, found.uid, found.extra, found.claim_rules, found.user_rules)
+        )
+        """Whether it has expressions."""
         self._required = {rule.claim: rule.required_value for rule in of.claim_rules if rule.claim}
 
     def user(self, claims: Claims) -> User:
         """Return the user of verified claims. Raise Rejected."""
-        on = orjson.dumps(claims) if self._evaluates else b""
+        on = orjson.dumps(claims) if self.evaluates else b""
         name = self._name(claims, on)
         groups = self._groups(claims, on)
         user = User(name, self._uid(claims, on), tuple(groups), self._extra(claims, on))
@@ -129,7 +132,7 @@ def shown(user: User) -> bytes:
 
 def _evaluated(expression: Expression, source: str, on: bytes, what: str) -> Any:
     try:
-        return orjson.loads(expression.evaluate(on))
+        return orjson.loads(expression.evaluate(on) or b"")
     except (engine.EvaluationError, engine.DecodeError) as e:
         why = e.args[-1] if e.args else e
         raise Rejected(f"oidc: error evaluating {what}: expression '{source}' resulted in error: {why}") from None

@@ -174,3 +174,67 @@ async def test_a_job_with_a_long_name_is_refused_for_the_labels_of_its_template(
     code, status = await post(api, "/apis/batch/v1/namespaces/default/jobs", body)
     assert code == 422
     assert "metadata.labels" not in {cause["field"] for cause in status["details"]["causes"]}
+
+
+GENERATION = "deprecated.daemonset.template.generation"
+
+
+async def test_a_generation_of_a_template_is_a_number(api: aiohttp.ClientSession) -> None:
+    """`Convert_v1_DaemonSet_To_apps_DaemonSet`: the annotation is a number of 64 bits there."""
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
+    body = {"metadata": {"name": "d", "annotations": {GENERATION: "1.5"}}, "spec": spec}
+    path = "/apis/apps/v1/namespaces/default/daemonsets"
+    code, status = await post(api, path, body)
+    why = 'strconv.ParseInt: parsing "1.5": invalid syntax'
+    assert (code, status["message"]) == (400, f'DaemonSet in version "v1" cannot be handled as a DaemonSet: {why}')
+    body["metadata"] = {"name": "d"}
+    assert (await post(api, path, body))[0] == 201
+    patch = {"metadata": {"annotations": {GENERATION: "9" * 20}}}
+    why = f'strconv.ParseInt: parsing "{"9" * 20}": value out of range'
+    for kind, expected in (("merge", 422), ("strategic-merge", 500)):
+        headers = {"Content-Type": f"application/{kind}-patch+json"}
+        async with api.patch(f"{path}/d", json=patch, headers=headers) as r:
+            status = await r.json()
+            assert (r.status, status["message"].endswith(why)) == (expected, True)
+    applied = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": body["metadata"] | patch["metadata"]}
+    headers = {"Content-Type": "application/apply-patch+yaml"}
+    async with api.patch(f"{path}/d?fieldManager=m", json=applied | {"spec": spec}, headers=headers) as r:
+        status = await r.json()
+        expected_text = f"failed to convert to unversioned (/d; apps/v1, Kind=DaemonSet): {why}"
+        assert (r.status, status["message"]) == (500, expected_text)
+
+
+async def test_a_pointer_to_an_empty_text_is_a_change_of_endpoints(api: aiohttp.ClientSession) -> None:
+    """`ValidateEndpointsUpdate` validates what is not deeply equal: a pointer to nothing is not no pointer."""
+    port: dict[str, Any] = {"port": 80}
+    body = {"metadata": {"name": "e"}, "subsets": [{"addresses": [{"ip": "10.1.2.3"}], "ports": [port]}]}
+    assert (await post(api, f"{CORE}/endpoints", body))[0] == 201
+    port["appProtocol"] = ""
+    async with api.put(f"{CORE}/endpoints/e", json=body) as r:
+        status = await r.json()
+    assert r.status == 422
+    assert {cause["field"] for cause in status["details"]["causes"]} == {"subsets[0].ports[0].appProtocol"}
+
+
+@pytest.mark.parametrize(
+    ("plural", "field", "code"), [("configmaps", "binaryData", 422), ("configmaps", "data", 200), ("secrets", "data", 422)]
+)
+async def test_an_empty_map_is_a_change_of_what_is_immutable(
+    api: aiohttp.ClientSession, plural: str, field: str, code: int
+) -> None:
+    """`ValidateConfigMapUpdate` and `ValidateSecretUpdate` compare by `reflect.DeepEqual`; `SetDefaults_ConfigMap` makes
+    the map of `data`."""
+    body: dict[str, Any] = {"metadata": {"name": "m"}, "immutable": True}
+    assert (await post(api, f"{CORE}/{plural}", body))[0] == 201
+    for given in (body, body | {"stringData": {}}):
+        async with api.put(f"{CORE}/{plural}/m", json=given) as r:
+            assert r.status == 200
+    headers = {"Content-Type": "application/merge-patch+json"}
+    async with api.patch(f"{CORE}/{plural}/m", json={field: {}}, headers=headers) as r:
+        assert r.status == code
+    async with api.put(f"{CORE}/{plural}/m", json=body | {field: {}}) as r:
+        status = await r.json()
+    assert r.status == code
+    if code == 422:
+        assert [cause["field"] for cause in status["details"]["causes"]] == [field]

@@ -95,3 +95,15 @@ async def test_default_roles_belong_to_the_mode(mode: str, there: bool) -> None:
     async with opened(authorization_mode=Texts(filter(None, (mode,)))) as server:
         code, _ = await server.ask("", "GET", f"{ROLES}/view")
         assert code == (200 if there else 404)
+
+
+async def test_every_default_object_has_its_manager(tmp_path: Path) -> None:
+    """Also those that begin as a copy; times of conditions have whole seconds."""
+    async with guarded(tmp_path) as server:
+        for path in (ROLES, BINDINGS, f"{RBAC}/roles", f"{RBAC}/rolebindings"):
+            for item in (await read(server, path))["items"]:
+                (entry,) = item["metadata"]["managedFields"]
+                assert entry["manager"] == "kube-apiserver", item["metadata"]["name"]
+                assert ("f:roleRef" in entry["fieldsV1"]) == path.endswith("bindings")
+        (cidr,) = (await read(server, "/apis/networking.k8s.io/v1/servicecidrs"))["items"]
+        assert "." not in cidr["status"]["conditions"][0]["lastTransitionTime"]

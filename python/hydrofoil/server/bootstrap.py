@@ -176,8 +176,10 @@ async def bring(registry: Registry, resource: Resource, obj: Packaged, filled: d
     # A status that the server itself has set on a new object is kept.
     reported = registry.get(resource, namespace, stored.name).revision != stored.revision
     if "status" in body and "status" in resource.subresources and not reported:
+        # Read by its type, which a member that is set is not: its times have whole seconds.
+        status = decoded(resource, body).get(["status"])
         draft = stored.thaw()
-        draft.set(["status"], orjson.dumps(body["status"]))
+        draft.set(["status"], status)
         write = Write(subresource="status")
         await registry.update(resource, namespace, stored.name, partial(_given, draft), write)
 

@@ -313,3 +313,14 @@ fn events_are_stored_in_the_older_group() {
     let filter = world.filter("", "", "regarding.name=p");
     assert!(filter.selector.matches(stored.version()));
 }
+
+/// An older server stored a link: upstream shows it until the next write, and stores none.
+#[test]
+fn a_stored_link_is_shown_and_not_written() {
+    let kind = config_maps();
+    let stored = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m","selfLink":"/link"}}"#;
+    let draft = kind.read_shared(stored, NOW).expect("an object");
+    assert!(String::from_utf8_lossy(&draft.json).contains(r#""selfLink":"/link""#));
+    let written = kind.write_shared(&draft).expect("it is written");
+    assert!(!written.windows(5).any(|window| window == b"/link"));
+}

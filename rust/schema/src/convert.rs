@@ -10,6 +10,11 @@ pub fn after_decode(kind: &Kind, object: &mut Value) {
     (kind.strategy.after_decode)(object);
 }
 
+/// Report why the conversion to the internal version refuses an object (`conversion.go` of its version).
+pub fn refusal(kind: &Kind, object: &Value) -> Option<String> {
+    (kind.strategy.unconvertible)(object)
+}
+
 /// Set the fields that the conversion from the internal version sets in an empty object, as in a bookmark:
 /// pointers to numbers that internally are plain, and annotations.
 pub fn of_nothing(kind: &Kind, object: &mut Value) {

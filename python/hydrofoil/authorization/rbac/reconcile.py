@@ -41,7 +41,10 @@ async def reconcile(registry: Registry, resource: Resource, wanted: Body, draft:
         stored = collection.get(resource.native, namespace, name)
         try:
             if stored is None:
-                await registry.create(resource, namespace, draft(_begun(registry, resource, wanted)), Write())
+                begun = _begun(registry, resource, wanted)
+                # The fields of a copy are not those that the data has managers of.
+                write = Write() if begun is wanted else Write(manager=MANAGER)
+                await registry.create(resource, namespace, draft(begun), write)
             elif _other_role(present := orjson.loads(stored.json), wanted):
                 if _protected(present):
                     return

@@ -12,8 +12,9 @@ use hydrofoil_schema::table::{self, Row};
 use hydrofoil_schema::{Kind, Request, convert, default, prepare, selectable, validate, warn};
 use hydrofoil_store as store;
 use hydrofoil_store::{FieldTarget, Version};
-use hydrofoil_types::{Causes, Resource, Schema, Timestamp, Value};
+use hydrofoil_types::{Causes, Fingerprint, Resource, Schema, Timestamp, Value};
 
+use super::decode::convertible;
 use super::info::{labels, no_metadata};
 use super::{
     Media, ObjectKind, Storage, Strategy, Table, Traits, TypeInfo, TypeMismatch, WebhookConversion, shared, type_meta,
@@ -125,8 +126,8 @@ impl Strategy for Builtin {
 }
 
 impl Storage for Builtin {
-    fn fingerprint(&self) -> u64 {
-        0
+    fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::BUILTIN
     }
 
     fn stores_own_version(&self) -> bool {
@@ -272,7 +273,7 @@ impl ObjectKind for Builtin {
             }
         }
         convert::after_decode(&self.info.kind, &mut decoded.value);
-        Ok(())
+        convertible(&self.info, &decoded.value)
     }
 
     fn complete_applied(&self, object: &mut Value) -> Result<()> {

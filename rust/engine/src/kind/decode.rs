@@ -1,6 +1,6 @@
 //! Decode the bytes of a body to an object in loose form.
 
-use hydrofoil_codec::{cbor, json, proto, yaml};
+use hydrofoil_codec::{DecodeError, cbor, json, proto, yaml};
 use hydrofoil_schema::convert;
 use hydrofoil_types::Value;
 
@@ -40,7 +40,13 @@ impl dyn ObjectKind + '_ {
 fn protobuf(info: &TypeInfo, body: &[u8]) -> Result<Value> {
     let mut value = proto::decode(&info.schema, body).or_else(|e| of_another_type(info, body).ok_or(e))?;
     convert::after_decode(&info.kind, &mut value);
+    convertible(info, &value)?;
     Ok(value)
+}
+
+/// Refuse an object that upstream's conversion to the internal version refuses.
+pub(super) fn convertible(info: &TypeInfo, object: &Value) -> Result<()> {
+    convert::refusal(&info.kind, object).map_or(Ok(()), |why| Err(DecodeError::Type(why).into()))
 }
 
 /// Return only the type of a protobuf body of another type, which is then the error.

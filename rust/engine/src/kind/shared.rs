@@ -31,6 +31,10 @@ pub(super) fn encode(info: &TypeInfo, served: &[(Kind, Schema)], draft: &store::
         return Ok(text(draft));
     }
     let mut value = json::decode_stored(&info.schema, draft.given.as_ref().unwrap_or(&draft.json))?;
+    // Nothing is stored with it (apiserver `pkg/storage/api_object_versioner.go`, `PrepareObjectForStorage`).
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("selfLink");
+    }
     let (version, kind, schema) = match older {
         Some((version, (kind, schema))) => {
             value = convert::from_storage(kind, value);
@@ -82,10 +86,9 @@ pub(super) fn text(draft: &store::Draft) -> Vec<u8> {
     [Version::detached("", 0, draft).json(), b"\n"].concat()
 }
 
-/// Remove the members that only answers have.
+/// Remove the revision, which only answers have. A link of older servers stays: upstream shows it until the next write.
 pub(super) fn without_revision(object: &mut Value) {
     if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.remove("resourceVersion");
-        metadata.remove("selfLink");
     }
 }

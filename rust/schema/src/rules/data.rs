@@ -12,7 +12,10 @@ pub(crate) fn decoded_len(text: &str) -> usize {
 }
 
 /// Validate that an immutable object stays immutable, and its data with it.
-pub(crate) fn immutable(new: &Value, old: &Value, keys: &[&'static str], causes: &mut Causes) {
+///
+/// Upstream compares by `reflect.DeepEqual`, for which a map without entries is not the same as none: only a request can
+/// have one. The flag of a key is whether that counts; it does not where the default is a map.
+pub(crate) fn immutable(new: &Value, old: &Value, keys: &[(&'static str, bool)], causes: &mut Causes) {
     const SET: &str = "field is immutable when `immutable` is set";
     if !old.flag("immutable") {
         return;
@@ -20,8 +23,9 @@ pub(crate) fn immutable(new: &Value, old: &Value, keys: &[&'static str], causes:
     if !new.flag("immutable") {
         causes.forbidden(&Path::new("immutable"), SET);
     }
-    for key in keys {
-        if !same_map(new, old, key) {
+    for (key, nil_counts) in keys {
+        let is_nil = |of: &Value| of.field(key).as_object().is_none();
+        if !same_map(new, old, key) || (*nil_counts && is_nil(new) != is_nil(old)) {
             causes.forbidden(&Path::new(key), SET);
         }
     }

@@ -1,6 +1,8 @@
 //! Daemon sets (`pkg/registry/apps/daemonset/strategy.go`).
 
-use hydrofoil_types::{Causes, Path, Value};
+use std::num::{IntErrorKind, ParseIntError};
+
+use hydrofoil_types::{Causes, Path, Value, quoted};
 
 use crate::Request;
 use crate::internal::{self, InternalCauses};
@@ -19,6 +21,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("apps.DaemonSetSpec"),
     default: |object, _| default(object),
     drop_disabled: workload::drop_disabled,
+    unconvertible,
     of_nothing,
     converted_annotation: Some(KEY),
     prepare_create: |object, _| prepare_create(object),
@@ -54,6 +57,21 @@ fn default(object: &mut Value) {
 
 /// The annotation that keeps the generation of the template (`DeprecatedTemplateGeneration`).
 pub(crate) const KEY: &str = "deprecated.daemonset.template.generation";
+
+/// `Convert_v1_DaemonSet_To_apps_DaemonSet`: the annotation is a number there.
+fn unconvertible(object: &Value) -> Option<String> {
+    let text = object.get("metadata")?.get("annotations")?.get(KEY)?.as_str()?;
+    let why = parse_int(text).err()?;
+    Some(format!("strconv.ParseInt: parsing {}: {why}", quoted(text)))
+}
+
+/// Parse a decimal number of 64 bits as Go's `strconv.ParseInt` does; the error is its reason.
+fn parse_int(text: &str) -> Result<i64, &'static str> {
+    text.parse().map_err(|why: ParseIntError| match why.kind() {
+        IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+        _ => "invalid syntax",
+    })
+}
 
 fn prepare_create(object: &mut Value) {
     let generation = generation(object).max(1);

@@ -14,7 +14,7 @@ use crate::rules::{data, meta};
 pub(crate) static STRATEGY: Strategy = Strategy {
     validate: |_, object, causes| validate(object, causes),
     validate_update: |req, object, old, causes| {
-        data::immutable(object, old, &["data", "binaryData"], causes);
+        data::immutable(object, old, &[("data", false), ("binaryData", true)], causes);
         meta::create(req.kind, object, causes);
         validate(object, causes);
     },

@@ -46,6 +46,10 @@ fn default(object: &mut Value) {
 /// Move `stringData` of a Secret into `data`.
 fn after_decode(object: &mut Value) {
     let Some(Value::Object(given)) = object.as_object_mut().and_then(|m| m.remove("stringData")) else { return };
+    // No text makes no map: an immutable secret without data is left as it is.
+    if given.is_empty() {
+        return;
+    }
     let data = object.object_at_mut(&["data"]);
     for (key, value) in given {
         let text = value.as_str().unwrap_or("");
@@ -128,7 +132,7 @@ fn validate_update(req: &Request<'_>, object: &Value, old: &Value, causes: &mut 
     if object.text("type") != old.text("type") {
         causes.invalid_str(&Path::new("type"), object.text("type"), IMMUTABLE);
     }
-    data::immutable(object, old, &["data"], causes);
+    data::immutable(object, old, &[("data", true)], causes);
     meta::create(req.kind, object, causes);
     validate(object, causes);
 }

@@ -218,13 +218,13 @@ async def test_a_pointer_to_an_empty_text_is_a_change_of_endpoints(api: aiohttp.
 
 
 @pytest.mark.parametrize(
-    ("plural", "field", "code"), [("configmaps", "binaryData", 422), ("configmaps", "data", 200), ("secrets", "data", 422)]
+    ("plural", "field", "code"),
+    [("configmaps", "binaryData", 422), ("configmaps", "data", 200), ("secrets", "data", 422)],
 )
 async def test_an_empty_map_is_a_change_of_what_is_immutable(
     api: aiohttp.ClientSession, plural: str, field: str, code: int
 ) -> None:
-    """`ValidateConfigMapUpdate` and `ValidateSecretUpdate` compare by `reflect.DeepEqual`; `SetDefaults_ConfigMap` makes
-    the map of `data`."""
+    """`ValidateConfigMapUpdate`, `ValidateSecretUpdate`: `reflect.DeepEqual`; `data` of the first is a map by default."""
     body: dict[str, Any] = {"metadata": {"name": "m"}, "immutable": True}
     assert (await post(api, f"{CORE}/{plural}", body))[0] == 201
     for given in (body, body | {"stringData": {}}):
@@ -238,3 +238,17 @@ async def test_an_empty_map_is_a_change_of_what_is_immutable(
     assert r.status == code
     if code == 422:
         assert [cause["field"] for cause in status["details"]["causes"]] == [field]
+
+
+async def test_a_topology_that_is_dropped_is_a_change_of_a_slice(api: aiohttp.ClientSession) -> None:
+    """`PrepareForUpdate` of endpoint slices counts the generation before it drops what v1 does not have."""
+    path = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+    endpoint: dict[str, Any] = {"addresses": ["10.1.2.3"]}
+    body = {"metadata": {"name": "s"}, "addressType": "IPv4", "endpoints": [endpoint]}
+    assert (await post(api, path, body))[0] == 201
+    for topology, generation in (({}, 1), ({"a": "b"}, 2), (None, 2)):
+        endpoint["deprecatedTopology"] = topology
+        async with api.put(f"{path}/s", json=body) as r:
+            stored = await r.json()
+        assert (r.status, stored["metadata"]["generation"]) == (200, generation)
+        assert "deprecatedTopology" not in stored["endpoints"][0]

@@ -19,6 +19,9 @@ KEPT = 64
 """The number of documents of group versions that are kept."""
 COMMON = (OBJECT_META, LIST_META, f"{META}.Status", f"{META}.DeleteOptions", f"{META}.Patch")
 """Schemas that the operations of every custom resource refer to; those with a scale refer to `SCALE`, too."""
+KINDS = "x-kubernetes-group-version-kind"
+ELSEWHERE = frozenset({"admission.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "imagepolicy.k8s.io"})
+"""Groups whose types are not in the scheme of upstream's built-in kinds, by which it writes these documents."""
 INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 Packed = Callable[[str], tuple[bytes, str] | None]
 
@@ -152,8 +155,17 @@ class Definitions:
                 if name in known and name not in common:
                     common[name] = known[name]
                     wanted += references(known[name])
+            options = common.get(f"{META}.DeleteOptions")
+            if options is not None and (every := self._kinds_of_options()):
+                common[f"{META}.DeleteOptions"] = options | {KINDS: every}
             self._common[scaled] = common
         return self._common[scaled]
+
+    def _kinds_of_options(self) -> list[dict[str, str]]:
+        """Return the kinds of DeleteOptions of all groups: documents of built-in groups have their own alone."""
+        found = self._whole("v2")
+        options = orjson.loads(found[0])["definitions"].get(f"{META}.DeleteOptions", {}) if found else {}
+        return [kind for kind in options.get(KINDS, ()) if kind["group"] not in ELSEWHERE]
 
     def _swagger(self) -> tuple[bytes, str] | None:
         catalog = self._objects.catalog

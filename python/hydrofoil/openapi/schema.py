@@ -115,7 +115,7 @@ def _node(schema: Schema, *, v2: bool) -> Schema:
 
 def _plain(out: Schema) -> None:
     """Remove members that OpenAPI v2, or kubectl's decoder of it, does not support (`v2/conversion.go`)."""
-    for key in JUNCTORS:
+    for key in (*JUNCTORS, "default"):
         out.pop(key, None)
     if out.pop("nullable", False):
         for key in ("type", "items", "properties"):

@@ -281,7 +281,7 @@ fn custom_resources_of_two_versions_are_in_one_list() {
     }
 }
 
-/// Selections whose texts have one unkeyed 64-bit hash (FxHash) with the namespace in front: a list of the one never
+/// Selections whose texts have one unkeyed 64-bit hash (`FxHash`) with the namespace in front: a list of the one never
 /// shows a cached piece of the other.
 #[test]
 fn selections_of_one_hash_share_no_pieces() {

@@ -278,7 +278,7 @@ impl ObjectKind for Builtin {
 
     fn complete_applied(&self, object: &mut Value) -> Result<()> {
         convert::after_decode(&self.info.kind, object);
-        Ok(())
+        convertible(&self.info, object)
     }
 
     fn complete_empty(&self, object: &mut Value) {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use hydrofoil_codec::{json, yaml};
+use hydrofoil_codec::{DecodeError, json, yaml};
 use hydrofoil_merge::{self as merge, ApplyError, FieldSet, ManagedRequest, apply, object_name};
 use hydrofoil_types::Value;
 
 use super::raw;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kind::{ObjectKind, TypeInfo};
 use crate::stored::Stored;
 
@@ -49,9 +49,20 @@ impl Apply<'_> {
         if kind.has_raw() {
             raw::settle_applied(&**kind, given.as_deref(), &mut value);
         }
-        kind.complete_applied(&mut value)?;
+        kind.complete_applied(&mut value).map_err(|error| match error {
+            Error::Decode(DecodeError::Type(why)) => unversioned(info, &config.value, &why).into(),
+            other => other,
+        })?;
         Ok((value, config.strict))
     }
+}
+
+/// Return the error of an object that the conversion to the internal version refuses.
+fn unversioned(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
+    let slash = if info.api_version.contains('/') { "" } else { "/" };
+    let (namespace, name) = (config.str_at(&["metadata", "namespace"]), config.str_at(&["metadata", "name"]));
+    let kind = format!("{slash}{}, Kind={}", info.api_version, info.kind.kind);
+    ApplyError::Internal(format!("failed to convert to unversioned ({namespace}/{name}; {kind}): {why}"))
 }
 
 /// Return an object of the type. A value that no decoder accepts is converted as Go does, which truncates numbers.

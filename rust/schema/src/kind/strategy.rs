@@ -125,6 +125,8 @@ pub(crate) struct Strategy {
 
     /// Drop the fields of features that are off, unless the old object uses them (`dropDisabledFields`).
     pub(crate) drop_disabled: fn(&mut Value, Option<&Value>),
+    /// Drop the fields of an update that are not kept, but whose change counts for the generation.
+    pub(crate) drop_counted: fn(&mut Value, &Value),
     /// Prepare a new object at a moment (`PrepareForCreate`).
     pub(crate) prepare_create: fn(&mut Value, Timestamp),
     /// Complete a prepared new object that was sent without labels.
@@ -191,6 +193,7 @@ impl Strategy {
         storage: None,
         converted_annotation: None,
         drop_disabled: |_, _| {},
+        drop_counted: |_, _| {},
         prepare_create: |_, _| {},
         label: |_| {},
         prepare_update: |_, _| {},

@@ -75,6 +75,7 @@ fn main_resource(kind: &Kind, object: &mut Value, old: &Value, now: Timestamp) {
     if next != 0 {
         object.make("metadata").put("generation", next);
     }
+    (strategy.drop_counted)(object, old);
 }
 
 /// Apply a function to an object in the version that the strategy concerns.

@@ -64,7 +64,13 @@ impl Shown<'_> {
     /// Convert the result of a strategic merge patch that no decoder accepts to the type, as Go's conversion does.
     pub(super) fn restored(&self, mut value: Value, error: Error) -> Result<(Value, Vec<String>)> {
         let schema = &self.kind.info().schema;
-        let Err(DecodeError::Type(_)) = json::decode(schema, &json::encode_any(&value)) else { return Err(error) };
+        let Err(DecodeError::Type(_)) = json::decode(schema, &json::encode_any(&value)) else {
+            // It is of the type, but the conversion to the internal version refuses it, after the patch was applied.
+            return Err(match error {
+                Error::Decode(DecodeError::Type(why)) => PatchError::Internal(why).into(),
+                other => other,
+            });
+        };
         match json::restore(schema, &mut value) {
             Ok(()) => self.kind.decode(&json::encode_any(&value), Media::Json),
             Err(message) => match json::parse(self.patch.text) {

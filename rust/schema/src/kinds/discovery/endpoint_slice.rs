@@ -14,7 +14,18 @@ use crate::rules::table::{Subject, cells};
 pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of(differs),
     default: |object, _| default(object),
-    drop_disabled,
+    drop_disabled: |object, old| {
+        if old.is_none() {
+            drop_topology(object);
+        }
+    },
+    // `PrepareForUpdate` compares before `dropTopologyOnV1`. A stored topology of v1beta1 is kept while the endpoints are
+    // unchanged.
+    drop_counted: |object, old| {
+        if old.field("endpoints") != object.field("endpoints") {
+            drop_topology(object);
+        }
+    },
     metadata_on_update: &[MetadataCheck::Object],
     metadata_on_status: &[MetadataCheck::Object],
     validate: |_, object, causes| validate(object, None, causes),
@@ -51,11 +62,9 @@ fn differs(object: &Value, old: &Value) -> bool {
         || !same(object.field("metadata").field("labels"), old.field("metadata").field("labels"))
 }
 
-/// Drop the topology, which v1 does not allow; a stored one of v1beta1 is kept while the endpoints are unchanged.
-fn drop_disabled(object: &mut Value, old: Option<&Value>) {
-    if old.is_none_or(|o| o.field("endpoints") != object.field("endpoints")) {
-        object.each("endpoints", |e| e.drop("deprecatedTopology"));
-    }
+/// Drop the topology, which v1 does not allow.
+fn drop_topology(object: &mut Value) {
+    object.each("endpoints", |e| e.drop("deprecatedTopology"));
 }
 
 fn validate(object: &Value, old: Option<&Value>, causes: &mut Causes) {

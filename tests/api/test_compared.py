@@ -224,7 +224,7 @@ async def test_a_pointer_to_an_empty_text_is_a_change_of_endpoints(api: aiohttp.
 async def test_an_empty_map_is_a_change_of_what_is_immutable(
     api: aiohttp.ClientSession, plural: str, field: str, code: int
 ) -> None:
-    """`ValidateConfigMapUpdate`, `ValidateSecretUpdate`: `reflect.DeepEqual`; `data` of the first is a map by default."""
+    """`ValidateConfigMapUpdate` and `ValidateSecretUpdate`: `reflect.DeepEqual`; the first has a map by default."""
     body: dict[str, Any] = {"metadata": {"name": "m"}, "immutable": True}
     assert (await post(api, f"{CORE}/{plural}", body))[0] == 201
     for given in (body, body | {"stringData": {}}):
@@ -252,3 +252,64 @@ async def test_a_topology_that_is_dropped_is_a_change_of_a_slice(api: aiohttp.Cl
             stored = await r.json()
         assert (r.status, stored["metadata"]["generation"]) == (200, generation)
         assert "deprecatedTopology" not in stored["endpoints"][0]
+
+
+async def warnings(api: aiohttp.ClientSession, path: str, body: dict[str, Any]) -> tuple[int, list[str]]:
+    """Return the code and the warnings of a dry run."""
+    async with api.post(f"{path}?dryRun=All", json=body) as r:
+        lines = r.headers.getall("Warning", [])
+        return r.status, [line.removeprefix('299 - "').removesuffix('"').replace('\\"', '"') for line in lines]
+
+
+def container(name: str, *ports: dict[str, Any]) -> dict[str, Any]:
+    return {"name": name, "image": "i", "ports": list(ports)}
+
+
+async def test_containers_that_share_the_name_of_a_port_are_warned_of(api: aiohttp.ClientSession) -> None:
+    """`warningsForPodSpecAndMeta` of `pkg/api/pod/warnings.go`, whatever the protocol, also in templates."""
+    first, second = {"name": "http", "containerPort": 80}, {"name": "http", "containerPort": 81, "protocol": "UDP"}
+    spec: dict[str, Any] = {"initContainers": [container("a", first)]}
+    spec["containers"] = [container("b", second), container("c", {"containerPort": 82})]
+
+    def expected(at: str) -> str:
+        other = f"{at}.initContainers[0].ports[0]"
+        used = f"services and probes that select ports by name will use {other}"
+        return f'{at}.containers[0].ports[0]: duplicate port name "http" with {other}, {used}'
+
+    code, found = await warnings(api, f"{CORE}/pods", {"metadata": {"name": "p"}, "spec": spec})
+    assert (code, found) == (201, [expected("spec")])
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": spec}
+    body = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    code, found = await warnings(api, "/apis/apps/v1/namespaces/default/deployments", body)
+    assert (code, found) == (201, [expected("spec.template.spec")])
+
+
+@pytest.mark.parametrize("profile", ["runtime/default", "no profile"])
+async def test_a_refused_pod_is_warned_of_its_annotations(api: aiohttp.ClientSession, profile: str) -> None:
+    """`applyAppArmorVersionSkew` warns as it prepares a pod, before validation."""
+    key = "container.apparmor.security.beta.kubernetes.io/c"
+    body = {"metadata": {"name": "p", "annotations": {key: profile}}, "spec": {"containers": [{"name": "c"}]}}
+    code, found = await warnings(api, f"{CORE}/pods", body)
+    why = 'deprecated since v1.30; use the "appArmorProfile" field instead'
+    assert (code, found) == (422, [f"metadata.annotations[{key}]: {why}"])
+
+
+async def test_old_topology_keys_of_a_storage_class(api: aiohttp.ClientSession) -> None:
+    """`GetWarningsForStorageClass` does not name the key again."""
+    term = {"matchLabelExpressions": [{"key": "failure-domain.beta.kubernetes.io/zone", "values": ["a"]}]}
+    body = {"metadata": {"name": "s"}, "provisioner": "p", "allowedTopologies": [term]}
+    code, found = await warnings(api, "/apis/storage.k8s.io/v1/storageclasses", body)
+    why = 'deprecated since v1.17; use "topology.kubernetes.io/zone" instead'
+    assert (code, found) == (201, [f"allowedTopologies[0].matchLabelExpressions[0].key: {why}"])
+
+
+async def test_a_selector_of_a_job_by_the_old_label_gets_the_new_one(api: aiohttp.ClientSession) -> None:
+    """`generateSelector` looks at the label with its prefix alone."""
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
+    body = {"metadata": {"name": "j"}, "spec": {"selector": {"matchLabels": {"controller-uid": "u"}}}}
+    body["spec"] |= {"template": template}
+    code, status = await post(api, "/apis/batch/v1/namespaces/default/jobs", body)
+    (cause,) = [cause for cause in status["details"]["causes"] if cause["field"] == "spec.selector"]
+    assert code == 422
+    assert '"batch.kubernetes.io/controller-uid":"' in cause["message"]
+    assert '"controller-uid":"u"' in cause["message"]

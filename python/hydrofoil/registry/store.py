@@ -187,6 +187,7 @@ class Registry(Objects):
             found = await self._causes_apart(write, draft, pooled=pooled)
         if causes := causes + found:
             shown = name or draft.metadata().name
+            write.warnings += draft.prepare_warnings()
             raise errors.invalid(*named_type(resource, draft), shown, causes)
         await self._check_further(resource, draft, None, write)
         write.warnings += draft.warnings()

@@ -140,6 +140,10 @@ impl Draft {
         Ok(self.step(None, |draft, _| draft.warnings(old.map(|old| &old.0), subresource))?)
     }
 
+    fn prepare_warnings(&self) -> Vec<String> {
+        self.0.lock().prepare_warnings()
+    }
+
     fn to_convert(&self) -> Option<Vec<u8>> {
         self.step(None, |draft, _| draft.to_convert())
     }

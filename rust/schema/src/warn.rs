@@ -13,6 +13,14 @@ pub fn create(req: &Request<'_>, object: &Value) -> Vec<String> {
     reported
 }
 
+/// The warnings of `PrepareForCreate`, which precede validation.
+#[must_use]
+pub fn prepared(req: &Request<'_>, object: &Value) -> Vec<String> {
+    let mut reported = Vec::new();
+    (req.kind.strategy.warn_prepared)(object, &mut reported);
+    reported
+}
+
 /// `WarningsOnUpdate` of the kind's strategy, or of its status.
 #[must_use]
 pub fn update(req: &Request<'_>, object: &Value) -> Vec<String> {

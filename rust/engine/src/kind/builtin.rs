@@ -123,6 +123,10 @@ impl Strategy for Builtin {
             None => warn::create(&request, object),
         }
     }
+
+    fn prepare_warnings(&self, object: &Value) -> Vec<String> {
+        warn::prepared(&self.request(None, ""), object)
+    }
 }
 
 impl Storage for Builtin {

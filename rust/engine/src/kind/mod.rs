@@ -68,6 +68,11 @@ pub trait Strategy {
 
     /// Return the warnings of the kind, together with those of validation.
     fn warnings(&self, object: &Value, old: Option<&Value>, subresource: &str, passed: Vec<String>) -> Vec<String>;
+
+    /// Return the warnings that a new object has even if it is refused: those of its preparation.
+    fn prepare_warnings(&self, _object: &Value) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// The stored form of objects, and its conversion to the version of the kind.

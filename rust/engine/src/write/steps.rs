@@ -108,6 +108,11 @@ impl Draft {
         self.value.get("metadata").and_then(|m| m.get("labels")).is_some_and(|labels| !labels.is_zero())
     }
 
+    /// Return the warnings of a new object that is refused.
+    pub fn prepare_warnings(&self) -> Vec<String> {
+        self.kind.prepare_warnings(&self.value)
+    }
+
     /// Return the warnings of the kind.
     pub fn warnings(&mut self, old: Option<&Stored>, subresource: &str) -> Result<Vec<String>> {
         let old = old.map(|old| old.value(&self.kind)).transpose()?;

@@ -152,6 +152,8 @@ pub(crate) struct Strategy {
     pub(crate) validate: fn(&Request<'_>, &Value, &mut Causes),
     /// Validate an update, of a subresource too, by the old object (`ValidateUpdate`).
     pub(crate) validate_update: fn(&Request<'_>, &Value, &Value, &mut Causes),
+    /// Return the warnings that preparation gives, which a refused object has as well.
+    pub(crate) warn_prepared: fn(&Value, &mut Vec<String>),
     /// Warn of a new object that is prepared and valid (`WarningsOnCreate`).
     pub(crate) warn_create: fn(&Value, &mut Vec<String>),
     /// Warn of an update by the old object (`WarningsOnUpdate`).
@@ -206,6 +208,7 @@ impl Strategy {
         kube_finalizers: true,
         validate: |_, _, _| {},
         validate_update: |req, object, _, causes| (req.kind.strategy.validate)(req, object, causes),
+        warn_prepared: |_, _| {},
         warn_create: |_, _| {},
         warn_update: |_, _, _| {},
         warn_status: |_, _| {},

@@ -108,7 +108,13 @@ fn topologies(terms: &[Value], causes: &mut Causes) {
 fn warn(object: &Value, out: &mut Vec<String>) {
     let path = Path::new("allowedTopologies");
     for (i, term) in object.list("allowedTopologies").iter().enumerate() {
-        node_label::expressions(term, "matchLabelExpressions", &path.index(i), out);
+        let path = path.index(i);
+        let path = path.child("matchLabelExpressions");
+        for (j, expression) in term.list("matchLabelExpressions").iter().enumerate() {
+            if let Some(message) = node_label::deprecated(expression.text("key")) {
+                out.push(format!("{}: {message}", path.index(j).child("key")));
+            }
+        }
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn create(object: &mut Value) {
         map.sort_keys();
     }
     let selector = spec.make("selector").make("matchLabels");
-    if !selector.has("controller-uid") && !selector.has("batch.kubernetes.io/controller-uid") {
+    if !selector.has("batch.kubernetes.io/controller-uid") {
         selector.put("batch.kubernetes.io/controller-uid", uid);
     }
 }

@@ -36,6 +36,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     metadata_order: MetadataOrder::Own,
     validate: |req, object, causes| validate::create(req.kind, object, causes),
     validate_update: update::update,
+    warn_prepared: pod_template::warn::apparmor,
     warn_create: |object, out| {
         hostname::warn(object, "the Pod's hostname", out);
         pod_template::warn::apparmor(object, out);

@@ -76,6 +76,7 @@ pub(crate) fn warnings(object: &Value, path: &Path<'_>, template: bool, out: &mu
         hidden(container, path, out);
     });
     ports::ports(spec, &at, out);
+    ports::names(spec, &at, out);
     if spec.int("terminationGracePeriodSeconds") < 0 {
         out.push(format!(
             "{}: must be >= 0; negative values are invalid and will be treated as 1",
@@ -109,14 +110,14 @@ fn is_profile(note: &str, profile: &Value) -> bool {
     }
 }
 
-/// Warn of each annotation that `applyAppArmorVersionSkew` made a field of.
+/// Warn of each annotation that `applyAppArmorVersionSkew` made a field of, or could make none of.
 pub(crate) fn apparmor(object: &Value, out: &mut Vec<String>) {
-    let notes = object.field("metadata").field("annotations");
-    each_container(object.field("spec"), &Path::new("spec"), &mut |container, _| {
-        if !container.field("securityContext").has("appArmorProfile") {
-            return;
-        }
-        if let Some(key) = noted(notes, APPARMOR, container) {
+    let (notes, spec) = (object.field("metadata").field("annotations"), object.field("spec"));
+    let of_pod = spec.field("securityContext").field("appArmorProfile");
+    each_container(spec, &Path::new("spec"), &mut |container, _| {
+        let Some(key) = noted(notes, APPARMOR, container) else { return };
+        // One like the pod's own profile is not copied.
+        if container.field("securityContext").has("appArmorProfile") || !is_profile(notes.text(&key), of_pod) {
             out.push(format!("metadata.annotations[{key}]: {USE_APPARMOR}"));
         }
     });

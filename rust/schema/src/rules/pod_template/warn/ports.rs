@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use hydrofoil_types::{Path, Value};
+use hydrofoil_types::{Path, Value, quoted};
 
 use super::each_container;
 use crate::read::Read;
@@ -75,6 +75,30 @@ pub(crate) fn ports(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
                 }
             }
             others.push(here, ip, host);
+        }
+    });
+}
+
+/// Warn of names of ports that several containers share, init containers among them, whatever the protocol.
+pub(crate) fn names(spec: &Value, at: &Path<'_>, out: &mut Vec<String>) {
+    let mut first: HashMap<&str, String> = HashMap::new();
+    each_container(spec, at, &mut |container, path| {
+        let path = path.child("ports");
+        for (i, port) in container.list("ports").iter().enumerate() {
+            let name = port.text("name");
+            if name.is_empty() {
+                continue;
+            }
+            let here = path.index(i).to_string();
+            if let Some(other) = first.get(name) {
+                out.push(format!(
+                    "{here}: duplicate port name {} with {other}, services and probes that select ports by name will use \
+                     {other}",
+                    quoted(name)
+                ));
+            } else {
+                first.insert(name, here);
+            }
         }
     });
 }

@@ -7,16 +7,14 @@ from typing import Any
 
 import orjson
 
-from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
+from hydrofoil.admission.charges import Charges
 from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.engine import Draft, Stored, quota_charge
 from hydrofoil.errors import quoted
 from hydrofoil.registry.store import Registry
-from hydrofoil.registry.write import Operation, Write
+from hydrofoil.registry.write import Operation
 
-MANAGER = "kube-apiserver"
 KIND = "ResourceQuotaConfiguration"
 VERSIONS = (
     "apiserver.config.k8s.io/v1",
@@ -54,9 +52,9 @@ class ResourceQuota(Plugin):
 
     def __init__(self, registry: Registry, given: Mapping[str, Any] | None = None) -> None:
         """`given` is the plug-in's configuration. Raise ValueError with one line."""
-        self._registry = registry
         self._limited = limited_resources(given or {})
         self._resource = registry.catalog.find("", "v1", "resourcequotas")
+        self._charges = None if self._resource is None else Charges(registry, self._resource, self._limited)
         self._quotas = None if self._resource is None else registry.collection(self._resource)
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
@@ -64,42 +62,8 @@ class ResourceQuota(Plugin):
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
         """Add a write to the usage of its quotas. Raise ApiError 403 when one of them would be exceeded."""
-        if self._resource is None or self._quotas is None:
+        if self._charges is None or self._quotas is None:
             return None
         if not (self._limited or self._quotas.stats().objects):
             return None
-        return self._charge(self._resource, a) if a.namespace else None
-
-    async def _charge(self, resource: Resource, a: Attributes) -> None:
-        group, plural = a.key
-        while (quotas := self._registry.all(resource, a.namespace)) or self._limited:
-            written = (group, plural, a.subresource)
-            changed, refusal, forbidden = quota_charge(a.object, a.old, written, quotas, self._limited)
-            if refusal is not None:
-                if forbidden:
-                    raise errors.forbidden(group, plural, a.object.metadata().name, refusal)
-                raise errors.ApiError(500, "", refusal)
-            if a.dry_run or not changed:
-                return
-            # Each quota is charged once, even if one of several was written meanwhile.
-            if await self._count(resource, [(quotas[i], used) for i, used in changed]):
-                return
-
-    async def _count(self, resource: Resource, changed: list[tuple[Stored, bytes]]) -> bool:
-        """Write the new usage; return False when a quota has changed meanwhile and nothing is written yet."""
-        if any(self._present(resource, quota) != quota.revision for quota, _ in changed):
-            return False
-        for quota, used in changed:
-
-            def change(present: Stored, used: bytes = used) -> Draft:
-                draft = present.thaw()
-                draft.set(["status", "used"], used)
-                return draft
-
-            write = Write(manager=MANAGER, subresource="status")
-            await self._registry.update(resource, quota.namespace, quota.name, change, write)
-        return True
-
-    def _present(self, resource: Resource, quota: Stored) -> int | None:
-        found = self._registry.collection(resource).get(resource.native, quota.namespace, quota.name)
-        return found.revision if found else None
+        return self._charges.charge(a) if a.namespace else None

@@ -23,6 +23,7 @@ from hydrofoil.controllers.leader import Leader
 from hydrofoil.controllers.namespace import NamespaceController
 from hydrofoil.controllers.optional import OPTIONAL
 from hydrofoil.controllers.policy_status import PolicyStatus
+from hydrofoil.controllers.ports import PortRepair
 from hydrofoil.endpoints import tls
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError
@@ -99,7 +100,7 @@ class Server:
         self._encryption: Encryption | None = None
         self.controllers: list[Controller] = []
         """Those that this server runs; none while another one is elected."""
-        self._repair: AddressRepair | None = None
+        self._repairs: list[Controller] = []
         self._leader: Leader | None = None
         self.kubeconfig = ""
         """The path of the kubeconfig that the start has written."""
@@ -220,10 +221,13 @@ class Server:
     async def _control(self) -> None:
         """Start what every server runs, and the controllers, now or when this server is elected."""
         self.app.metrics.queues.follow(self._running)
+        # No controllers of kube-controller-manager, but part of every server.
         if AddressRepair.served(self.app.catalog):
-            # No controller of kube-controller-manager, but part of every server.
-            self._repair = AddressRepair(self.app.registry, self.app.hub)
-            await self._begin(self._repair)
+            self._repairs.append(AddressRepair(self.app.registry, self.app.hub))
+        if PortRepair.served(self.app.catalog, self.app.registry):
+            self._repairs.append(PortRepair(self.app.registry, self.app.hub))
+        for repair in self._repairs:
+            await self._begin(repair)
         if self._elects:
             self._leader = Leader(self.app.registry, self.config, self._lead, self._follow)
             self._leader.start()
@@ -283,8 +287,8 @@ class Server:
         return found
 
     def _running(self) -> list[Controller]:
-        """Return the controllers that run here, with that of every server."""
-        return [*self.controllers] if self._repair is None else [*self.controllers, self._repair]
+        """Return the controllers that run here, with those of every server."""
+        return [*self.controllers, *self._repairs]
 
     async def settle(self) -> None:
         """Wait until the controllers have processed all writes, except for work that they repeat later."""

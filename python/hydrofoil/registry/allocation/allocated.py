@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
 import orjson
 
@@ -42,6 +43,10 @@ class Allocated:
             self.ports.hold(held[1])
         if before is not None:
             self.release(before)
+
+    def held_ports(self) -> Iterable[int]:
+        """Return the node ports of services, those of several once for each."""
+        return chain.from_iterable(ports for _, ports in self._held.values())
 
     async def settle(self) -> None:
         """Return at once: nothing is pending."""

@@ -23,9 +23,11 @@ class PortRecords:
     A log with one server needs none: its services are the record.
     """
 
-    def __init__(self, objects: Objects, ports: Ports) -> None:
+    def __init__(self, objects: Objects, ports: Ports, held: Callable[[], Iterable[int]]) -> None:
+        """`held` returns the ports of the present services: the record begins with them."""
         self._objects = objects
         self._ports = ports
+        self._held = held
         self._range = f"{ports.low}-{ports.high}"
         self._native = objects.catalog.kind("", "v1", "RangeAllocation", TYPE)
         self._collection: Collection | None = None
@@ -46,7 +48,7 @@ class PortRecords:
             return bits if used else bits | wanted
 
         if wanted:
-            await self._change(change, wanted)
+            await self._change(change)
         return {port for port in ports if used >> (port - self._ports.low) & 1} if used else set()
 
     async def release(self, ports: Iterable[int]) -> None:
@@ -55,12 +57,29 @@ class PortRecords:
         if unwanted:
             await self._change(lambda bits: bits & ~unwanted)
 
+    async def repair(self, leaked: Iterable[int]) -> set[int]:
+        """Record the ports of all services, and `leaked` as unused unless a service has them. Raise StorageError.
+
+        Return the ports that are recorded as used and that no service has: a write may be under way, or one that was
+        cut off left them.
+        """
+        unwanted, found = self._bits(leaked), 0
+
+        def change(bits: int) -> int:
+            nonlocal found
+            held = self._bits(self._held())
+            found = bits & ~held & ~unwanted
+            return found | held
+
+        await self._change(change)
+        return {self._ports.low + at for at in range(found.bit_length()) if found >> at & 1}
+
     def _bits(self, ports: Iterable[int]) -> int:
         low, high = self._ports.low, self._ports.high
         return sum(1 << (port - low) for port in set(ports) if low <= port <= high)
 
-    async def _change(self, change: Callable[[int], int], taking: int = 0) -> None:
-        """Change the bits, again after a write of another server; `taking` are about to be recorded."""
+    async def _change(self, change: Callable[[int], int]) -> None:
+        """Change the bits, again after a write of another server."""
         collection = self._collection
         if collection is None:
             collection = self._collection = self._objects.storage.collection(COLLECTION, self._native)
@@ -68,7 +87,7 @@ class PortRecords:
             if not collection.ready():
                 await collection.wait()
             stored = collection.get(self._native, "", NAME)
-            before = self._read(stored, taking)
+            before = self._read(stored)
             after = change(before)
             if stored is not None and after == before:
                 return
@@ -82,11 +101,14 @@ class PortRecords:
                 continue
             return
 
-    def _read(self, stored: Stored | None, taking: int) -> int:
-        """Return the bits; those of the present services if there are none yet, or for another range."""
+    def _read(self, stored: Stored | None) -> int:
+        """Return the bits; those of the present services if there are none yet, or for another range.
+
+        Ports that writes under way have chosen do not count: each records its own, or chooses another one.
+        """
         body = orjson.loads(stored.json) if stored is not None else {}
         if body.get("range") != self._range:
-            return self._bits(self._ports.taken()) & ~taking
+            return self._bits(self._held())
         return int.from_bytes(base64.b64decode(body.get("data") or ""), "big")
 
     def _draft(self, bits: int) -> Draft:

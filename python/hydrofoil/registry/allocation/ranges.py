@@ -122,10 +122,6 @@ class Ports:
         self._take(port)
         return port
 
-    def taken(self) -> Iterable[int]:
-        """Return the ports in use, by services and by writes."""
-        return self._taken.keys()
-
     @staticmethod
     def guess(taken: Sequence[int]) -> int:
         """Return the port that stands for a free one in a dry run that chose others already (`operation.go`)."""

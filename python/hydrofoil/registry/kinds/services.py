@@ -42,7 +42,7 @@ class ServiceStrategy(Strategy):
         self.records = AddressRecords(registry)
         self.ips = ClusterIPs(networks, registry.chance, self.records.present)
         self.ports = ports
-        self._port_records = PortRecords(registry, ports)
+        self.port_records = PortRecords(registry, ports, self._held_ports)
         self._hub = hub
         self._followed: Followed[Allocated] | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -56,6 +56,9 @@ class ServiceStrategy(Strategy):
             self._followed = Followed(self.objects.collection(services), services.native, ranges, self._hub)
             self._follow_networks()
         return self._followed
+
+    def _held_ports(self) -> Iterable[int]:
+        return self.held().state.held_ports()
 
     def _follow_networks(self) -> None:
         """Draw addresses from the networks of ServiceCIDR objects, too."""
@@ -95,8 +98,8 @@ class ServiceStrategy(Strategy):
         """Delete the records of addresses and ports."""
         for address in addresses:
             await self.records.remove(address)
-        if self._port_records.needed:
-            await self._port_records.release(ports)
+        if self.port_records.needed:
+            await self.port_records.release(ports)
 
     async def after(self, resource: Resource, old: Stored | None, new: Stored | None) -> None:
         """Release what a service no longer has, with its endpoints (`afterDelete`), also after a cancellation."""
@@ -152,7 +155,7 @@ class ServiceStrategy(Strategy):
 
     async def _allocate_ports(self, spec: Spec, before: Spec, name: str, taken: set[int], *, dry_run: bool) -> None:
         """Choose ports, until no other server has one of them. Raise ApiError."""
-        shared = self._port_records.needed and not dry_run
+        shared = self.port_records.needed and not dry_run
         given = orjson.dumps(spec) if shared else b""
         others: set[int] = set()
         try:
@@ -163,7 +166,7 @@ class ServiceStrategy(Strategy):
                 finally:
                     if not dry_run:
                         taken.update(ports)
-                used = await self._port_records.take(ports) if shared else set[int]()
+                used = await self.port_records.take(ports) if shared else set[int]()
                 if not used:
                     return
                 # Their services are not in the view yet.

@@ -48,6 +48,7 @@ class ControllerOptions(Options):
         None,
         boolean,
         "run the controllers in one of several servers, which holds a lease (default: true with --etcd-servers)",
+        value="BOOL",
     )
     leader_elect_lease_duration: float = flag(
         "--leader-elect-lease-duration",

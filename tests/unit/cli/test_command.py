@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from hydrofoil.cli.bench import COMMAND as BENCH
+from hydrofoil.cli.command import BARE
 from hydrofoil.cli.main import main
 from hydrofoil.cli.serve import COMMAND
-from hydrofoil.options import flags
+from hydrofoil.options import Refused, flags
 from hydrofoil.server.config import ROOMS
 
 REFUSED = {
@@ -115,6 +117,9 @@ TAKEN: dict[str, tuple[str, Any]] = {
     "--livez-grace-period 30s": ("livez_grace_period", 30.0),
     "--shutdown-delay-duration 0": ("shutdown_delay_duration", 0.0),
     "--show-hidden-metrics-for-version 1.35": ("show_hidden_metrics_for_version", "1.35"),
+    "--leader-elect --port 1": ("leader_elect", True),
+    "--leader-elect=false": ("leader_elect", False),
+    "--anonymous-auth -v 4": ("anonymous_auth", True),
     "-v 4": ("verbosity", 4),
     "--v=4": ("verbosity", 4),
     "-v4": ("verbosity", 4),
@@ -125,6 +130,16 @@ TAKEN: dict[str, tuple[str, Any]] = {
 def test_what_upstream_takes(words: str) -> None:
     name, value = TAKEN[words]
     assert COMMAND.settings(COMMAND.make_context("serve", words.split()))[0][name] == value
+
+
+def test_each_flag_that_is_a_boolean_needs_no_value() -> None:
+    """pflag's `NoOptDefVal`, also of those with a third state: what is true by `true` is true without it."""
+    for flag in (flag for command in (COMMAND, BENCH) for room in command.rooms for flag in flags(room)):
+        try:
+            value = flag.read("true")
+        except (ValueError, Refused):
+            continue
+        assert isinstance(value, bool) <= (flag.value in BARE), flag.names
 
 
 def test_a_line_stays_one(capsys: pytest.CaptureFixture[str]) -> None:

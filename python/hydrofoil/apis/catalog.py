@@ -74,6 +74,13 @@ class Resource(Struct, eq=False):
         """Compute what each request asks for."""
         self.storage = (self.group, f"{self.plural}.{self.group}") if self.custom else (self.storage_group, self.plural)
 
+    def deprecates(self, subresource: str) -> bool:
+        """Report whether requests are to a deprecated kind; of a built-in resource, a subresource may have another."""
+        if not self.deprecation or not subresource or self.custom:
+            return bool(self.deprecation)
+        found = self.subresources.get(subresource)
+        return found is None or found.kind == self.kind
+
     def __repr__(self) -> str:
         return f"Resource({self.plural!r}, {self.api_version!r})"
 

@@ -101,11 +101,14 @@ class Route:
         resource = served(resource, info)
         context.params = query.parse(info.query)
         verb, handler = choose(method, context, resource)
+        # Refusals from here on are the handler's: they count as requests for the resource.
+        context.served, context.verb, context.counted = resource, verb, True
         if verb == "patch" and info.subresource != "proxy":
             # The kind of a patch is checked before its Accept header.
             content_type = headers.get(CONTENT_TYPE, "")
             context.patch = patch_kind(content_type, custom=resource.custom, cbor=context.parts.cbor)
-        warning = respond.warning_lines([resource.deprecation]) if resource.deprecation else b""
+        deprecated = resource.deprecates(info.subresource)
+        warning = respond.warning_lines([resource.deprecation]) if deprecated else b""
         context.common += warning
         try:
             context.accepted = negotiate(
@@ -120,9 +123,9 @@ class Route:
             if e.message.startswith("406"):
                 # A route that does not produce an accepted type is not taken, so it does not warn either.
                 context.common = context.common.removesuffix(warning)
+                context.served, context.counted = None, False
             raise
-        context.served = context.resource = resource
-        context.verb = verb
+        context.resource = resource
         return handler
 
     async def _document(self, context: Context) -> Answer:

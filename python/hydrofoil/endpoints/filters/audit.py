@@ -62,12 +62,13 @@ def _follow(auditing: Audit, event: AuditEvent, context: Context) -> None:
             auditing.emit(event, STARTED, answer.status)
 
         context.at_start(started)
-    context.at_end(partial(finish, auditing, event, lasting))
+    context.at_end(partial(finish, auditing, event, context, lasting))
 
 
-def finish(auditing: Audit, event: AuditEvent, lasting: bool, outcome: Outcome) -> None:
+def finish(auditing: Audit, event: AuditEvent, context: Context, lasting: bool, outcome: Outcome) -> None:
     """Record the end of a request."""
     code = outcome.status
+    mark_deprecated(event, context)
     if not outcome.whole and not event.fault and event.status is None and code == 500:
         # Nothing was written: the client has disconnected.
         event.status, code = CLOSED_EARLY, 200
@@ -77,6 +78,19 @@ def finish(auditing: Audit, event: AuditEvent, lasting: bool, outcome: Outcome) 
     if not lasting and (took := at - event.received) > SLOW:
         event.annotate("apiserver.latency.k8s.io/total", f"{took / 1e9:.6f}s")
     auditing.emit(event, PANIC if event.fault else COMPLETE, code, at)
+
+
+def mark_deprecated(event: AuditEvent, context: Context) -> None:
+    """Annotate the end of a request that a handler of a deprecated kind answered (`MonitorRequest`).
+
+    A record of the start precedes it, and a handler that failed never reaches it.
+    """
+    resource = context.served
+    if resource is None or event.fault or not context.counted or not resource.deprecates(context.info.subresource):
+        return
+    event.annotate("k8s.io/deprecated", "true")
+    if removed := resource.raw.get("lifecycle", {}).get("removed"):
+        event.annotate("k8s.io/removed-release", removed)
 
 
 async def _waiting(
@@ -98,6 +112,7 @@ async def _waiting(
     if answer.stream is not None:
         _follow(auditing, event, context)
         return answer
+    mark_deprecated(event, context)
     await _delivered(auditing.emit(event, PANIC if event.fault else COMPLETE, answer.status, waits=True))
     return answer
 

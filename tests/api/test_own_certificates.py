@@ -57,6 +57,25 @@ async def test_an_address_of_all_serves_tls_and_writes_a_kubeconfig(tmp_path: Pa
         os.umask(old)
 
 
+async def test_the_certificate_has_its_authority_behind_it(tmp_path: Path) -> None:
+    """`GenerateSelfSignedCertKey` (client-go `util/cert/cert.go`); a file of an earlier version gets it, too."""
+    config = Config(port=0, cert_dir=str(tmp_path))
+    path, ca = tmp_path / "apiserver.crt", tmp_path / "ca.crt"
+    for _ in range(2):
+        async with serving(config) as server:
+            whole = read(path)
+            leaf = whole.removesuffix(read(ca))
+            assert whole.endswith(read(ca))
+            assert leaf.count("BEGIN CERTIFICATE") == 1
+            context = ssl.create_default_context(cafile=path)
+            session = aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=context))
+            async with session as api, api.get(f"{server.url}/version") as r:
+                assert r.status == 200
+        write(path, leaf)
+    async with serving(config):
+        assert read(path) == whole
+
+
 async def test_certificates_are_kept_for_the_next_start(tmp_path: Path) -> None:
     async def fingerprints(**more: str) -> dict[str, str]:
         async with serving(Config(port=0, cert_dir=str(tmp_path / "c"), **more)) as server:  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from hydrofoil import engine
 from hydrofoil.clock import machine_seconds
+from hydrofoil.server.identity import chain
 
 
 class Beside:
@@ -24,8 +25,8 @@ class Beside:
     def _made(self) -> tuple[str, engine.TlsConfig]:
         now = machine_seconds()
         authority, secret = engine.new_authority(now)
-        chain, key = engine.new_certificate(secret.encode(), self._names(), None, now)
-        return authority, engine.TlsConfig(chain.encode(), key.encode(), [], False, [], None)
+        certificate, key = engine.new_certificate(secret.encode(), self._names(), None, now)
+        return authority, engine.TlsConfig(chain(certificate, authority).encode(), key.encode(), [], False, [], None)
 
     @property
     def authority(self) -> str:

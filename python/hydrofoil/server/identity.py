@@ -23,6 +23,7 @@ SERVICE = ("kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubern
 LOCAL = ("localhost", "127.0.0.1", "::1")
 AUTHORITY_SECONDS = 9 * 365 * 86_400
 """Less than the life of an authority, ten years: one that began so long ago is usable."""
+END = "-----END CERTIFICATE-----"
 
 
 class Identity(Struct, frozen=True):
@@ -98,12 +99,24 @@ def identity(place: Path, names: list[str], now: int, machine: int) -> Identity:
         root, secret = (half.encode() for half in authority)
         server = _pair(place, "apiserver")
         if not engine.usable_certificate(*server, root, names, None, machine):
-            _keep(place, "apiserver", engine.new_certificate(secret, names, None, machine))
+            server = engine.new_certificate(secret, names, None, machine)
+        whole = chain(server[0], authority[0]), server[1]
+        if whole != _pair(place, "apiserver"):
+            _keep(place, "apiserver", whole)
         admin = _pair(place, "admin")
         if not engine.usable_certificate(*admin, root, [], ADMIN, now):
             admin = engine.new_certificate(secret, [], ADMIN, now)
             _keep(place, "admin", admin)
     return Identity(place, root, admin)
+
+
+def chain(certificate: str, authority: str) -> str:
+    """Return the first certificate of a text with its authority behind it, in PEM (client-go `util/cert/cert.go`).
+
+    A client that takes the file as its authority then trusts the server.
+    """
+    first, end, _ = certificate.partition(END)
+    return f"{first}{end}\n{authority}"
 
 
 def given_pair(place: Path) -> tuple[str, str]:

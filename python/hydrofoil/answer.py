@@ -100,6 +100,10 @@ class Answer(Struct):
     """Whether the connection ends with this answer."""
 
 
+class Dropped(ConnectionResetError):
+    """A stream whose connection breaks behind its output so far: neither an end of the body nor a Status follows."""
+
+
 class Outcome(Struct):
     """The outcome of a request."""
 

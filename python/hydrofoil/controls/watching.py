@@ -37,11 +37,9 @@ class Gate(NamedTuple):
 class OpenWatch:
     """A watch from its request to its end (`watch.stream.Gate`)."""
 
-    def __init__(self, subject: Subject, started: datetime, cut: Callable[[], None]) -> None:
-        """`cut` ends the connection."""
+    def __init__(self, subject: Subject, started: datetime) -> None:
         self.subject = subject
         self.started = started
-        self._cut = cut
         self._gates: list[Gate] = []
         self._stalled: set[Fault] = set()
         self._stream: WatchStream | None = None
@@ -94,8 +92,7 @@ class OpenWatch:
                     return False
             elif self._act(fault):
                 if fault.action == "cut":
-                    self._cut()
-                    stream.end()
+                    stream.drop()
                 else:
                     stream.fail(expired())
                 return False

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from aiohttp import web
 
-from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Feed, Piece
+from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, Piece
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
@@ -66,12 +66,6 @@ def cut_off(context: Context) -> None:
     """End the connection of a request at once."""
     if context.request.transport is not None:
         cut(context.request.transport)
-
-
-def close(context: Context) -> None:
-    """End the connection of a request after its output so far."""
-    if context.request.transport is not None:
-        context.request.transport.close()
 
 
 def is_own(context: Context) -> bool:
@@ -192,6 +186,17 @@ class Wire:
             return False
         return True
 
+    async def _drop(self, request: web.BaseRequest, transport: asyncio.Transport, *, framed: bool) -> None:
+        """End a connection behind its output so far; one whose end is that of the body is reset."""
+        if framed:
+            transport.close()
+            return
+        transport.set_write_buffer_limits(0)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await request.protocol._drain_helper()
+        cut(transport)
+
     def _opening(self, context: Context, answer: Answer) -> tuple[bytes, bool, bool]:
         """Return the head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
         whole = answer.sized
@@ -229,6 +234,9 @@ class Wire:
             if request.protocol.writing_paused and not transport.is_closing():
                 async with asyncio.timeout(LEAVE_SECONDS if context.info.lasting else self._parts.request_timeout):
                     await request.protocol._drain_helper()
+        except Dropped:
+            await self._drop(request, transport, framed=chunked or answer.sized or answer.takes_over)
+            return CLOSED
         except FAULTS as e:
             if not line.begun and not transport.is_closing():
                 return await self._whole(context, respond.failure(context, timed_out() if limit.expired() else e))

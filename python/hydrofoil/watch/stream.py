@@ -74,6 +74,8 @@ class WatchStream:
         """The number of bytes of sent events."""
         self.lapped = False
         """Whether it has ended because its reader was too slow."""
+        self.dropped = False
+        """Whether its connection breaks behind the events so far: its end must not look like one."""
         self.behind = False
         """Whether the last pump stopped because of the reader."""
         self.wake = asyncio.Event()
@@ -194,6 +196,11 @@ class WatchStream:
             self.pump()
         except FAULTS as e:
             self.fail(e)
+
+    def drop(self) -> None:
+        """End the stream without the end of its body."""
+        self.dropped = True
+        self.end()
 
     def end(self) -> None:
         """End the stream; its handler writes the end of the body."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
 from hydrofoil import engine, errors
-from hydrofoil.answer import Answer, Line, Outcome, Piece
+from hydrofoil.answer import Answer, Dropped, Line, Outcome, Piece, Socket, Stream
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controls.fault import Fault, Subject
 from hydrofoil.controls.faults import Faults, at_start, versioned
@@ -18,7 +19,7 @@ from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.filters.journal import own
 from hydrofoil.endpoints.filters.lines import Around
 from hydrofoil.endpoints.negotiate import body_media
-from hydrofoil.endpoints.wire import close, cut_off
+from hydrofoil.endpoints.wire import cut_off
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.request import RequestInfo, refusal
 
@@ -76,7 +77,7 @@ async def _met(
     subject = Subject(info, context.user.name, context.request.headers.get("User-Agent", ""))
     watch = None
     if context.info.verb == "watch":
-        watch = OpenWatch(subject, clock.now(), lambda: close(context))
+        watch = OpenWatch(subject, clock.now())
         watch.acted = lambda fault: _name(context, fault)
         context.opened = watch.begin
 
@@ -163,16 +164,17 @@ def _broken(context: Context) -> ConnectionError:
 
 
 def _halved(context: Context, answer: Answer) -> Answer:
-    """Return the answer with half of its body, and no more; of a stream, without its last piece."""
+    """Return the answer with half of its body, or of the first piece of a stream, and no more."""
     whole = answer.stream
+    if whole is None and not answer.body:
+        raise _broken(context)
 
     async def half(line: Line) -> None:
         if whole is None:
             line.write(answer.body[: len(answer.body) // 2])
         else:
-            await whole(First(line))
-        await line.drained()
-        close(context)
+            await First(line).take(whole)
+        raise Dropped
 
     head = answer.head if answer.sized else b"%sContent-Length: %d\r\n" % (answer.head, len(answer.body))
     if whole is None:
@@ -184,14 +186,34 @@ def _halved(context: Context, answer: Answer) -> Answer:
 class First(Around):
     """A line that takes the first half of the first piece, and nothing after it."""
 
-    _full = False
+    def __init__(self, line: Line) -> None:
+        super().__init__(line)
+        self._full = asyncio.Event()
 
     def write(self, *pieces: Piece) -> None:
         """Write a half of the first pieces."""
-        if not self._full:
-            self._full = True
+        if not self._full.is_set():
+            self._full.set()
             data = b"".join(pieces)
             self._line.write(data[: max(len(data) // 2, 1)])
+
+    async def accept(self, protocols: list[str]) -> Socket:
+        """Upgrade to a WebSocket, whose messages are no pieces: the head alone is the half."""
+        socket = await super().accept(protocols)
+        self._full.set()
+        return socket
+
+    async def take(self, stream: Stream) -> None:
+        """Write a stream until its first piece. Raise its error."""
+        writing, full = asyncio.ensure_future(stream(self)), asyncio.ensure_future(self._full.wait())
+        try:
+            await asyncio.wait({writing, full}, return_when=asyncio.FIRST_COMPLETED)
+            if writing.done():
+                writing.result()
+        finally:
+            for task in (writing, full):
+                task.cancel()
+            await asyncio.gather(writing, full, return_exceptions=True)
 
     def paused(self) -> bool:
         return False

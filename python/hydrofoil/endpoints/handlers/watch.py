@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import orjson
 
 from hydrofoil import engine, errors
-from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Line, Piece, Sink, Socket
+from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Line, Piece, Sink, Socket
 from hydrofoil.authentication.bearer import PREFIX
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
@@ -178,7 +178,8 @@ async def run(
 ) -> None:
     """Run a stream to its end."""
     with streaming(context, options, token, watcher, sink, framed=framed) as stream:
-        sink.begin()
+        if not stream.dropped:
+            sink.begin()
         try:
             while not stream.ended.done():
                 await stream.wake.wait()
@@ -192,6 +193,8 @@ async def run(
         except errors.FAULTS as e:
             # After the head, an error can be reported only as an event.
             stream.fail(e)
+        if stream.dropped:
+            raise Dropped
 
 
 async def room(sink: Sink, stream: WatchStream) -> None:
@@ -267,7 +270,7 @@ async def websocket(context: Context, options: ListOptions) -> Answer:
 
 
 async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:
-    """Run a stream of messages to its end. Raise TimeoutError if its reader does not take the rest."""
+    """Run a stream of messages to its end. Raise TimeoutError if its reader does not take the rest, Dropped."""
     reader = asyncio.ensure_future(socket.left())
     reader.add_done_callback(lambda _: stream.end())
     sending = asyncio.ensure_future(_sent(socket, sink, stream))
@@ -276,6 +279,8 @@ async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> Non
         stream.end()
         async with asyncio.timeout(LEAVE_SECONDS):
             await sending
+            if stream.dropped:
+                raise Dropped
             await socket.close()
     finally:
         reader.cancel()

@@ -13,12 +13,14 @@ from typing import Any
 
 from msgspec import Struct
 
+from hydrofoil.authentication.jose import understands
 from hydrofoil.authentication.login import Rejected
 
 ALGORITHMS = frozenset(f"{family}{bits}" for family in ("RS", "PS", "ES") for bits in (256, 384, 512))
 """Signatures with a public key; which of them a key verifies depends on the key."""
 CURVES = {"secp256r1": ("ES256", "P-256"), "secp384r1": ("ES384", "P-384"), "secp521r1": ("ES512", "P-521")}
 BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
+NOT_SIGNED = "go-jose/go-jose: error in cryptographic primitive"
 NO_KEYS = "data does not contain any valid RSA or ECDSA public keys"
 
 
@@ -74,14 +76,14 @@ class Keys:
 
     def verify(self, token: str, header: dict[str, Any]) -> None:
         """Verify the signature of a token; the keys are ready if there are any. Raise Rejected."""
-        kid, algorithm = header.get("kid", ""), header.get("alg")
+        kid, algorithm = header.get("kid") or "", header.get("alg")
         if not isinstance(kid, str) or not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
             raise Rejected("unexpected signature algorithm")
-        if "crit" in header or header.get("b64", True) is not True:
-            raise Rejected("unsupported crit header")
         candidates = [key for key in self._all if not kid or key.kid == kid]
         if not candidates:
             raise Rejected("invalid signature, no keys found")
+        if not understands(header):
+            raise Rejected(NOT_SIGNED)
         from joserfc import jws
         from joserfc.errors import JoseError
 
@@ -91,7 +93,7 @@ class Keys:
             except (JoseError, ValueError, TypeError):
                 continue
             return
-        raise Rejected("error in cryptographic primitive")
+        raise Rejected(NOT_SIGNED)
 
     def _library(self) -> Any:
         if self._registry is None:

@@ -14,6 +14,7 @@ from hydrofoil.authentication import compact
 from hydrofoil.authentication.accounts import claims as read
 from hydrofoil.authentication.accounts.keys import Keys
 from hydrofoil.authentication.accounts.service_account import user_of
+from hydrofoil.authentication.jose import malformed, repeated
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Stored
@@ -60,7 +61,11 @@ class Signed:
             return None
         if self._keys.all:
             await self._keys.ready()
+        if malformed(token, found.header):
+            return None
         self._keys.verify(token, found.header)
+        if why := repeated(token.split(".")[1]):
+            raise Rejected(why)
         named = read.audiences(found.claims)
         if not named:
             self.counts.legacy += 1

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Collection
 
 from hydrofoil.authentication.compact import Compact
+from hydrofoil.authentication.jose import malformed, understands
 from hydrofoil.authentication.jwt.provider import Provider
 from hydrofoil.authentication.jwt.verify import MANY, check, fitting, signed
 from hydrofoil.authentication.login import Rejected
@@ -25,6 +26,8 @@ class Verifier:
 
     async def verify(self, provider: Provider, token: str, parsed: Compact) -> None:
         """Verify a token of an issuer. Raise Rejected."""
+        if why := malformed(token, parsed.header):
+            raise Rejected(f"oidc: malformed jwt: {why}")
         check(parsed, provider.url, self._audiences, self._algorithms, self._clock.seconds())
         if await self._signed(provider, token, parsed):
             provider.age()
@@ -33,6 +36,8 @@ class Verifier:
             raise Rejected("failed to verify signature: failed to verify id token signature")
 
     async def _signed(self, provider: Provider, token: str, parsed: Compact) -> bool:
+        if not understands(parsed.header):
+            return False
         algorithm = str(parsed.header.get("alg"))
         candidates = fitting(provider.keys, parsed)
         if len(candidates) > MANY or len(token) > LARGE:

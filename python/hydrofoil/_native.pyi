@@ -453,11 +453,14 @@ class Durable:
     def unread(self) -> int:
         """Return the number of objects that cannot be decrypted."""
 
-    def unreadable(self, name: str) -> str | None:
-        """Return why objects of a resource cannot be decrypted, with the key of the first one."""
+    def fault(self, name: str, key: str) -> tuple[str, str, bool, int] | None:
+        """Return storage key and revision of an object that cannot be read, why, and whether it is decrypted."""
 
-    def unreadable_object(self, name: str, key: str) -> str | None:
-        """Return why an object cannot be decrypted."""
+    def faults(self, name: str) -> list[tuple[str, str, bool, int]]:
+        """Return the objects of a resource that cannot be read, in the order of their keys."""
+
+    def discard(self, shard: Shard, resource: ResourceType, key: str, revision: int) -> int:
+        """Begin the deletion of one; return as `submit`. Raise MissingError, ConflictError, RefusedError."""
 
     def read_again(self) -> None:
         """Decrypt objects again that could not be decrypted; those that can become events. It may wait for plug-ins."""
@@ -505,11 +508,14 @@ class Etcd:
         """The number of objects that were read to load collections."""
 
     def problem(self) -> str: ...
-    def fault(self, name: str, key: str) -> str | None:
-        """Return why the value of an object cannot be decoded, if it cannot."""
+    def fault(self, name: str, key: str) -> tuple[str, str, bool, int] | None:
+        """Return storage key and revision of an object that cannot be read, why, and whether it is decrypted."""
 
-    def unreadable(self, name: str) -> str | None:
-        """Return why a value of a collection cannot be decoded, if one cannot."""
+    def faults(self, name: str) -> list[tuple[str, str, bool, int]]:
+        """Return the objects of a resource that cannot be read, in the order of their keys."""
+
+    def discard(self, id: int, shard: Shard, resource: ResourceType, key: str, revision: int) -> None:
+        """Begin the deletion of one; its outcome has this number."""
 
     def stale(self, change: Change) -> bool:
         """Report whether the object of an update is stored in another form than it would be now."""

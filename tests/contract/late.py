@@ -14,7 +14,7 @@ from typing import Any
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing, StorageError, Unsupported
-from hydrofoil.storage.log import Encrypted, Name, key
+from hydrofoil.storage.log import Guarded, Name, key
 
 TURNS = 3
 """The number of turns of the loop by which an event is late."""
@@ -201,7 +201,7 @@ class LateLog:
     direct = False
     at_once = False
     leases = False
-    encrypted: Encrypted | None = None
+    guarded: Guarded | None = None
     patience = 3.0
     endurance = 3.0
 
@@ -241,10 +241,6 @@ class LateLog:
         self._view.compact()
 
     def problem(self) -> str:
-        return ""
-
-    def fault(self, name: Name, key: str) -> str:
-        """Return nothing: the log has no objects that it cannot read."""
         return ""
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ TEXTS = {"kid": "key ID", "alg": "algorithm", "nonce": "nonce"}
 UNDERSTOOD = frozenset(("b64",))
 """The extensions that a header may require."""
 PRIVATE = ("d", "p", "q", "dp", "dq", "qi", "oth", "k")
-"""The members of a key that nobody else may see."""
+"""The members of a key that are secret."""
 
 
 class Twice(ValueError):

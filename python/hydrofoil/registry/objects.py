@@ -57,8 +57,6 @@ class Objects:
         collection = self.collection(resource)
         stored = collection.get(resource.native, namespace, name)
         if stored is None:
-            if why := collection.fault(namespace, name):
-                raise errors.log_failure(f"unable to decode {resource.plural} {namespace}/{name}: {why}")
             check_segment(name)
             raise errors.not_found(resource.group, resource.plural, name)
         return stored

@@ -6,15 +6,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.delete_options import DeleteOptions
-
-PREFIXES = {
-    ("", "replicationcontrollers"): "controllers",
-    ("", "endpoints"): "services/endpoints",
-    ("", "nodes"): "minions",
-    ("", "services"): "services/specs",
-    ("networking.k8s.io", "ingresses"): "ingress",
-}
-"""Storage keys that differ from the name of the resource (`SpecialDefaultResourcePrefixes`)."""
+from hydrofoil.storage.places import place
 
 OWN_DELETION = (("", "namespaces"), ("apiextensions.k8s.io", "customresourcedefinitions"))
 """Resources whose storage checks the preconditions of a deletion by itself, with other words."""
@@ -22,12 +14,8 @@ OWN_DELETION = (("", "namespaces"), ("apiextensions.k8s.io", "customresourcedefi
 
 def storage_error(resource: Resource, old: Stored, why: str) -> str:
     """Return the storage's message for a failed precondition, with the storage key."""
-    place = f"{old.namespace}/{old.name}" if old.namespace else old.name
-    prefix = PREFIXES.get(resource.storage)
-    if prefix is None:
-        own = resource.group in ("apiextensions.k8s.io", "apiregistration.k8s.io")
-        prefix = f"{resource.group}/{resource.plural}" if own else resource.plural
-    key = f"/{prefix}/{place}"
+    of = f"{old.namespace}/{old.name}" if old.namespace else old.name
+    key = place(resource.storage, of)
     return f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
 
 

@@ -22,11 +22,17 @@ from hydrofoil.registry.preconditions import check_deletion, check_uid, check_ve
 from hydrofoil.registry.strategy import Strategy, mark_deleted
 from hydrofoil.registry.turns import Turns
 from hydrofoil.registry.write import Operation, Write
-from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated, Unreadable
+from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated
+from hydrofoil.storage.unreadable import Unreadable
 from hydrofoil.storage.view import Storage
 
 NAME_TRIES = 8
 LARGEST = (1 << 64) - 1
+NOT_CORRUPT: errors.Cause = (
+    "FieldValueInvalid",
+    "Invalid value: true: is exclusively used to delete corrupt object(s), try again by removing this option",
+    "ignoreStoreReadErrorWithClusterBreakingPotential",
+)
 AT_ONCE = contextlib.nullcontext()
 """No turn: what stays on the loop is not overtaken."""
 Change = Callable[[Stored], Awaitable[Draft] | Draft]
@@ -250,7 +256,10 @@ class Registry(Objects):
         strategy = self.strategy(resource)
         departures = itertools.repeat(True, POOLED_TRIES)
         while True:
-            old, begun = self.get(resource, namespace, name), self._begun(write)
+            try:
+                old, begun = self.get(resource, namespace, name), self._begun(write)
+            except Unreadable as e:
+                raise self.storage.words.changed(e.fault) from None
             pooled = sent > 0 and sent + old.size > LARGE and next(departures, False)
             leaves = pooled or write.slow
             async with self.turns.of((resource.storage, namespace, name)) if leaves else AT_ONCE:
@@ -348,6 +357,27 @@ class Registry(Objects):
             await self._seal(resource, draft, pooled=pooled)
         self._check_epoch(write, begun)
         return await collection.update(old, draft), True
+
+    @judged_afresh
+    async def discard(self, resource: Resource, namespace: str, name: str) -> None:
+        """Delete an object whose value cannot be read, without a look at finalizers, preconditions or admission.
+
+        Raise ApiError 422 for every other one (apiserver `registry/generic/registry/corrupt_obj_deleter.go`).
+        """
+        collection = self.collection(resource)
+        while True:
+            if not collection.ready():
+                await collection.wait()
+            fault = collection.fault(namespace, name)
+            if fault is None:
+                raise errors.invalid(resource.group, resource.plural, name, [NOT_CORRUPT])
+            try:
+                await collection.discard(resource.native, namespace, name, fault)
+            except Conflict:
+                continue
+            except Missing:
+                return
+            return
 
     @judged_afresh
     async def delete(

@@ -21,7 +21,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
-from hydrofoil.storage.errors import Unreadable
+from hydrofoil.storage.unreadable import Unreadable
 
 RBAC = "rbac.authorization.k8s.io"
 CONTINUED = frozenset(AGGREGATED) | frozenset(SPLIT)

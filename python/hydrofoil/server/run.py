@@ -159,6 +159,7 @@ class Server:
             )
         except (EnablementError, GateError, ValueError, Unopened) as e:
             raise StartError(str(e)) from None
+        storage.words.corrupt = self.app.gates.enabled("AllowUnsafeMalformedObjectDeletion")
         self.app.registry.issuer = next(iter(config.service_account_issuers), f"{address}/")
         if identity is not None:
             self.app.authentication.trust(identity.authority)

@@ -12,8 +12,10 @@ from hydrofoil import engine
 from hydrofoil.clock import stopwatch
 from hydrofoil.counting import Histogram
 from hydrofoil.engine import Change, Draft, ListCursor, ResourceType, Selector, Shard, Stored, Watcher
-from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing, Unreadable
+from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing
 from hydrofoil.storage.log import Log, Name
+from hydrofoil.storage.places import place
+from hydrofoil.storage.unreadable import Fault, Words
 
 BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 """The buckets of the durations of writes, in seconds (apiserver `storage/etcd3/metrics`)."""
@@ -47,17 +49,22 @@ class Stats(NamedTuple):
     watchers: int
 
 
+def _key(namespace: str, name: str) -> str:
+    return f"{namespace}/{name}" if namespace else name
+
+
 class Collection:
     """The objects of one resource, read from the view and written through the log."""
 
-    def __init__(self, name: Name, shard: Shard, log: Log, waiting: Callable[[Collection], None]) -> None:
+    def __init__(self, name: Name, shard: Shard, log: Log, waiting: Callable[[Collection], None], words: Words) -> None:
         """Call `waiting` at the first wait: then `reached` is to be called whenever the view advances."""
         self._name = name
         self._shard = shard
         self._log = log
         self._commit = log.commit
         self._direct = log.direct
-        self._encrypted = log.encrypted
+        self._guarded = log.guarded
+        self._words = words
         self._begin = waiting
         self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
         self._numbers = count()
@@ -120,20 +127,24 @@ class Collection:
     def get(self, resource: ResourceType, namespace: str, name: str) -> Stored | None:
         """Return the present version of an object, shown as `resource`. Raise Unreadable."""
         found = self._shard.get(resource, namespace, name)
-        if found is None and self._encrypted is not None:
-            why = self._encrypted.unreadable_object(self._name, f"{namespace}/{name}" if namespace else name)
-            if why is not None:
-                raise Unreadable(why)
+        if found is None and (fault := self.fault(namespace, name)) is not None:
+            raise self._words.read(fault, place(self._name, _key(namespace, name)))
         return found
 
     def check_readable(self) -> None:
-        """Raise Unreadable if any object cannot be decrypted: lists and watches would lack it."""
-        if self._encrypted is not None and (why := self._encrypted.unreadable(self._name)) is not None:
-            raise Unreadable(why)
+        """Raise Unreadable if any object cannot be read: lists and watches would lack it."""
+        if self._guarded is not None and (faults := self._guarded.faults(self._name)):
+            group, plural = self._name
+            raise self._words.listed(faults, group, plural.removesuffix(f".{group}") if group else plural)
 
-    def fault(self, namespace: str, name: str) -> str:
-        """Return why an object that `get` does not return cannot be read; empty if it is absent."""
-        return self._log.fault(self._name, f"{namespace}/{name}" if namespace else name)
+    def fault(self, namespace: str, name: str) -> Fault | None:
+        """Return why an object that is not in the view cannot be read; None if it is absent."""
+        return None if self._guarded is None else self._guarded.fault(self._name, _key(namespace, name))
+
+    async def discard(self, resource: ResourceType, namespace: str, name: str, fault: Fault) -> None:
+        """Delete an object that cannot be read. Raise Missing, Conflict, Unavailable, Unknown."""
+        assert self._guarded is not None, "there is no fault without it"
+        await self._guarded.discard(self._name, _key(namespace, name), fault.revision, resource)
 
     def list(
         self, resource: ResourceType, selector: Selector, form: str, limit: int, revision: int, start: str
@@ -152,7 +163,7 @@ class Collection:
     ) -> Watcher:
         """Return a cursor after a revision, or with initial events if it is None. Raise Expired.
 
-        Objects that cannot be decrypted are absent: `check_readable` before a watch that must have all.
+        Objects that cannot be read are absent: `check_readable` before a watch that must have all.
         """
         try:
             return self._shard.watch(resource, selector, form, revision, token, framed)
@@ -170,7 +181,7 @@ class Collection:
         """
         change = Change.update(self._shard, old, draft)
         same = change.unchanged
-        if same is None or (self._encrypted is not None and self._encrypted.stale(change)):
+        if same is None or (self._guarded is not None and self._guarded.stale(change)):
             return self._timed("update", change)
         return self.confirm(same)
 

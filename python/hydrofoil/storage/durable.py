@@ -11,7 +11,8 @@ from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing, Refused, StorageError, Undecided, Unopened, Unsupported
 from hydrofoil.storage.local import first_revision
-from hydrofoil.storage.log import Encrypted, Name, key
+from hydrofoil.storage.log import Guarded, Name, key
+from hydrofoil.storage.unreadable import Fault
 
 ALWAYS, NEVER = 0.0, None
 """The interval after which writes are durable at most: before they are acknowledged, or when the system writes them."""
@@ -25,7 +26,7 @@ class DurableLog:
     leases = False
     patience = 3.0
     endurance = 3.0
-    encrypted: Encrypted | None = None
+    guarded: Guarded | None = None
 
     _native: engine.Durable
     _view: View
@@ -61,7 +62,7 @@ class DurableLog:
         except engine.DataError as e:
             raise Unopened(*e.args) from None
         if self._encryption is not None or self._native.unread():
-            self.encrypted = self
+            self.guarded = self
         self._view = view
         self._advanced = advanced
         self._loop = asyncio.get_running_loop()
@@ -92,10 +93,6 @@ class DurableLog:
     def problem(self) -> str:
         return self._native.problem()
 
-    def fault(self, name: Name, key: str) -> str:
-        """Return nothing: the log has no objects that it cannot read."""
-        return ""
-
     def unread(self) -> int:
         """Return the number of objects that cannot be decrypted."""
         return self._native.unread()
@@ -103,11 +100,16 @@ class DurableLog:
     def stale(self, change: Change) -> bool:
         return self._native.stale(change)
 
-    def unreadable(self, name: Name) -> str | None:
-        return self._native.unreadable(key(name))
+    def faults(self, name: Name) -> list[Fault]:
+        return [Fault._make(found) for found in self._native.faults(key(name))]
 
-    def unreadable_object(self, name: Name, of: str) -> str | None:
-        return self._native.unreadable_object(key(name), of)
+    def fault(self, name: Name, of: str) -> Fault | None:
+        found = self._native.fault(key(name), of)
+        return None if found is None else Fault._make(found)
+
+    async def discard(self, name: Name, of: str, revision: int, resource: ResourceType) -> None:
+        shard = self._view.shard(key(name))
+        await self._write_by(lambda: self._native.discard(shard, resource, of, revision))
 
     def read_again(self) -> None:
         """Decrypt objects again that could not be decrypted; those that can become events. Call it off the loop."""
@@ -121,7 +123,10 @@ class DurableLog:
 
     async def commit(self, change: Change) -> Stored:
         """Write; a refusal that rests on a write under way waits for its outcome, which the view then shows."""
-        while (number := self._submitted(change)) < 0:
+        return await self._write_by(lambda: self._native.submit(change))
+
+    async def _write_by(self, submit: Callable[[], int]) -> Stored:
+        while (number := self._submitted(submit)) < 0:
             after = self._loop.create_future()
             self._after.setdefault(-number, []).append(after)
             await after
@@ -137,10 +142,11 @@ class DurableLog:
         self._writing = False
         self._native.write()
 
-    def _submitted(self, change: Change) -> int:
+    @staticmethod
+    def _submitted(submit: Callable[[], int]) -> int:
         """Begin a write; return its number, or the negative one of a write to wait for."""
         try:
-            return self._native.submit(change)
+            return submit()
         except engine.ExistsError:
             raise Exists from None
         except engine.MissingError:

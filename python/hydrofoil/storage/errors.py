@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from hydrofoil.errors import ApiError
-
 
 class StorageError(Exception):
     """A storage operation that failed."""
@@ -69,17 +65,6 @@ class Unknown(StorageError):
 
 class Undecided(Unknown):
     """The disk of the log failed during the write. It has one line with the reason."""
-
-
-class Unreadable(StorageError, ApiError):
-    """An object cannot be decrypted: the 500 for everyone that reads it."""
-
-    def __init__(self, why: str) -> None:
-        ApiError.__init__(self, 500, "InternalError", f"Internal error occurred: {why}", {"causes": [{"message": why}]})
-        self.why = why
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Unreadable, (self.why,)
 
 
 class Unopened(StorageError):

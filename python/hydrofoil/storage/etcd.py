@@ -22,8 +22,9 @@ from hydrofoil.storage.errors import (
     Unopened,
     Unsupported,
 )
-from hydrofoil.storage.log import Encrypted, Name, key
+from hydrofoil.storage.log import Guarded, Name, key
 from hydrofoil.storage.options import StorageOptions
+from hydrofoil.storage.unreadable import Fault
 
 LOG = logging.getLogger("hydrofoil")
 REPORT_SECONDS = 2.0
@@ -36,7 +37,7 @@ class EtcdLog:
     direct = False
     at_once = False
     leases = True
-    encrypted: Encrypted | None = None
+    guarded: Guarded | None = None
     patience = 3.0
 
     _native: engine.Etcd
@@ -83,7 +84,7 @@ class EtcdLog:
             )
         except engine.DataError as e:
             raise Unopened(*e.args) from None
-        self.encrypted = None if self._encryption is None else self
+        self.guarded = self
         self._view = view
         self._clock = clock
         self._advanced = advanced
@@ -141,17 +142,20 @@ class EtcdLog:
     def problem(self) -> str:
         return self._native.problem()
 
-    def fault(self, name: Name, key: str) -> str:
-        return self._native.fault("/".join(name), key) or ""
-
     def stale(self, change: Change) -> bool:
         return self._native.stale(change)
 
-    def unreadable(self, name: Name) -> str | None:
-        return self._native.unreadable(key(name))
+    def faults(self, name: Name) -> list[Fault]:
+        return [Fault._make(found) for found in self._native.faults(key(name))]
 
-    def unreadable_object(self, name: Name, of: str) -> str | None:
-        return self._native.fault(key(name), of)
+    def fault(self, name: Name, of: str) -> Fault | None:
+        found = self._native.fault(key(name), of)
+        return None if found is None else Fault._make(found)
+
+    async def discard(self, name: Name, of: str, revision: int, resource: ResourceType) -> None:
+        number, done = self._number()
+        self._native.discard(number, self._view.shard(key(name)), resource, of, revision)
+        await done
 
     async def close(self) -> None:
         """Disconnect. Whether writes under way are done is not known any more."""

@@ -8,7 +8,7 @@ from hydrofoil import engine
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
 from hydrofoil.storage.errors import Conflict, Exists, Missing
-from hydrofoil.storage.log import Encrypted, Name
+from hydrofoil.storage.log import Guarded, Name
 
 EPOCH = 1_767_225_600
 """2026-01-01: revisions start at the microseconds since then."""
@@ -29,7 +29,7 @@ class LocalLog:
     direct = True
     at_once = True
     leases = False
-    encrypted: Encrypted | None = None
+    guarded: Guarded | None = None
     patience = 3.0
     """The time that a read waits for a version that is not reached (RV-36)."""
     endurance = 3.0
@@ -75,10 +75,6 @@ class LocalLog:
         return changed
 
     def problem(self) -> str:
-        return ""
-
-    def fault(self, name: Name, key: str) -> str:
-        """Return nothing: the log has no objects that it cannot read."""
         return ""
 
     async def close(self) -> None:

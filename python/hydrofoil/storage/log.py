@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Protocol
 
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Change, Checkpoint, ResourceType, Stored, View
+from hydrofoil.storage.unreadable import Fault
 
 Name = tuple[str, str]
 """Group and plural of stored objects: several types may share one collection."""
@@ -17,17 +18,20 @@ def key(name: Name) -> str:
     return "/".join(name)
 
 
-class Encrypted(Protocol):
-    """A storage whose objects may be encrypted."""
+class Guarded(Protocol):
+    """A storage some of whose values may be unreadable: encrypted by a key that is gone, or damaged."""
 
     def stale(self, change: Change) -> bool:
         """Report whether the object of an update is stored in another form than it would be written in now."""
 
-    def unreadable(self, name: Name) -> str | None:
-        """Return why objects of a collection cannot be decrypted, with the key of one; None if all of them can."""
+    def faults(self, name: Name) -> Sequence[Fault]:
+        """Return the objects of a collection that cannot be read, in the order of their keys."""
 
-    def unreadable_object(self, name: Name, of: str) -> str | None:
-        """Return why the object of a key cannot be decrypted; None if it can, or does not exist."""
+    def fault(self, name: Name, of: str) -> Fault | None:
+        """Return why the object of a key cannot be read; None if it can, or does not exist."""
+
+    def discard(self, name: Name, of: str, revision: int, resource: ResourceType) -> Coroutine[Any, Any, None]:
+        """Delete the object of a key that cannot be read. Raise Missing, Conflict, and as `commit`."""
 
 
 class Source(Protocol):
@@ -48,8 +52,8 @@ class Source(Protocol):
     """Whether a commit is complete within the call, and no object is older than this process."""
     leases: bool
     """Whether it ends events by itself, some time after their last write."""
-    encrypted: Encrypted | None
-    """The encryption, once the source is open; None if no object is encrypted."""
+    guarded: Guarded | None
+    """The source itself once it is open, if some of its values may be unreadable."""
 
     async def open(self, view: View, clock: Clock, advanced: Callable[[], None]) -> None:
         """Begin to feed a view. `advanced` is called by the loop when the source applied a change within a call."""
@@ -74,9 +78,6 @@ class Source(Protocol):
 
     def problem(self) -> str:
         """Return the problem that health checks report; empty if absent."""
-
-    def fault(self, name: Name, key: str) -> str:
-        """Return why an object cannot be read; empty if it can, or is absent."""
 
     async def close(self) -> None:
         """Stop feeding."""

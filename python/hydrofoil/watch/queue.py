@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from hydrofoil.clock import Clock, Pace, stopwatch
 from hydrofoil.errors import FAULTS
-from hydrofoil.storage.errors import Unreadable
+from hydrofoil.storage.unreadable import Unreadable
 from hydrofoil.watch.work import Work
 
 LOG = logging.getLogger("hydrofoil")

@@ -480,10 +480,10 @@ impl Feed {
         match self.writes.answered(id, answer) {
             Some(Answer::Done(outcome)) => self.finish(vec![Done { id, outcome }]),
             Some(Answer::Given(revision)) => self.want(revision),
-            Some(Answer::Refused(revision, outcome)) if revision <= self.applied => {
+            Some(Answer::Shown(revision, outcome)) if revision <= self.applied => {
                 self.finish(vec![Done { id, outcome }]);
             }
-            Some(Answer::Refused(revision, outcome)) => {
+            Some(Answer::Shown(revision, outcome)) => {
                 self.later.entry(revision).or_default().push(Done { id, outcome });
                 self.want(revision);
             }

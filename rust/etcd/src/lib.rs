@@ -25,5 +25,6 @@ mod writes;
 
 pub use log::{Log, OpenError};
 pub use options::Options;
-pub use place::{Adapt, Followed};
+pub use place::{Adapt, Fault, Followed};
+pub use values::Unread;
 pub use writes::{Done, Outcome, Write};

@@ -95,7 +95,7 @@ fn joined(done: Result<(), tokio::task::JoinError>) -> Result<(), Failure> {
 fn decoded(decoder: &Decoder, prefix: usize, page: &[KeyValue]) -> States {
     let state = |kv: &KeyValue| {
         let key = std::str::from_utf8(kv.key.get(prefix..)?).ok()?;
-        Some((key.to_owned(), kv.mod_revision as u64, decoder.decode(&kv.key, key, &kv.value)?))
+        Some((key.to_owned(), kv.mod_revision as u64, decoder.decode(key, kv)?))
     };
     page.iter().filter_map(state).collect()
 }

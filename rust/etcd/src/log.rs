@@ -20,7 +20,7 @@ use crate::client::{Client, Failure};
 use crate::feed::{AGAIN, Command, Feed, Shared};
 use crate::messages::RangeRequest;
 use crate::options::Options;
-use crate::place::Followed;
+use crate::place::{Fault, Followed};
 use crate::values::Values;
 use crate::writes::{Done, Write};
 use crate::{compact, health, watch};
@@ -119,16 +119,19 @@ impl Log {
         self.shared.problem.lock().clone()
     }
 
-    /// Return why the value of an object cannot be decoded, if it cannot.
-    pub fn broken(&self, resource: &str, key: &str) -> Option<String> {
+    /// Return why the value of an object cannot be read, if it cannot.
+    pub fn fault(&self, resource: &str, key: &str) -> Option<Fault> {
         let broken = self.shared.broken.lock();
         if broken.is_empty() { None } else { broken.get(&(Arc::from(resource), key.to_owned())).cloned() }
     }
 
-    /// Return why a value of a collection cannot be decoded, if one cannot.
-    pub fn broken_any(&self, resource: &str) -> Option<String> {
+    /// Return the values of a collection that cannot be read, in the order of their keys.
+    pub fn faults(&self, resource: &str) -> Vec<Fault> {
         let broken = self.shared.broken.lock();
-        broken.iter().find(|((name, _), _)| &**name == resource).map(|(_, why)| why.clone())
+        let mut found: Vec<Fault> =
+            broken.iter().filter(|((name, _), _)| &**name == resource).map(|(_, fault)| fault.clone()).collect();
+        found.sort_by(|one, other| one.place.cmp(&other.place));
+        found
     }
 
     /// Report whether an object would be stored in another form now than it was at a revision.

@@ -10,8 +10,8 @@ use hydrofoil_store::{Change, Shard};
 use hydrofoil_types::Clock;
 use parking_lot::Mutex;
 
-use crate::messages::Event;
-use crate::values::Values;
+use crate::messages::{Event, KeyValue};
+use crate::values::{Unread, Values};
 
 /// A function that sets the values of field selectors of an object from another server.
 pub type Adapt = Arc<dyn Fn(&str, store::Draft) -> store::Draft + Send + Sync>;
@@ -35,9 +35,19 @@ impl fmt::Debug for Followed {
     }
 }
 
-/// Values that cannot be decoded, and why, by the name of the resource and the key, which others choose: the hash has a
-/// secret.
-pub(crate) type Broken = Arc<Mutex<HashMap<(Arc<str>, String), String>>>;
+/// A value that cannot be read.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Its key in etcd.
+    pub place: String,
+    /// Why it cannot be decrypted or decoded.
+    pub why: Unread,
+    /// Its revision.
+    pub revision: u64,
+}
+
+/// Values that cannot be read, by the name of the resource and the key, which others choose: the hash has a secret.
+pub(crate) type Broken = Arc<Mutex<HashMap<(Arc<str>, String), Fault>>>;
 
 /// The part of a collection that is in the view.
 #[derive(Debug)]
@@ -70,15 +80,17 @@ pub(crate) struct Decoder {
 
 impl Decoder {
     /// Decode the value of a key of etcd; `None` if that cannot be done, which is kept under the key of the object.
-    pub(crate) fn decode(&self, at: &[u8], key: &str, value: &[u8]) -> Option<store::Draft> {
+    pub(crate) fn decode(&self, key: &str, kv: &KeyValue) -> Option<store::Draft> {
         let Followed { name, kind, adapt, .. } = &self.followed;
-        match self.values.read(name, (at, key), &**kind, value, self.clock.now()) {
+        match self.values.read(name, (&kv.key, key), &**kind, &kv.value, self.clock.now()) {
             Ok(draft) => {
                 self.heal(key);
                 Some(adapt(key, draft))
             }
             Err(why) => {
-                self.broken.lock().insert((Arc::clone(name), key.to_owned()), why);
+                let place = String::from_utf8_lossy(&kv.key).into_owned();
+                let fault = Fault { place, why, revision: kv.mod_revision as u64 };
+                self.broken.lock().insert((Arc::clone(name), key.to_owned()), fault);
                 None
             }
         }
@@ -98,7 +110,7 @@ impl Decoder {
             self.heal(key);
             return Change::Delete;
         }
-        self.decode(&event.kv.key, key, &event.kv.value).map_or(Change::Delete, Change::Put)
+        self.decode(key, &event.kv).map_or(Change::Delete, Change::Put)
     }
 }
 

@@ -8,6 +8,18 @@ use hydrofoil_engine::kind::ObjectKind;
 use hydrofoil_store as store;
 use hydrofoil_types::Timestamp;
 
+/// Why a value cannot be read.
+#[derive(Clone, Debug)]
+pub enum Unread {
+    /// It cannot be decrypted.
+    Sealed(String),
+    /// It is no object.
+    Undecoded(String),
+}
+
+/// The start of a value that is encrypted, whatever its provider.
+const ENCRYPTED: &[u8] = b"k8s:enc:";
+
 /// The encryption of values, and the forms that they are stored in. A key is authenticated together with its value.
 #[derive(Debug)]
 pub(crate) struct Sealing {
@@ -49,12 +61,17 @@ impl Values {
         kind: &dyn ObjectKind,
         value: &[u8],
         now: Timestamp,
-    ) -> Result<store::Draft, String> {
+    ) -> Result<store::Draft, Unread> {
         let plain = match &self.0 {
-            Some(sealing) => Cow::Owned(sealing.open(collection, &String::from_utf8_lossy(key), at, value)?),
+            Some(sealing) => {
+                Cow::Owned(sealing.open(collection, &String::from_utf8_lossy(key), at, value).map_err(Unread::Sealed)?)
+            }
+            None if value.starts_with(ENCRYPTED) => {
+                return Err(Unread::Sealed("identity transformer tried to read encrypted data".to_owned()));
+            }
             None => Cow::Borrowed(value),
         };
-        kind.read_shared(&plain, now).map_err(|why| why.to_string())
+        kind.read_shared(&plain, now).map_err(|why| Unread::Undecoded(why.to_string()))
     }
 
     /// Record that a write of this server is stored.
@@ -76,7 +93,7 @@ impl Sealing {
     fn open(&self, collection: &str, key: &str, at: &str, value: &[u8]) -> Result<Vec<u8>, String> {
         let resource = resource(collection);
         let opened = self.transformers.from_storage(&resource, key, value);
-        let (plain, stale) = opened.map_err(|why| format!("unable to transform key \"{key}\": {why}"))?;
+        let (plain, stale) = opened.map_err(|why| why.to_string())?;
         self.forms.loaded(collection, at, stale, || self.transformers.form(&resource));
         Ok(plain)
     }

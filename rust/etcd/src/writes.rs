@@ -23,6 +23,8 @@ pub struct Write {
     pub key: Arc<str>,
     /// The version that it replaces or deletes; `None` if the object must not exist.
     pub old: Option<Arc<Version>>,
+    /// The revision of an object that cannot be read, and that it deletes; 0 for every other write.
+    pub unread: u64,
     /// The object; `None` if it is deleted.
     pub draft: Option<store::Draft>,
     /// The kind of the object.
@@ -38,7 +40,7 @@ impl std::fmt::Debug for Write {
 impl Write {
     /// Return the revision at which the object must be; 0 if it must not exist.
     pub(crate) fn expected(&self) -> u64 {
-        self.old.as_ref().map_or(0, |old| old.revision())
+        self.old.as_ref().map_or(self.unread, |old| old.revision())
     }
 }
 
@@ -93,8 +95,8 @@ pub(crate) enum Answer {
     Done(Outcome),
     /// It was done, and its event will come.
     Given(u64),
-    /// It was refused, which the view shows at a revision.
-    Refused(u64, Outcome),
+    /// The view shows its outcome at a revision.
+    Shown(u64, Outcome),
 }
 
 impl Writes {
@@ -150,7 +152,13 @@ impl Writes {
                 _ => "conflict",
             };
             let shown = present.unwrap_or(revision);
-            return Some(Answer::Refused(shown, Outcome::Failed(kind, String::new())));
+            return Some(Answer::Shown(shown, Outcome::Failed(kind, String::new())));
+        }
+        if self.pending.get(&id).is_some_and(|pending| pending.write.unread > 0) {
+            // Its event makes no version.
+            let write = self.remove(id)?.write;
+            let last = Version::unread(&write.key, revision);
+            return Some(Answer::Shown(revision, Outcome::Made(write.kind, Arc::new(last))));
         }
         let pending = self.pending.get_mut(&id)?;
         if let Some(made) = pending.made.iter().find(|made| made.revision() == revision).cloned() {

@@ -36,3 +36,4 @@ pub use error::{LogError, Result};
 pub use log::Log;
 pub use options::{Options, Sync};
 pub use queue::{Done, Refusal, Submitted, Target};
+pub use seal::Fault;

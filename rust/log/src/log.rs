@@ -15,7 +15,7 @@ use crate::load;
 use crate::manifest;
 use crate::options::Options;
 use crate::queue::{Done, Queue, Submitted, Target};
-use crate::seal::{Seal, unreadable};
+use crate::seal::{Fault, Seal};
 use crate::state::{self, Content, Head};
 use crate::writer::Writer;
 
@@ -77,6 +77,11 @@ impl<T: Send + 'static> Log<T> {
         self.queue.submit(target, expected, ticket, change)
     }
 
+    /// Begin the deletion of an object of a revision that cannot be read; its last state has no content.
+    pub fn discard(&self, target: Target, revision: u64, ticket: T) -> std::result::Result<Submitted, StoreError> {
+        self.queue.discard(target, revision, ticket)
+    }
+
     /// Write everything that was submitted.
     pub fn write(&self) {
         self.queue.wake();
@@ -102,14 +107,14 @@ impl<T: Send + 'static> Log<T> {
         self.queue.ask(|work| work.compact = true);
     }
 
-    /// Return why objects of a collection cannot be read, with the key of the first one; `None` if all can.
-    pub fn unreadable(&self, collection: &str) -> Option<String> {
-        self.seal.unread.first(collection).map(|(key, why)| unreadable(collection, &key, &why))
+    /// Return the objects of a collection that cannot be read, in the order of their keys.
+    pub fn faults(&self, collection: &str) -> Vec<Fault> {
+        self.seal.unread.of(collection).into_iter().map(|(key, kept)| Fault::new(collection, &key, &kept)).collect()
     }
 
     /// Return why an object cannot be read; `None` if it can, or does not exist.
-    pub fn unreadable_object(&self, collection: &str, key: &str) -> Option<String> {
-        self.seal.unread.why(collection, key)
+    pub fn fault(&self, collection: &str, key: &str) -> Option<Fault> {
+        self.seal.unread.get(collection, key).map(|kept| Fault::new(collection, key, &kept))
     }
 
     /// Return the number of objects that cannot be read.

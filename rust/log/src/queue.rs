@@ -121,18 +121,14 @@ impl<T> Queue<T> {
         change: impl FnOnce() -> Result<Change, E>,
     ) -> Result<Submitted, E> {
         let mut inner = self.inner.lock();
-        if let Some(why) = &inner.halted {
-            return Ok(Submitted::Refused(Refusal::Halted(why.clone())));
+        if let Some(refused) = inner.refusal() {
+            return Ok(Submitted::Refused(refused));
         }
-        if inner.work.closing {
-            return Ok(Submitted::Refused(Refusal::Halted("the server is stopping".to_owned())));
-        }
-        let key = (Arc::clone(&target.resource), Arc::clone(&target.key));
-        if let Some(other) = inner.under_way.get(&key) {
-            return Ok(Submitted::After(*other));
+        if let Some(other) = inner.under_way(&target) {
+            return Ok(Submitted::After(other));
         }
         // First: an object that becomes readable meanwhile is in the shard before it is taken from those.
-        if expected == 0 && self.seal.unread.why(&target.resource, &target.key).is_some() {
+        if expected == 0 && self.seal.unread.revision(&target.resource, &target.key).is_some() {
             return Err(StoreError::Exists.into());
         }
         let present = target.shard.get(&target.key).map(|version| version.revision());
@@ -143,11 +139,23 @@ impl<T> Queue<T> {
             _ => {}
         }
         let change = change()?;
-        let id = inner.next;
-        inner.next = id.wrapping_add(1);
-        inner.under_way.insert(key, id);
-        inner.work.writes.push(Write { id, ticket, target, change });
-        Ok(Submitted::Begun(id))
+        Ok(Submitted::Begun(inner.begin(target, ticket, change)))
+    }
+
+    /// Begin the deletion of an object of a revision that cannot be read.
+    pub(crate) fn discard(&self, target: Target, expected: u64, ticket: T) -> Result<Submitted, StoreError> {
+        let mut inner = self.inner.lock();
+        if let Some(refused) = inner.refusal() {
+            return Ok(Submitted::Refused(refused));
+        }
+        if let Some(other) = inner.under_way(&target) {
+            return Ok(Submitted::After(other));
+        }
+        match self.seal.unread.revision(&target.resource, &target.key) {
+            None => Err(StoreError::NotFound),
+            Some(current) if current != expected => Err(StoreError::Conflict { current }),
+            Some(_) => Ok(Submitted::Begun(inner.begin(target, ticket, Change::Delete))),
+        }
     }
 
     /// Wake the thread: writes wait.
@@ -215,6 +223,30 @@ impl<T> Queue<T> {
     pub(crate) fn ask(&self, change: impl FnOnce(&mut Work<T>)) {
         change(&mut self.inner.lock().work);
         self.changed.notify_one();
+    }
+}
+
+impl<T> Inner<T> {
+    /// Return why no write is taken, if none is.
+    fn refusal(&self) -> Option<Refusal> {
+        match &self.halted {
+            Some(why) => Some(Refusal::Halted(why.clone())),
+            None if self.work.closing => Some(Refusal::Halted("the server is stopping".to_owned())),
+            None => None,
+        }
+    }
+
+    /// Return the number of the write to an object that is under way.
+    fn under_way(&self, target: &Target) -> Option<u64> {
+        self.under_way.get(&(Arc::clone(&target.resource), Arc::clone(&target.key))).copied()
+    }
+
+    fn begin(&mut self, target: Target, ticket: T, change: Change) -> u64 {
+        let id = self.next;
+        self.next = id.wrapping_add(1);
+        self.under_way.insert((Arc::clone(&target.resource), Arc::clone(&target.key)), id);
+        self.work.writes.push(Write { id, ticket, target, change });
+        id
     }
 }
 

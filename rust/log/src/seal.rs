@@ -37,6 +37,23 @@ pub(crate) struct Seal {
     forms: Forms,
 }
 
+/// An object that cannot be read.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Its key, as upstream names it in storage.
+    pub place: String,
+    /// Why it cannot be decrypted.
+    pub why: String,
+    /// Its revision.
+    pub revision: u64,
+}
+
+impl Fault {
+    pub(crate) fn new(collection: &str, key: &str, kept: &Kept) -> Self {
+        Self { place: storage_key(collection, key), why: kept.why.clone(), revision: kept.revision }
+    }
+}
+
 /// Return upstream's message for a value that cannot be read, which names its key.
 pub(crate) fn unreadable(collection: &str, key: &str, why: &str) -> String {
     format!("unable to transform key \"{}\": {why}", storage_key(collection, key))

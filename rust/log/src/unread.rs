@@ -46,28 +46,30 @@ impl Unread {
         self.len() > 0 && self.change(|kept| kept.remove(&(collection.to_owned(), key.to_owned()))).is_some()
     }
 
-    /// Return why an object cannot be read; `None` if it is no such object.
-    pub(crate) fn why(&self, collection: &str, key: &str) -> Option<String> {
+    /// Return the form of an object that cannot be read; `None` if it is no such object.
+    pub(crate) fn get(&self, collection: &str, key: &str) -> Option<Kept> {
         if self.len() == 0 {
             return None;
         }
-        let name = (collection.to_owned(), key.to_owned());
-        self.kept.lock().get(&name).map(|kept| kept.why.clone())
+        self.kept.lock().get(&(collection.to_owned(), key.to_owned())).cloned()
     }
 
     /// Return the revision of an object that cannot be read.
     pub(crate) fn revision(&self, collection: &str, key: &str) -> Option<u64> {
-        self.kept.lock().get(&(collection.to_owned(), key.to_owned())).map(|kept| kept.revision)
-    }
-
-    /// Return the key of the first such object of a collection, and why it cannot be read.
-    pub(crate) fn first(&self, collection: &str) -> Option<(String, String)> {
         if self.len() == 0 {
             return None;
         }
+        self.kept.lock().get(&(collection.to_owned(), key.to_owned())).map(|kept| kept.revision)
+    }
+
+    /// Return such objects of a collection, in the order of their keys.
+    pub(crate) fn of(&self, collection: &str) -> Vec<(String, Kept)> {
+        if self.len() == 0 {
+            return Vec::new();
+        }
         let kept = self.kept.lock();
-        let (name, found) = kept.range((collection.to_owned(), String::new())..).next()?;
-        (name.0 == collection).then(|| (name.1.clone(), found.why.clone()))
+        let all = kept.range((collection.to_owned(), String::new())..);
+        all.take_while(|(name, _)| name.0 == collection).map(|(name, kept)| (name.1.clone(), kept.clone())).collect()
     }
 
     pub(crate) fn all(&self) -> All {
@@ -80,16 +82,17 @@ mod tests {
     use super::{Kept, Unread};
 
     #[test]
-    fn the_first_of_a_collection_is_named() {
+    fn those_of_a_collection_are_in_the_order_of_their_keys() {
         let unread = Unread::default();
         let kept = |why: &str| Kept { revision: 1, form: Box::default(), why: why.to_owned() };
-        assert!(unread.first("/b").is_none());
+        assert!(unread.of("/b").is_empty());
         for (collection, key) in [("/a", "x"), ("/b", "y"), ("/b", "x"), ("/c", "x")] {
             unread.keep(collection, key, kept(key));
         }
-        assert_eq!(unread.first("/b"), Some(("x".to_owned(), "x".to_owned())));
-        assert!(unread.first("/ba").is_none());
+        let keys: Vec<String> = unread.of("/b").into_iter().map(|(key, _)| key).collect();
+        assert_eq!(keys, ["x", "y"]);
+        assert!(unread.of("/ba").is_empty());
         assert_eq!((unread.remove("/b", "x"), unread.remove("/b", "x"), unread.len()), (true, false, 3));
-        assert_eq!(unread.why("/b", "y").as_deref(), Some("y"));
+        assert_eq!(unread.get("/b", "y").map(|kept| kept.why).as_deref(), Some("y"));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use hydrofoil_store::{Change, View};
+use hydrofoil_store::{Change, Version, View};
 
 use crate::error::{LogError, Result};
 use crate::files::Files;
@@ -132,7 +132,7 @@ impl<T: Send + 'static> Writer<T> {
                 self.seal.written(&write.target.resource, &write.target.key, kind, at);
             }
         }
-        let done: Vec<_> = (first..).zip(writes).map(|(at, write)| show(at, write)).collect();
+        let done: Vec<_> = (first..).zip(writes).map(|(at, write)| show(&self.seal, at, write)).collect();
         self.queue.settle(done);
         (self.notify)();
         Ok(())
@@ -302,10 +302,12 @@ impl<T: Send + 'static> Writer<T> {
     }
 }
 
-/// Apply a change to the view; return its outcome.
-fn show<T>(revision: u64, write: Write<T>) -> (crate::queue::Target, Done<T>) {
+/// Apply a change to the view; return its outcome. An object that could not be read is in no view.
+fn show<T>(seal: &Seal, revision: u64, write: Write<T>) -> (crate::queue::Target, Done<T>) {
     let Write { id, ticket, target, change } = write;
+    let hidden = seal.unread.remove(&target.resource, &target.key);
     let made = target.shard.apply(revision, &target.key, change);
+    let made = made.or_else(|| hidden.then(|| Arc::new(Version::unread(&target.key, revision))));
     let outcome = made.ok_or_else(|| Refusal::Lost("the view has a later state".to_owned()));
     (target, Done { id, ticket, outcome })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hydrofoil_encryption::{Settings, Transformers};
-use hydrofoil_log::{Encryption, Refusal, Sync, Target, backup, check, compact, export, restore};
+use hydrofoil_log::{Encryption, Refusal, Submitted, Sync, Target, backup, check, compact, export, restore};
 use hydrofoil_store::{Change, Limits, StoreError};
 
 mod common;
@@ -85,15 +85,17 @@ fn without_the_key_nothing_is_lost() {
     for wrong in ["b", "-", "b-"] {
         let log = open(&place.0, &keys(wrong));
         assert_eq!((log.objects().len(), log.log.unread()), (0, 2), "{wrong}");
-        let found = log.log.unreadable("/maps").expect("some are not readable");
+        let found = log.log.faults("/maps");
         let why = if wrong == "-" {
             "no matching prefix found"
         } else {
             "no matching key was found for the provided AES transformer"
         };
-        assert_eq!(found, format!("unable to transform key \"/registry/maps/x/one\": {why}"));
-        assert_eq!(log.log.unreadable_object("/maps", "x/two").as_deref(), Some(why));
-        assert_eq!((log.log.unreadable("/others"), log.log.unreadable_object("/maps", "x/gone")), (None, None));
+        let places: Vec<&str> = found.iter().map(|fault| fault.place.as_str()).collect();
+        assert_eq!(places, ["/registry/maps/x/one", "/registry/maps/x/two"]);
+        assert!(found.iter().all(|fault| fault.why == why));
+        assert_eq!(log.log.fault("/maps", "x/two").map(|fault| fault.why).as_deref(), Some(why));
+        assert!(log.log.faults("/others").is_empty() && log.log.fault("/maps", "x/gone").is_none());
         assert_eq!(log.begin("x/one", 0, Change::Put(draft("new"))).expect_err("it exists"), StoreError::Exists);
         assert!(log.view.shard("/maps").snapshot_at(common::FIRST).is_err(), "the history is not readable");
         if wrong != "b" {
@@ -201,4 +203,28 @@ fn a_write_that_cannot_be_encrypted_is_refused_alone() {
     assert!(log.outcomes(1).pop().is_some_and(|done| done.outcome.is_ok()));
     log.log.close();
     assert_eq!(open(&place.0, &encryption).objects().len(), 1);
+}
+
+#[test]
+fn an_object_that_cannot_be_read_is_deleted_at_its_revision() {
+    let place = written();
+    let log = open(&place.0, &keys("b"));
+    let fault = log.log.fault("/maps", "x/one").expect("it cannot be read");
+    let target = |key: &str| Target { resource: "/maps".into(), shard: log.view.shard("/maps"), key: key.into() };
+    assert_eq!(log.log.discard(target("x/gone"), 1, ()), Err(StoreError::NotFound));
+    let conflict = Err(StoreError::Conflict { current: fault.revision });
+    assert_eq!(log.log.discard(target("x/one"), fault.revision.wrapping_sub(1), ()), conflict);
+    let begun = log.log.discard(target("x/one"), fault.revision, ()).expect("it is there");
+    assert!(matches!(log.log.discard(target("x/one"), fault.revision, ()), Ok(Submitted::After(_))), "{begun:?}");
+    log.log.write();
+    let last = log.outcomes(1).pop().expect("an outcome").outcome.expect("it is written");
+    assert!(last.revision() > fault.revision && last.revision() == log.view.shard("/maps").revision());
+    assert_eq!((log.log.unread(), log.objects().len()), (1, 0));
+    log.put("x/one", "new").expect("its name is free");
+    log.log.close();
+    // With the key the other one is there again, and the deleted one is not.
+    let log = open(&place.0, &keys("ba"));
+    assert_eq!(log.log.unread(), 0);
+    let found: Vec<String> = log.objects().into_iter().map(|(key, ..)| key).collect();
+    assert_eq!(found, ["x/one", "x/two"]);
 }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use hydrofoil_engine::{Signal, stored};
 use hydrofoil_log as log;
-use hydrofoil_log::{Faults, Log, Options, Refusal, Submitted, Summary, Sync, Target};
+use hydrofoil_log::{Fault, Faults, Log, Options, Refusal, Submitted, Summary, Sync, Target};
 use pyo3::prelude::*;
 
 use crate::error::{DataError, Fallible, RefusedError};
 use crate::frame::apart;
-use crate::handles::{Change, Durable, Encryption, Stored, View};
+use crate::handles::{Change, Durable, Encryption, ResourceType, Shard, Stored, View};
 
 /// Return the conversions of objects.
 fn transformers(encryption: Option<&Encryption>) -> log::Encryption {
@@ -31,6 +31,22 @@ fn reason(refusal: Refusal) -> (&'static str, String) {
         Refusal::Halted(why) => ("halted", why),
         Refusal::Lost(why) => ("lost", why),
         Refusal::Unencrypted(why) => ("unencrypted", why),
+    }
+}
+
+/// An object that cannot be read: its key, why, whether it is decrypted, its revision.
+type Faulty = (String, String, bool, u64);
+
+fn faulty(fault: Fault) -> Faulty {
+    (fault.place, fault.why, false, fault.revision)
+}
+
+/// Return the number of a write, or the negative one of a write under way.
+fn begun(submitted: Submitted) -> PyResult<i64> {
+    match submitted {
+        Submitted::Begun(id) => Ok(id as i64),
+        Submitted::After(id) => Ok(-(id as i64)),
+        Submitted::Refused(refusal) => Err(RefusedError::new_err(reason(refusal))),
     }
 }
 
@@ -68,11 +84,14 @@ impl Durable {
         let submit = || -> Fallible<_> {
             Ok(self.0.submit(target, change.expected(), Arc::clone(change.kind()), || change.take())?)
         };
-        match submit()? {
-            Submitted::Begun(id) => Ok(id as i64),
-            Submitted::After(id) => Ok(-(id as i64)),
-            Submitted::Refused(refusal) => Err(RefusedError::new_err(reason(refusal))),
-        }
+        begun(submit()?)
+    }
+
+    fn discard(&self, shard: &Shard, resource: &ResourceType, key: &str, revision: u64) -> PyResult<i64> {
+        let target =
+            Target { resource: Arc::clone(shard.0.name()), shard: Arc::clone(shard.0.store()), key: Arc::from(key) };
+        let discard = || -> Fallible<_> { Ok(self.0.discard(target, revision, Arc::clone(&resource.0))?) };
+        begun(discard()?)
     }
 
     fn write(&self) {
@@ -111,12 +130,12 @@ impl Durable {
         self.0.unread()
     }
 
-    fn unreadable(&self, name: &str) -> Option<String> {
-        self.0.unreadable(name)
+    fn fault(&self, name: &str, key: &str) -> Option<Faulty> {
+        self.0.fault(name, key).map(faulty)
     }
 
-    fn unreadable_object(&self, name: &str, key: &str) -> Option<String> {
-        self.0.unreadable_object(name, key)
+    fn faults(&self, name: &str) -> Vec<Faulty> {
+        self.0.faults(name).into_iter().map(faulty).collect()
     }
 
     fn read_again(&self) {

@@ -4,15 +4,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hydrofoil_engine::{Signal, stored};
-use hydrofoil_etcd::{Followed, Log, Options, Outcome, Write};
+use hydrofoil_etcd::{Fault, Followed, Log, Options, Outcome, Unread, Write};
 use pyo3::prelude::*;
 
 use crate::error::{DataError, Fallible};
 use crate::frame::{apart, seconds};
-use crate::handles::{Change, Clock, Encryption, Etcd, ResourceType, Stored, View};
+use crate::handles::{Change, Clock, Encryption, Etcd, ResourceType, Shard, Stored, View};
 
 /// A number, the new version, the latest revision, and why there is neither: the kind of the failure, and a text.
 type Ended = (u64, Option<Stored>, u64, Option<(&'static str, String)>);
+
+/// An object that cannot be read: its key, why, whether it is decrypted, its revision.
+type Faulty = (String, String, bool, u64);
+
+fn faulty(fault: Fault) -> Faulty {
+    let (why, decrypted) = match fault.why {
+        Unread::Sealed(why) => (why, false),
+        Unread::Undecoded(why) => (why, true),
+    };
+    (fault.place, why, decrypted, fault.revision)
+}
 
 #[pymethods]
 impl Etcd {
@@ -63,10 +74,23 @@ impl Etcd {
             resource: Arc::clone(shard.name()),
             key: Arc::clone(change.key()),
             old: change.old().cloned(),
+            unread: 0,
             draft,
             kind: Arc::clone(change.kind()),
         });
         Ok(())
+    }
+
+    fn discard(&self, id: u64, shard: &Shard, resource: &ResourceType, key: &str, revision: u64) {
+        self.0.write(Write {
+            id,
+            resource: Arc::clone(shard.0.name()),
+            key: Arc::from(key),
+            old: None,
+            unread: revision,
+            draft: None,
+            kind: Arc::clone(&resource.0),
+        });
     }
 
     fn ask(&self, id: u64) {
@@ -102,12 +126,12 @@ impl Etcd {
         self.0.problem()
     }
 
-    fn fault(&self, name: &str, key: &str) -> Option<String> {
-        self.0.broken(name, key)
+    fn fault(&self, name: &str, key: &str) -> Option<Faulty> {
+        self.0.fault(name, key).map(faulty)
     }
 
-    fn unreadable(&self, name: &str) -> Option<String> {
-        self.0.broken_any(name)
+    fn faults(&self, name: &str) -> Vec<Faulty> {
+        self.0.faults(name).into_iter().map(faulty).collect()
     }
 
     fn stale(&self, change: &Change) -> bool {

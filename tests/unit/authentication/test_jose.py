@@ -42,7 +42,7 @@ class Provider:
 
 
 class Accounts(Signed):
-    """Tokens whose user nobody asks for."""
+    """Tokens of one user."""
 
     async def user(self, token: str, claims: dict[str, Any]) -> tuple[User, tuple[str, ...]]:
         return User("u"), ()

@@ -14,6 +14,7 @@ from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body, feature_gates
+from hydrofoil.endpoints.handlers.corrupt import delete_corrupt
 from hydrofoil.endpoints.handlers.list import (
     check_transform,
     head,
@@ -114,6 +115,8 @@ async def delete(context: Context) -> Answer:
     """Delete an object, or begin its deletion."""
     options = await delete_options(context)
     resource, info = context.resource, context.info
+    if context.unsafe:
+        return await delete_corrupt(context, context.write(dry_run=False, options=options))
     strategy = context.registry.strategy(resource)
     context.warnings += strategy.delete_warnings(options)
     strategy.check_removal(info.name)

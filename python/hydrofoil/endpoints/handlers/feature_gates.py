@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hydrofoil.registry.delete_options import DeleteOptions
 
 UNSAFE = "ignoreStoreReadErrorWithClusterBreakingPotential"
-"""The option of a deletion that removes an unreadable object; this store never has one."""
+"""The option of a deletion that removes an object which cannot be read."""
 
 
 async def unlisted(context: Context) -> NoReturn:

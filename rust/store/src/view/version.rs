@@ -135,6 +135,21 @@ impl Version {
         }
     }
 
+    /// Return the last state of an object that could not be read: only its key and the revision are known.
+    pub fn unread(key: &str, revision: u64) -> Self {
+        const JSON: &[u8] = br#"{"metadata":{"resourceVersion":""}}"#;
+        let draft = Draft {
+            json: JSON.to_vec(),
+            given: None,
+            rv_at: JSON.len() - 3,
+            head: 0,
+            labels: Box::default(),
+            fields: Box::default(),
+            fingerprint: 0,
+        };
+        Self::new(Arc::from(key), revision, draft, None)
+    }
+
     /// Report whether a draft has the same content, except for the revision.
     pub fn same_content(&self, draft: &Draft) -> bool {
         let (at, end) = (self.rv_at as usize, self.rv_at as usize + digits(self.revision));

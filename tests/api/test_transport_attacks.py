@@ -10,10 +10,12 @@ import subprocess
 import time
 import warnings
 from collections.abc import AsyncIterator
+from pathlib import Path
 from time import perf_counter
 
 import pytest
 
+from hydrofoil.options import Texts
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.secure import GET, Made, exchange, make, port_of, serving
@@ -175,6 +177,26 @@ async def test_a_web_page_cannot_reach_plain_loopback(server: Server, line: str,
     lines = line.format(port=port_of(server))
     answer = await exchange(server, f"GET /version HTTP/1.1\r\nConnection: close\r\n{lines}\r\n\r\n".encode())
     assert answer.split(b" ")[1] == str(status).encode(), answer
+
+
+async def test_a_refusal_says_how_a_host_is_accepted(server: Server) -> None:
+    request = b"GET /version HTTP/1.1\r\nConnection: close\r\nHost: host.docker.internal\r\n\r\n"
+    assert b"; --accept-hosts names other hosts" in await exchange(server, request)
+    async with serving(Config(port=0, accept_hosts=Texts(("Host.docker.*",)))) as other:
+        assert b" 200 OK" in await exchange(other, request)
+
+
+async def test_where_credentials_are_asked_for_any_name_will_do(tmp_path: Path) -> None:
+    """A page has none, and no right without."""
+    tokens = tmp_path / "tokens.csv"
+    await asyncio.to_thread(tokens.write_text, "t,admin,1,system:masters\n")
+    lines = "Host: host.docker.internal\r\nOrigin: https://ui.example.com\r\nSec-Fetch-Site: cross-site"
+    async with serving(Config(port=0, token_auth_file=str(tokens))) as server:
+        for more, status in (("", b"403"), ("\r\nAuthorization: Bearer t", b"200")):
+            request = f"GET /api/v1/nodes HTTP/1.1\r\nConnection: close\r\n{lines}{more}\r\n\r\n"
+            answer = await exchange(server, request.encode())
+            assert answer.split(b" ")[1] == status
+            assert b"accept-hosts" not in answer
 
 
 async def test_over_tls_the_certificate_names_the_server(tls: Server, made: Made) -> None:

@@ -74,6 +74,7 @@ class Connection(web.RequestHandler):
         "_method",
         "_size",
         "_wire",
+        "accepted_hosts",
         "address",
         "answer_timeout",
         "certificates",
@@ -89,6 +90,8 @@ class Connection(web.RequestHandler):
     """The time limit of a head, in seconds."""
     head_limit: int
     """The largest head, in bytes."""
+    accepted_hosts: tuple[str, ...]
+    """The patterns of further names that the server may be called by there, and of hosts whose pages may call it."""
     own_host: str
     """The address to which the requests of web pages are refused; empty: no address."""
     answer_timeout: float
@@ -229,7 +232,7 @@ class Connection(web.RequestHandler):
         """Check an accepted request before it is answered."""
         message = request._message
         found = refusal(message)
-        if found is None and self.own_host and foreign(message.headers, self.own_host):
+        if found is None and self.own_host and foreign(message.headers, self.own_host, self.accepted_hosts):
             found = 403, FORBIDDEN
         if found is not None:
             status, text = found
@@ -291,6 +294,7 @@ class Connections(web.Server):
         answer_timeout: float,
         head_limit: int = HEAD,
         own_host: str = "",
+        accepted_hosts: tuple[str, ...] = (),
         **settings: Any,
     ) -> None:
         # The result has all that aiohttp reads of a response.
@@ -301,6 +305,7 @@ class Connections(web.Server):
         self.answer_timeout = answer_timeout
         self.head_limit = head_limit
         self.own_host = own_host
+        self.accepted_hosts = accepted_hosts
 
     def __call__(self) -> web.RequestHandler:
         connection = Connection(self, loop=self._loop, **self._kwargs)
@@ -308,4 +313,5 @@ class Connections(web.Server):
         connection.answer_timeout = self.answer_timeout
         connection.head_limit = self.head_limit
         connection.own_host = self.own_host
+        connection.accepted_hosts = self.accepted_hosts
         return connection

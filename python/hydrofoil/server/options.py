@@ -142,6 +142,13 @@ class ListenOptions(Options):
         value="PORT",
         also=("--secure-port",),
     )
+    accept_hosts: Texts = flag(
+        "--accept-hosts",
+        Texts(),
+        words,
+        "further names in Host and Origin that a server without credentials answers, such as *.example.com",
+        value="PATTERN,...",
+    )
     tls_cert_file: str = flag("--tls-cert-file", "", anything, "serve TLS with this certificate chain", value="FILE")
     tls_private_key_file: str = flag("--tls-private-key-file", "", anything, "its private key", value="FILE")
     tls_sni_cert_key: Texts = flag(

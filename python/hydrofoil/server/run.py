@@ -29,7 +29,7 @@ from hydrofoil.endpoints.connection import Connections
 from hydrofoil.errors import ApiError
 from hydrofoil.request import ADMIN
 from hydrofoil.server import bootstrap
-from hydrofoil.server.app import App
+from hydrofoil.server.app import App, secured
 from hydrofoil.server.beside import Beside
 from hydrofoil.server.config import Config
 from hydrofoil.server.identity import Identity, folder, given_pair, own_names, write_private
@@ -182,7 +182,9 @@ class Server:
             keepalive_timeout=config.idle_timeout,
             header_timeout=config.header_timeout,
             answer_timeout=config.request_timeout,
-            own_host="" if serving or self._unix else host,
+            # With credentials a page has no right that its user's programs have without asking.
+            own_host="" if serving or self._unix or secured(config) else host,
+            accepted_hosts=tuple(pattern.lower() for pattern in config.accept_hosts),
             max_headers=HEADERS,
             auto_decompress=False,
             # A watch ends when its client disconnects. A write has no point of rest between its checks and its commit.

@@ -25,7 +25,7 @@ RSA = rsa.generate_private_key(65537, 2048)
 KEY = key_of(RSA)
 ISSUER = "https://issuer.example.com"
 CLAIMS = f'{{"iss":"{ISSUER}","aud":"a","sub":"s","exp":4102444800}}'.encode()
-PUBLIC: dict[str, Any] = dict(RSAKey.import_key(KEY.public | {}).as_dict(private=False))
+PUBLIC: dict[str, Any] = dict(KEY.jose.as_dict(private=False))
 
 
 class Provider:

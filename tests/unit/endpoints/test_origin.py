@@ -41,6 +41,28 @@ def test_pages_of_other_sites(headers: dict[str, str], refused: bool) -> None:
     assert foreign(CIMultiDict(headers), "127.0.0.1") is refused
 
 
+@pytest.mark.parametrize(
+    ("headers", "refused"),
+    [
+        ({"Host": "host.docker.internal:8080"}, False),
+        ({"Host": "HOST.docker.internal"}, False),
+        ({"Host": "a.example.com"}, False),
+        ({"Host": "example.com"}, True),
+        ({"Host": "a.example.com.evil"}, True),
+        ({"Host": "localhost", "Origin": "https://ui.example.com:3000"}, False),
+        ({"Host": "localhost", "Origin": "https://ui.example.com", "Sec-Fetch-Site": "cross-site"}, False),
+        ({"Host": "localhost", "Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}, True),
+        ({"Host": "localhost", "Origin": "http://localhost:1", "Sec-Fetch-Site": "cross-site"}, True),
+        ({"Host": "a.example.com", "Sec-Fetch-Site": "cross-site"}, True),
+        ({"Host": "a.example.com", "Origin": "null"}, True),
+    ],
+)
+def test_hosts_that_a_flag_accepts(headers: dict[str, str], refused: bool) -> None:
+    accepted = ("host.docker.internal", "*.example.com")
+    assert foreign(CIMultiDict(headers), "127.0.0.1", accepted) is refused
+    assert foreign(CIMultiDict(headers), "127.0.0.1") or headers["Host"] == "localhost"
+
+
 def test_several_origins_are_all_judged() -> None:
     headers = CIMultiDict([("Origin", "http://localhost"), ("Origin", "http://a")])
     assert foreign(headers, "127.0.0.1")

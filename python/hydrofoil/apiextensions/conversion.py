@@ -12,7 +12,7 @@ import aiohttp
 import orjson
 
 from hydrofoil.apiextensions import review
-from hydrofoil.apiextensions.review import ConversionFailed, mismatch, restored
+from hydrofoil.apiextensions.review import ConversionFailed, mismatch, restored, unreadable
 from hydrofoil.clock import Chance
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.outbound import bounds
@@ -131,7 +131,12 @@ class Webhook:
         for i, (original, answer) in enumerate(zip(originals, answers, strict=True)):
             if why := mismatch(original, answer, api_version):
                 raise ConversionFailed(f"conversion webhook for {kind} returned {why.replace('<i>', str(i))}")
-            out.append(orjson.dumps(restored(original, answer, kind)))
+            try:
+                out.append(orjson.dumps(restored(original, answer, kind), option=orjson.OPT_PASSTHROUGH_SUBCLASS))
+            except TypeError:
+                why = unreadable(answer)
+                text = f"conversion webhook for {kind} returned invalid converted object at index {i}: {why}"
+                raise ConversionFailed(text if len(originals) > 1 else why) from None
         return out
 
     async def _ask(self, objects: list[Object], api_version: str) -> list[Object]:
@@ -170,7 +175,7 @@ class Webhook:
             # In Go, `null` leaves a field as it is.
             found = {} if data.strip() == b"null" else await bounds.decoded(data)
         except orjson.JSONDecodeError as e:
-            found, problem = None, f"couldn't get version/kind; json parse error: {e}"
+            found, problem = review.reread(data), f"couldn't get version/kind; json parse error: {e}"
         answered = found if isinstance(found, dict) else None
         if not 200 <= status < 300:
             raise ConversionFailed(review.refusal(answered, data))

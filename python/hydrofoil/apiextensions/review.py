@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import math
+from typing import Any, NoReturn
 
 import orjson
 
@@ -51,6 +53,39 @@ def converted(version: str, uid: str, answer: Object) -> list[Object]:
         raise ConversionFailed(str(text))
     objects = response.get("convertedObjects")
     return [o for o in objects if isinstance(o, dict)] if isinstance(objects, list) else []
+
+
+class Beyond(str):
+    """The text of a number beyond the range of floats."""
+
+    __slots__ = ()
+
+
+def reread(data: bytes) -> Any:
+    """Return JSON that has numbers beyond the range of floats, as `Beyond`; None for other texts.
+
+    Upstream reads the objects of a response one by one, and names the one that it cannot read.
+    """
+
+    def number(text: str) -> float | Beyond:
+        value = float(text)
+        return value if math.isfinite(value) else Beyond(text)
+
+    def constant(text: str) -> NoReturn:
+        raise ValueError(text)
+
+    try:
+        return json.loads(data, parse_float=number, parse_int=number, parse_constant=constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def unreadable(answer: Any) -> str:
+    """Return Go's error of the first number in a value that no float holds; empty for none."""
+    if isinstance(answer, Beyond):
+        return f"json: cannot unmarshal number {answer} into Go value of type float64"
+    parts = answer.values() if isinstance(answer, dict) else answer if isinstance(answer, list) else ()
+    return next(filter(None, map(unreadable, parts)), "")
 
 
 def refusal(body: Object | None, data: bytes) -> str:

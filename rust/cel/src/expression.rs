@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hydrofoil_types::{Map, SmolStr, Value};
+use hydrofoil_types::{Map, SmolStr, Value, go};
 
 use crate::ast::{Expr, Kind, Literal};
 use crate::checker;
@@ -95,8 +95,8 @@ fn plain(value: &Val<'_>) -> Result<Value, Fail> {
         Val::Null => Value::Null,
         Val::Bool(b) => Value::Bool(*b),
         Val::Int(n) => Value::Int(*n),
-        Val::Uint(n) => i64::try_from(*n).map_or(Value::Float(*n as f64), Value::Int),
-        Val::Double(f) => Value::Float(*f),
+        Val::Uint(n) => i64::try_from(*n).map_or(Value::Float((*n).into()), Value::Int),
+        Val::Double(f) => Value::float(*f).ok_or_else(|| Fail::new(go::unsupported(*f)))?,
         Val::Str(text) => Value::str(&**text),
         Val::List(list) => Value::Array(list.iter().map(|item| plain(&item?)).collect::<Result<_, _>>()?),
         Val::Map(table) => {

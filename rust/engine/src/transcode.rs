@@ -16,7 +16,7 @@ pub fn yaml_fault_line(data: &[u8]) -> Option<usize> {
 
 /// Convert YAML to JSON.
 pub fn yaml_to_json(data: &[u8]) -> Result<Vec<u8>> {
-    Ok(json::encode_any(&yaml::parse(data)?.value))
+    Ok(yaml::to_json(data)?.0)
 }
 
 /// Convert JSON to CBOR with the self-described tag.

@@ -1,6 +1,6 @@
 //! Objects as Go represents them: with the zero values that its JSON never omits.
 
-use hydrofoil_types::{Arena, Map, Nature, Shape, Special, TypeDef, Value, Zero};
+use hydrofoil_types::{Arena, Finite, Map, Nature, Shape, Special, TypeDef, Value, Zero};
 
 /// Return the members of a struct, as the JSON encoder would write them.
 pub(crate) fn fields(arena: &Arena, def: &TypeDef, members: &Map) -> Value {
@@ -55,7 +55,7 @@ fn zero(arena: &Arena, shape: &Shape) -> Value {
     match (arena.zero(shape), shape) {
         (Zero::Struct, Shape::Type(id)) => fields(arena, arena.get(*id), &Map::new()),
         (Zero::Scalar, Shape::Int32 | Shape::Int64) => Value::Int(0),
-        (Zero::Scalar, Shape::Double) => Value::Float(0.0),
+        (Zero::Scalar, Shape::Double) => Value::Float(Finite::default()),
         (Zero::Scalar, Shape::Bool) => Value::Bool(false),
         (Zero::Scalar, Shape::Str) => Value::str(""),
         (Zero::Scalar, Shape::Type(id)) => match arena.get(*id).special {

@@ -323,7 +323,10 @@ fn plain(value: serde_json::Value) -> Value {
     match value {
         serde_json::Value::Null => Value::Null,
         serde_json::Value::Bool(b) => Value::Bool(b),
-        serde_json::Value::Number(n) => n.as_i64().map_or_else(|| Value::Float(n.as_f64().unwrap_or(0.0)), Value::Int),
+        serde_json::Value::Number(n) => match n.as_i64() {
+            Some(n) => Value::Int(n),
+            None => n.as_f64().and_then(Value::float).unwrap_or_default(),
+        },
         serde_json::Value::String(s) => Value::from(s),
         serde_json::Value::Array(a) => Value::Array(a.into_iter().map(plain).collect()),
         serde_json::Value::Object(m) => {

@@ -288,7 +288,7 @@ pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Str(s) => quoted(s),
         Value::Null => "null".to_owned(),
-        Value::Float(f) => crate::go::float(*f),
+        Value::Float(f) => crate::go::float(f.get()),
         other => {
             let mut out = String::new();
             notation::write(&mut out, other);

@@ -171,7 +171,7 @@ impl Hash for Whole<'_> {
             Value::Null => {}
             Value::Bool(b) => b.hash(state),
             Value::Int(n) => n.hash(state),
-            Value::Float(f) => (if *f == 0.0 { 0 } else { f.to_bits() }).hash(state),
+            Value::Float(f) => (if f.get() == 0.0 { 0 } else { f.to_bits() }).hash(state),
             Value::Str(text) | Value::Raw(text) => text.hash(state),
             Value::Array(items) => {
                 items.len().hash(state);

@@ -17,6 +17,31 @@ pub fn float(f: f64) -> String {
     format!("{mantissa}e{sign}{digits:0>2}")
 }
 
+/// Format a number as Go's JSON encoder does: plain between 1e-6 and 1e21, else with an exponent, which has two digits
+/// if it is positive (`floatEncoder` of `encoding/json`).
+pub fn json_float(f: f64) -> String {
+    let size = f.abs();
+    if size == 0.0 || (1e-6..1e21).contains(&size) {
+        return format!("{f}");
+    }
+    let text = format!("{f:e}");
+    if text.contains("e-") { text } else { text.replace('e', "e+") }
+}
+
+/// Return the text of a number that JSON cannot hold.
+pub fn infinity(f: f64) -> &'static str {
+    match f {
+        f if f.is_nan() => "NaN",
+        f if f > 0.0 => "+Inf",
+        _ => "-Inf",
+    }
+}
+
+/// Return the error of a number that JSON cannot hold, as Go's encoder words it.
+pub fn unsupported(f: f64) -> String {
+    format!("json: unsupported value: {}", infinity(f))
+}
+
 /// Return the type as `%T` names it.
 pub fn kind(value: &Value) -> &'static str {
     match value {
@@ -83,7 +108,7 @@ impl Writer {
             // Writing to a string cannot fail.
             Value::Bool(b) => drop(write!(out, "{b}")),
             Value::Int(n) => drop(write!(out, "{n}")),
-            Value::Float(f) => out.push_str(&float(*f)),
+            Value::Float(f) => out.push_str(&float(f.get())),
             Value::Str(s) | Value::Raw(s) => (self.text)(out, s),
             Value::Array(items) => self.list(out, items),
             Value::Object(map) => self.map(out, map),
@@ -125,6 +150,21 @@ mod tests {
     use crate::notation;
 
     #[test]
+    fn numbers_in_json_are_those_of_go() {
+        for (number, text) in [
+            (1e-7, "1e-7"),
+            (1.5e-10, "1.5e-10"),
+            (1e-6, "0.000001"),
+            (1e20, "100000000000000000000"),
+            (1e21, "1e+21"),
+            (-2.5e300, "-2.5e+300"),
+            (-0.5, "-0.5"),
+        ] {
+            assert_eq!(json_float(number), text);
+        }
+    }
+
+    #[test]
     fn verbs_print_as_go_does() {
         let value = notation::parse(r#"{"b":[1,"x\"",null,true],"a":{}}"#).expect("JSON");
         assert_eq!(plain(&value), "map[a:map[] b:[1 x\" <nil> true]]");
@@ -133,7 +173,7 @@ mod tests {
             r#"map[string]interface {}{"a":map[string]interface {}{}, "b":[]interface {}{1, "x\"", interface {}(nil), true}}"#
         );
         for (number, text) in [(1.5, "1.5"), (1e21, "1e+21"), (1e6, "1e+06"), (0.00001, "1e-05"), (-0.5, "-0.5")] {
-            assert_eq!(plain(&Value::Float(number)), text);
+            assert_eq!(plain(&Value::float(number).expect("finite")), text);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::{Map, Value, compact, go_json_string};
+use crate::{Map, Value, compact, go, go_json_string};
 
 /// The limit on the nesting of a value inside a string: real ones are flat, so this is generous.
 const MAX_DEPTH: usize = 32;
@@ -24,7 +24,7 @@ pub fn write(out: &mut String, value: &Value) {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Int(n) => out.push_str(&n.to_string()),
-        Value::Float(f) => out.push_str(&f.to_string()),
+        Value::Float(f) => out.push_str(&go::json_float(f.get())),
         Value::Str(s) => write_str(out, s),
         Value::Raw(text) => out.push_str(&compact(text)),
         Value::Array(items) => {
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         if let Ok(n) = digits.parse() {
             return Some(Value::Int(n));
         }
-        digits.parse().ok().filter(|f: &f64| f.is_finite()).map(Value::Float)
+        digits.parse().ok().and_then(Value::float)
     }
 
     /// Parse a string, after spaces.

@@ -2,7 +2,7 @@
 
 use smol_str::SmolStr;
 
-use crate::Map;
+use crate::{Finite, Map};
 
 /// A JSON-like value.
 ///
@@ -18,7 +18,7 @@ pub enum Value {
     /// An integer.
     Int(i64),
     /// A number that is not a 64-bit integer.
-    Float(f64),
+    Float(Finite),
     /// A string; also times, quantities and base64 of bytes, in canonical form.
     Str(SmolStr),
     /// A list.
@@ -33,6 +33,11 @@ impl Value {
     /// Return a string value.
     pub fn str(s: impl Into<SmolStr>) -> Self {
         Self::Str(s.into())
+    }
+
+    /// Return a number; `None` for infinities and NaN, which JSON cannot hold.
+    pub fn float(number: f64) -> Option<Self> {
+        Finite::new(number).map(Self::Float)
     }
 
     /// Return an empty object.
@@ -177,7 +182,7 @@ impl Value {
     pub fn is_zero(&self) -> bool {
         match self {
             Self::Null | Self::Bool(false) | Self::Int(0) => true,
-            Self::Float(f) => *f == 0.0,
+            Self::Float(f) => f.get() == 0.0,
             Self::Str(s) => s.is_empty(),
             Self::Array(a) => a.is_empty(),
             Self::Object(m) => m.is_empty(),

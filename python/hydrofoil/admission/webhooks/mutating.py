@@ -122,6 +122,9 @@ def _operations(reply: Reply) -> list[object]:
         found = orjson.loads(reply.patch)
     except orjson.JSONDecodeError as e:
         text = _invalid(reply.patch) or str(e)
+        if text.startswith("json: cannot unmarshal number"):
+            # Upstream finds a number that no float holds in the patched object only.
+            raise internal(text) from None
         raise CallFailed(f"received undecodable patch in webhook response: {text}") from None
     if found is None:
         return []

@@ -1,7 +1,7 @@
 //! Values as JSON: the results of policies.
 
 use base64::Engine as _;
-use hydrofoil_types::{Map, Value};
+use hydrofoil_types::{Map, Value, go};
 
 use super::{Fail, Message, Val, time};
 
@@ -34,8 +34,8 @@ impl Val<'_> {
             Self::Null => Value::Null,
             Self::Bool(b) => Value::Bool(*b),
             Self::Int(n) => Value::Int(*n),
-            Self::Uint(n) => i64::try_from(*n).map_or(Value::Float(*n as f64), Value::Int),
-            Self::Double(f) => Value::Float(*f),
+            Self::Uint(n) => i64::try_from(*n).map_or(Value::Float((*n).into()), Value::Int),
+            Self::Double(f) => Value::float(*f).ok_or_else(|| Fail::new(go::unsupported(*f)))?,
             Self::Str(text) => Value::str(&**text),
             Self::Bytes(bytes) => Value::str(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Self::Duration(nanos) => Value::str(time::duration_text(*nanos)),

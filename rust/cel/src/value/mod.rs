@@ -112,10 +112,10 @@ impl<'a> Val<'a> {
             (_, Value::Null) => return Err(Fail::new("invalid data, got null for schema with nullable=false")),
             (Shape::Dyn | Shape::Any | Shape::Str, Value::Str(text)) => Self::Str(Text::Ref(text)),
             (Shape::Dyn | Shape::Any | Shape::Int, Value::Int(n)) => Self::Int(*n),
-            (Shape::Int, Value::Float(f)) if f.fract() == 0.0 => Self::Int(*f as i64),
+            (Shape::Int, Value::Float(f)) if f.fract() == 0.0 => Self::Int(f.get() as i64),
             (Shape::Bool | Shape::Any, Value::Bool(b)) => Self::Bool(*b),
             (Shape::Double, Value::Int(n)) => Self::Double(*n as f64),
-            (Shape::Double | Shape::Any, Value::Float(f)) => Self::Double(*f),
+            (Shape::Double | Shape::Any, Value::Float(f)) => Self::Double(f.get()),
             (Shape::Bytes, Value::Str(text)) => match base64::engine::general_purpose::STANDARD.decode(text.as_str()) {
                 Ok(bytes) => Self::Bytes(bytes.into()),
                 Err(why) => return Err(Fail::new(format!("Invalid byte formatted string {text}: {why}"))),

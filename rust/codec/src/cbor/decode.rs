@@ -266,10 +266,13 @@ impl<'a> Reader<'a> {
             22 => self.out.extend_from_slice(b"null"),
             25..=27 => {
                 let n = self.float(info)?;
-                if !n.is_finite() {
-                    return Err(broken("floating-point NaN or infinity has no place in JSON"));
-                }
-                let text = json::encode_any(&Value::Float(n));
+                let n = Value::float(n).ok_or_else(|| {
+                    let what = if n.is_nan() { "NaN" } else { "infinity" };
+                    broken(&format!(
+                        "data item of cbor type primitives is not accepted by protocol: floating-point {what}"
+                    ))
+                })?;
+                let text = json::encode_any(&n);
                 self.out.extend_from_slice(&text);
                 // It stays a number with a fraction, so that integer fields reject it.
                 if !text.iter().any(|b| matches!(b, b'.' | b'e')) {

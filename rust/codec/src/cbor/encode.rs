@@ -77,7 +77,7 @@ fn write(known: Option<(&Arena, &Shape)>, value: &Value, out: &mut Vec<u8>) {
         Value::Bool(flag) => out.push(0xf4 + u8::from(*flag)),
         Value::Int(n) if *n >= 0 => head(0, *n as u64, out),
         Value::Int(n) => head(1, !*n as u64, out),
-        Value::Float(n) => float(*n, out),
+        Value::Float(n) => float(n.get(), out),
         Value::Str(s) => match known {
             Some((_, Shape::Bytes)) => match STANDARD.decode(s.as_bytes()) {
                 Ok(bytes) => {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero, compact};
+use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, Special, TypeDef, Value, Zero, compact, go};
 
 use super::decode::special::props;
 
@@ -220,6 +220,7 @@ impl Writer<'_> {
                 self.out.push(b']');
             }
             (Shape::Map(of), Value::Object(map)) => self.map(of, map),
+            (Shape::Double, Value::Float(f)) => self.out.extend_from_slice(go::json_float(f.get()).as_bytes()),
             (Shape::Type(id), _) => {
                 let Some(arena) = self.arena else { return self.any(value) };
                 let def = arena.get(*id);
@@ -260,7 +261,9 @@ impl Writer<'_> {
             Value::Bool(true) => self.out.extend_from_slice(b"true"),
             Value::Bool(false) => self.out.extend_from_slice(b"false"),
             Value::Int(n) => self.out.extend_from_slice(itoa::Buffer::new().format(*n).as_bytes()),
-            Value::Float(f) => write_float(&mut self.out, *f),
+            // Upstream's untyped numbers are read again from their text, in which a negative zero is an integer.
+            Value::Float(f) if f.get() == 0.0 => self.out.push(b'0'),
+            Value::Float(f) => self.out.extend_from_slice(go::json_float(f.get()).as_bytes()),
             Value::Str(s) => write_string(&mut self.out, s),
             Value::Raw(text) => self.out.extend_from_slice(text.as_bytes()),
             Value::Array(items) => {
@@ -305,19 +308,6 @@ fn in_order(map: &Map, mut each: impl FnMut(&SmolStr, &Value)) {
     for (key, value) in members {
         each(key, value);
     }
-}
-
-/// Append a number as Go writes it: plain between 1e-6 and 1e21, else with an exponent of two digits.
-fn write_float(out: &mut Vec<u8>, f: f64) {
-    let size = f.abs();
-    if size == 0.0 || (1e-6..1e21).contains(&size) {
-        out.extend_from_slice(format!("{f}").as_bytes());
-        return;
-    }
-    let text = format!("{f:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (sign, digits) = exponent.strip_prefix('-').map_or(('+', exponent), |d| ('-', d));
-    out.extend_from_slice(format!("{mantissa}e{sign}{digits:0>2}").as_bytes());
 }
 
 /// Bytes that are escaped, or begin what may be: U+2028 and U+2029 are e2 80 a8 and e2 80 a9.

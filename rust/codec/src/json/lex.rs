@@ -15,17 +15,18 @@ pub(super) struct Lexer<'a> {
     pub(super) at: usize,
 }
 
-/// A number as written: an integer if it has no fraction or exponent.
+/// A number as written: an integer if it has no fraction or exponent; a float beyond the range is infinite.
 pub(super) enum Number {
     Int(i64),
     Float(f64),
 }
 
 impl Number {
-    pub(super) fn value(&self) -> Value {
+    /// Return the number as a value; `None` beyond the range of floats.
+    pub(super) fn value(&self) -> Option<Value> {
         match self {
-            Self::Int(n) => Value::Int(*n),
-            Self::Float(f) => Value::Float(*f),
+            Self::Int(n) => Some(Value::Int(*n)),
+            Self::Float(f) => Value::float(*f),
         }
     }
 }

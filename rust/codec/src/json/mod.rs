@@ -8,7 +8,7 @@ mod raw;
 mod restore;
 pub mod scan;
 
-pub(crate) use decode::special::props;
+pub(crate) use decode::special::{bytes, props};
 pub use decode::{decode, decode_stored, parse};
 pub(crate) use encode::found;
 pub use encode::{Stored, encode, encode_any, encode_stored, write_string};

@@ -75,7 +75,7 @@ fn restored(arena: &Arena, shape: &Shape, value: &mut Value) -> Result<(), Strin
 fn integer(value: &mut Value, name: &str, fit: impl Fn(i64) -> i64) -> Result<(), String> {
     let number = match value {
         Value::Int(n) => *n,
-        Value::Float(f) if f.fract() == 0.0 => whole(*f),
+        Value::Float(f) if f.fract() == 0.0 => whole(f.get()),
         Value::Float(_) => return Err(format!("cannot convert float64 to {name}")),
         _ => return Err(format!("unrecognized type: {name}")),
     };

@@ -107,7 +107,7 @@ fn field(grammar: &Grammar, entry: &Field, value: &Value, zeros: bool, out: &mut
         (Kind::Bool, Value::Bool(flag)) if *flag || zeros => wire::number(out, entry.number, i64::from(*flag)),
         (Kind::Int, Value::Int(n)) if *n != 0 || zeros => wire::number(out, entry.number, *n),
         (Kind::Double, Value::Int(n)) => double(out, entry.number, *n as f64, zeros),
-        (Kind::Double, Value::Float(n)) => double(out, entry.number, *n, zeros),
+        (Kind::Double, Value::Float(n)) => double(out, entry.number, n.get(), zeros),
         (Kind::Any, value) => {
             let mut inner = Vec::new();
             wire::bytes(&mut inner, 2, &yaml::write(value));

@@ -1,53 +1,72 @@
-//! Errors of YAML text in the words of upstream's parser (go.yaml.in/yaml, a translation of libyaml).
+//! Errors of YAML text in the words of upstream's parser (go.yaml.in/yaml/v2, a translation of libyaml).
 
 use crate::DecodeError;
 
-/// Return the error that the parser found at a line, counted from one.
-pub(super) fn fault(line: usize, info: &str) -> DecodeError {
-    let (what, scanned) = words(info);
-    // Upstream counts lines from zero, adds one for errors in tokens, and does not show the first line.
-    let line = if scanned && line > 1 {
-        line
-    } else if scanned {
-        0
-    } else {
-        line.saturating_sub(1)
-    };
-    let at = if line == 0 || unplaced(what) { String::new() } else { format!("line {line}: ") };
-    DecodeError::Syntax(format!("error converting YAML to JSON: yaml: {at}{what}"))
+/// The step that found an error: upstream counts lines differently in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Reader,
+    Scanner,
+    Parser,
 }
 
-/// Return upstream's words, and whether the error is in a token and not in the order of tokens.
-fn words(info: &str) -> (&str, bool) {
-    const START: &str = "found character that cannot start any token";
-    const CONTROL: &str = "control characters are not allowed";
-    const PAIR: &str = "did not find expected ',' or '}'";
-    for (begin, what, scanned) in [
-        ("tabs disallowed", START, true),
-        ("unexpected character", START, true),
-        ("plain scalar cannot start", START, true),
-        ("found unprintable character", CONTROL, true),
-        ("recursion limit exceeded", "exceeded max depth of 10000", false),
-        ("misplaced bracket", "did not find expected key", false),
-        ("invalid trailing content", PAIR, false),
-        ("while parsing a flow sequence, expected", "did not find expected ',' or ']'", false),
-    ] {
-        if info.starts_with(begin) {
-            return (what, scanned);
-        }
+/// The first error of a text. Lines count from zero.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fault {
+    step: Step,
+    what: &'static str,
+    /// The line of the error, and that of the token or collection that was being read.
+    line: usize,
+    context: usize,
+}
+
+impl Fault {
+    /// An error of the characters, which has no line.
+    pub fn reader(what: &'static str) -> Self {
+        Self { step: Step::Reader, what, line: 0, context: 0 }
     }
-    let what = info.strip_prefix("while ").and_then(|context| context.split_once(", ")).map_or(info, |(_, what)| what);
-    let what = if what.ends_with("hexadecimal number") { "did not find expected hexdecimal number" } else { what };
-    (what, !info.starts_with("while parsing") || info.contains("quoted scalar"))
+
+    /// An error in a token.
+    pub fn scanner(what: &'static str, line: usize, context: usize) -> Self {
+        Self { step: Step::Scanner, what, line, context }
+    }
+
+    /// An error in the order of tokens.
+    pub fn parser(what: &'static str, line: usize, context: usize) -> Self {
+        Self { step: Step::Parser, what, line, context }
+    }
+
+    /// Return the line of the error, counted from one.
+    pub fn line(&self) -> usize {
+        self.line.saturating_add(1)
+    }
+
+    /// Return the error as upstream words it (`decode.go`, `parser.fail`): it adds one to the lines of tokens only, and
+    /// leaves out the first.
+    pub fn error(&self) -> DecodeError {
+        let line = match (self.line, self.step) {
+            (0, _) => self.context,
+            (line, Step::Scanner) => line.saturating_add(1),
+            (line, _) => line,
+        };
+        let at = if line == 0 { String::new() } else { format!("line {line}: ") };
+        yaml(&format!("{at}{}", self.what))
+    }
 }
 
-fn unplaced(what: &str) -> bool {
-    what.starts_with("control characters") || what.starts_with("exceeded max depth")
+/// Return an error of the YAML library.
+pub(super) fn yaml(what: &str) -> DecodeError {
+    conversion(&format!("yaml: {what}"))
+}
+
+/// Return an error of the conversion to JSON.
+pub(super) fn conversion(what: &str) -> DecodeError {
+    DecodeError::Syntax(format!("error converting YAML to JSON: {what}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::read::parse;
+    use super::super::parse;
 
     #[test]
     fn speaks_as_upstream() {
@@ -62,6 +81,8 @@ mod tests {
             ("a: 1\nb: 'x", "line 2: found unexpected end of stream"),
             ("a: 1\nb: \"\\q\"", "line 2: found unknown escape character"),
             ("{\"a\" \"b\"}", "did not find expected ',' or '}'"),
+            ("a: 1\nb: \u{1}", "control characters are not allowed"),
+            ("a: 1\nb: \"\\x1g\"", "line 2: did not find expected hexdecimal number"),
         ] {
             let found = parse(text.as_bytes()).unwrap_err().to_string();
             assert_eq!(found, format!("error converting YAML to JSON: yaml: {message}"), "{text}");

@@ -1,4 +1,4 @@
-//! The meaning of a plain scalar in YAML 1.1 (go-yaml v2, `resolve.go`).
+//! The meaning of a plain scalar in YAML 1.1 (go.yaml.in/yaml/v2 `resolve.go`).
 
 #![allow(clippy::arithmetic_side_effects, reason = "places in a body and depths are bounded by its bytes")]
 #![allow(clippy::string_slice, reason = "it is cut at characters of ASCII that were found there")]
@@ -67,7 +67,7 @@ fn is_float(text: &str) -> bool {
 }
 
 /// Report whether it has the form `2001-1-2`, optionally with a time of day after `T`, `t` or a space.
-fn is_time(text: &str) -> bool {
+pub(super) fn is_time(text: &str) -> bool {
     let Some((year, rest)) = text.split_once('-') else { return false };
     let Some((month, rest)) = rest.split_once('-') else { return false };
     let (day, clock) = match rest.find(['T', 't', ' ']) {

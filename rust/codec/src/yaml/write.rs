@@ -94,7 +94,7 @@ fn leaf(out: &mut String, value: &Value, indent: usize) {
         Value::Null => out.push_str("null"),
         Value::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Value::Int(n) => out.push_str(&n.to_string()),
-        Value::Float(f) => out.push_str(&order::float(*f)),
+        Value::Float(f) => out.push_str(&order::float(f.get())),
         Value::Str(s) => scalar::write(out, s, indent, false),
         // JSON is YAML.
         Value::Raw(s) => out.push_str(s),

@@ -19,15 +19,13 @@ impl dyn ObjectKind + '_ {
                 (json::decode(&info.schema, &transcoded)?, &*transcoded)
             }
             Media::Yaml => {
-                let mut generic = yaml::parse(body)?;
-                if generic.value == Value::Null {
+                let (mut text, strict) = yaml::to_json(body)?;
+                if text == b"null" {
                     // A body without a document is an object without members.
-                    generic.value = Value::object();
+                    text = b"{}".to_vec();
                 }
-                // Upstream converts to JSON through maps, whose members are sorted.
-                generic.value.sort_members();
-                let mut decoded = json::decode(&info.schema, &json::encode_any(&generic.value))?;
-                decoded.strict.splice(0..0, generic.strict);
+                let mut decoded = json::decode(&info.schema, &text)?;
+                decoded.strict.splice(0..0, strict);
                 (decoded, body)
             }
             Media::Json => (json::decode(&info.schema, body)?, body),

@@ -143,9 +143,9 @@ fn compare(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         // Adding zero makes the two zeros equal.
-        (Value::Float(a), Value::Float(b)) => (a + 0.0).total_cmp(&(b + 0.0)),
-        (Value::Int(a), Value::Float(b)) => mixed(*a, *b),
-        (Value::Float(a), Value::Int(b)) => mixed(*b, *a).reverse(),
+        (Value::Float(a), Value::Float(b)) => (a.get() + 0.0).total_cmp(&(b.get() + 0.0)),
+        (Value::Int(a), Value::Float(b)) => mixed(*a, b.get()),
+        (Value::Float(a), Value::Int(b)) => mixed(*b, a.get()).reverse(),
         (Value::Str(a), Value::Str(b)) => a.cmp(b),
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
         (Value::Array(a), Value::Array(b)) => {

@@ -89,8 +89,8 @@ impl Column {
             // Numbers of the path itself, and bytes of strings, are of types that upstream does not show.
             ("integer" | "number", Value::Int(_)) if matches!(value, Cow::Owned(_)) => Value::Null,
             ("integer", Value::Int(n)) => Value::Int(*n),
-            ("integer", Value::Float(f)) => Value::Int(truncated(*f)),
-            ("number", Value::Int(n)) => Value::Float(*n as f64),
+            ("integer", Value::Float(f)) => Value::Int(truncated(f.get())),
+            ("number", Value::Int(n)) => Value::Float((*n).into()),
             ("number", Value::Float(f)) => Value::Float(*f),
             ("boolean", Value::Bool(b)) => Value::Bool(*b),
             ("date", Value::Str(text)) => Value::from(match (text.as_str(), Timestamp::parse(text)) {
@@ -119,7 +119,7 @@ fn printed(value: &Value) -> String {
     match value {
         Value::Null => "<no value>".to_owned(),
         Value::Str(text) => text.to_string(),
-        Value::Float(f) => go::float(*f),
+        Value::Float(f) => go::float(f.get()),
         other => other.to_json(),
     }
 }

@@ -176,7 +176,7 @@ fn junction(props: &Value) -> Option<Junction> {
 fn number(value: &Value) -> Option<f64> {
     match value {
         Value::Int(n) => Some(*n as f64),
-        Value::Float(f) => Some(*f),
+        Value::Float(f) => Some(f.get()),
         _ => None,
     }
 }

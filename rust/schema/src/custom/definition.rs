@@ -110,7 +110,7 @@ impl Definition {
             match found {
                 None | Some(Value::Null) => SmolStr::default(),
                 Some(Value::Str(text)) => text.clone(),
-                Some(Value::Float(f)) => hydrofoil_types::go::float(*f).into(),
+                Some(Value::Float(f)) => hydrofoil_types::go::float(f.get()).into(),
                 Some(other) => other.to_json().into(),
             }
         };

@@ -5,6 +5,8 @@ mod find;
 mod parse;
 mod unquote;
 
+use hydrofoil_types::Finite;
+
 /// A parsed template: texts, and the lists of steps that are in braces.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JsonPath(Vec<Node>);
@@ -18,7 +20,7 @@ enum Node {
     Identifier,
     Filter { left: Vec<Node>, test: Option<(String, Vec<Node>)> },
     Int(i64),
-    Float(f64),
+    Float(Finite),
     Bool(bool),
     Wildcard,
     Descent,

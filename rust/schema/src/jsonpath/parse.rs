@@ -8,7 +8,7 @@
 
 use std::sync::LazyLock;
 
-use hydrofoil_types::rune;
+use hydrofoil_types::{Finite, rune};
 use regex::Regex;
 
 use super::unquote::unquoted;
@@ -153,9 +153,9 @@ impl<'a> Parser<'a> {
         if let Ok(n) = text.parse() {
             return Ok(Node::Int(n));
         }
-        match text.parse::<f64>() {
-            Ok(f) if f.is_finite() => Ok(Node::Float(f)),
-            _ => Err(format!("cannot parse number {text}")),
+        match text.parse().ok().and_then(Finite::new) {
+            Some(f) => Ok(Node::Float(f)),
+            None => Err(format!("cannot parse number {text}")),
         }
     }
 

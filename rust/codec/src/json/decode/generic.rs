@@ -33,7 +33,13 @@ impl Decoder<'_> {
                 self.lex.literal("null")?;
                 Value::Null
             }
-            Some(b'-' | b'0'..=b'9') => self.lex.number()?.1.value(),
+            Some(b'-' | b'0'..=b'9') => {
+                let (span, number) = self.lex.number()?;
+                match number.value() {
+                    Some(value) => value,
+                    None => self.refuse(format!("json: cannot unmarshal number {span} into Go value of type float64")),
+                }
+            }
             Some(b'[') => {
                 let mut items = Vec::new();
                 self.items(|d, i| {
@@ -78,7 +84,10 @@ impl Decoder<'_> {
             return Ok(kept);
         }
         let start = self.lex.at;
-        self.skip(depth)?;
+        let strict = std::mem::take(&mut self.strict);
+        let read = self.any(depth);
+        self.strict = strict;
+        read?;
         Ok(Value::Raw(SmolStr::new(String::from_utf8_lossy(&self.lex.text[start..self.lex.at]))))
     }
 
@@ -87,10 +96,12 @@ impl Decoder<'_> {
         if let Some(kept) = self.kept() {
             return Ok(kept);
         }
-        let strict = std::mem::take(&mut self.strict);
+        let (strict, error) = (std::mem::take(&mut self.strict), self.type_error.take());
         let value = self.any(depth);
         self.strict = strict;
-        let text = encode_any(&value?);
+        // Upstream keeps the text and finds that it is no set.
+        let broken = std::mem::replace(&mut self.type_error, error).is_some();
+        let text = encode_any(&if broken { Value::Int(0) } else { value? });
         Ok(Value::Raw(SmolStr::new(String::from_utf8_lossy(&text))))
     }
 
@@ -147,11 +158,11 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Skip the value of an unknown field.
+    /// Skip the value of an unknown field, whose numbers are not read.
     pub(super) fn skip(&mut self, depth: usize) -> Result<(), DecodeError> {
-        let strict = std::mem::take(&mut self.strict);
+        let (strict, error) = (std::mem::take(&mut self.strict), self.type_error.take());
         let skipped = self.any(depth);
-        self.strict = strict;
+        (self.strict, self.type_error) = (strict, error);
         skipped.map(|_| ())
     }
 }

@@ -11,7 +11,7 @@ pub(super) mod special;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use hydrofoil_types::{Arena, Field, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
+use hydrofoil_types::{Arena, Field, Finite, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
 use super::lex::{Lexer, MAX_DEPTH, Number};
 use crate::{DecodeError, Decoded};
@@ -190,7 +190,15 @@ impl<'a> Decoder<'a> {
                     }
                 }
             }
-            (Shape::Double, b'-' | b'0'..=b'9') => self.lex.number()?.1.value(),
+            (Shape::Double, b'-' | b'0'..=b'9') => {
+                let (span, number) = self.lex.number()?;
+                if let Some(value) = number.value() {
+                    value
+                } else {
+                    let message = self.mismatch_text(&format!("number {span}"), shape);
+                    self.refuse(message)
+                }
+            }
             (Shape::List(item), b'[') => self.list(item, depth)?,
             (Shape::Map(value), b'{') => self.map(value, depth)?,
             (Shape::Any, _) => self.any(depth)?,
@@ -374,7 +382,7 @@ impl<'a> Decoder<'a> {
             Shape::Str | Shape::Bytes => Value::str(""),
             Shape::Int32 | Shape::Int64 => Value::Int(0),
             Shape::Bool => Value::Bool(false),
-            Shape::Double => Value::Float(0.0),
+            Shape::Double => Value::Float(Finite::default()),
             Shape::List(_) | Shape::Map(_) | Shape::Any => Value::Null,
             Shape::Type(id) => match self.arena.map(|a| a.get(*id).special) {
                 Some(None) => Value::object(),

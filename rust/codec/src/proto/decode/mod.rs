@@ -7,7 +7,7 @@ mod special;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hydrofoil_types::{Arena, Field, Map, ProtoEntry, Schema, Shape, SmolStr, TypeDef, Value};
+use hydrofoil_types::{Arena, Field, Finite, Map, ProtoEntry, Schema, Shape, SmolStr, TypeDef, Value, go};
 
 use super::MAGIC;
 use super::wire::{Payload, Reader, broken};
@@ -174,9 +174,14 @@ fn zero(shape: &Shape) -> Value {
         Shape::Str | Shape::Bytes => Value::str(""),
         Shape::Int32 | Shape::Int64 => Value::Int(0),
         Shape::Bool => Value::Bool(false),
-        Shape::Double => Value::Float(0.0),
+        Shape::Double => Value::Float(Finite::default()),
         Shape::List(_) | Shape::Map(_) | Shape::Any | Shape::Type(_) => Value::Null,
     }
+}
+
+/// Return a number that JSON can hold, which every object is shown and stored as.
+fn finite(number: f64) -> Result<Value, DecodeError> {
+    Value::float(number).ok_or_else(|| DecodeError::Type(go::unsupported(number)))
 }
 
 fn value(arena: &Arena, shape: &Shape, payload: Payload<'_>, depth: usize) -> Result<Value, DecodeError> {
@@ -186,8 +191,8 @@ fn value(arena: &Arena, shape: &Shape, payload: Payload<'_>, depth: usize) -> Re
         (Shape::Bool, Payload::Varint(n)) => Value::Bool(n != 0),
         (Shape::Int32, Payload::Varint(n)) => Value::Int(i64::from(n as i32)),
         (Shape::Int64, Payload::Varint(n)) => Value::Int(n as i64),
-        (Shape::Double, Payload::Fixed64(n)) => Value::Float(f64::from_bits(n)),
-        (Shape::Double, Payload::Fixed32(n)) => Value::Float(f64::from(f32::from_bits(n))),
+        (Shape::Double, Payload::Fixed64(n)) => finite(f64::from_bits(n))?,
+        (Shape::Double, Payload::Fixed32(n)) => finite(f64::from(f32::from_bits(n)))?,
         (Shape::Type(id), Payload::Bytes(b)) => {
             let def = arena.get(*id);
             match def.special {

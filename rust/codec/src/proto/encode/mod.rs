@@ -157,7 +157,7 @@ fn write(schema: &Schema, shape: &Shape, number: u32, value: &Value, out: &mut V
         Shape::Bool => wire::number(out, number, i64::from(value.as_bool().unwrap_or(false))),
         Shape::Double => {
             let f = match value {
-                Value::Float(f) => *f,
+                Value::Float(f) => f.get(),
                 Value::Int(n) => *n as f64,
                 _ => 0.0,
             };

@@ -10,6 +10,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use hydrofoil_codec::DecodeError;
 use hydrofoil_codec::json::{self, RawForm};
 use hydrofoil_merge as merge;
 use hydrofoil_types::{SmolStr, Value};
@@ -64,7 +65,7 @@ impl Patch<'_> {
     /// Apply the patch to a stored object in the version of a kind. Return the result, decoded like a body, and its
     /// strict errors.
     pub fn to(&self, kind: &Arc<dyn ObjectKind>, old: &Stored) -> Result<(Value, Vec<String>)> {
-        let parsed = json::parse(self.text)?;
+        let parsed = json::parse(self.text).map_err(|why| self.unread(why))?;
         let (mut patch, mut strict) = (parsed.value, parsed.strict);
         if self.patch_type == PatchType::Strategic {
             kind.clean_strategic(&mut patch);
@@ -105,6 +106,17 @@ impl Patch<'_> {
         let form = if self.patch_type == PatchType::Strategic { RawForm::Ordered } else { RawForm::Compact };
         raw::change(&**kind, &mut value, form);
         Ok((value, strict))
+    }
+
+    /// Return the error of a patch with a number that no float holds: upstream reads operations as a struct.
+    fn unread(&self, why: DecodeError) -> DecodeError {
+        match why {
+            DecodeError::Type(text) if self.patch_type == PatchType::Json => {
+                DecodeError::Syntax(text.replace("Go value of", "Go struct field jsonPatchOp.value of"))
+            }
+            DecodeError::Type(text) => DecodeError::Syntax(text),
+            syntax @ DecodeError::Syntax(_) => syntax,
+        }
     }
 
     /// Merge the patch into generic JSON.

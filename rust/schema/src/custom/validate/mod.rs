@@ -115,7 +115,7 @@ impl Walk {
         let named = [Kind::Object, Kind::Array, Kind::String, Kind::Integer, Kind::Number, Kind::Boolean]
             .into_iter()
             .any(|k| has(k) && k.name() == found);
-        let whole = matches!(value, Value::Float(f) if number::is_whole(*f)) && has(Kind::Integer);
+        let whole = matches!(value, Value::Float(f) if number::is_whole(f.get())) && has(Kind::Integer);
         let counts = matches!(value, Value::Int(_)) && has(Kind::Number);
         let format = schema.rules.as_ref().map_or("", |r| match &r.format {
             Some((_, name)) => name.as_str(),

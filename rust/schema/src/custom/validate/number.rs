@@ -1,6 +1,6 @@
 //! Numbers (kube-openapi `pkg/validation/validate/values.go`).
 
-use hydrofoil_types::{Value, go};
+use hydrofoil_types::{Finite, Value, go};
 
 use super::result::{Problem, Result};
 use crate::custom::structural::{Kind, Rules};
@@ -14,8 +14,8 @@ pub(super) fn is_whole(f: f64) -> bool {
 /// Report whether a value is one of an enumeration: numbers may differ in kind (`reflect.Value.Convert`).
 pub(super) fn equal(value: &Value, allowed: &Value) -> bool {
     match (value, allowed) {
-        (Value::Int(a), Value::Float(b)) => Value::Float(*a as f64) == Value::Float(*b),
-        (Value::Float(a), Value::Int(b)) => *a as i64 == *b,
+        (Value::Int(a), Value::Float(b)) => Finite::from(*a) == *b,
+        (Value::Float(a), Value::Int(b)) => a.get() as i64 == *b,
         _ => value == allowed,
     }
 }
@@ -24,12 +24,12 @@ pub(super) fn equal(value: &Value, allowed: &Value) -> bool {
 pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option<&Rules>, result: &mut Result) {
     let as_float = match value {
         Value::Int(n) => *n as f64,
-        Value::Float(f) => *f,
+        Value::Float(f) => f.get(),
         _ => return,
     };
     let format = rules.map_or("", |r| r.number_format.as_str());
-    let ranged = |what: &str, number: &Value, as_float: f64, result: &mut Result| {
-        let fit = fits(number, as_float, kind, format);
+    let ranged = |what: &str, whole: Option<i64>, as_float: f64, result: &mut Result| {
+        let fit = fits(whole, as_float, kind, format);
         if !fit {
             let name = kind.map_or("", Kind::name);
             let with = if format.is_empty() { "(default format)".to_owned() } else { format!("with format {format}") };
@@ -37,12 +37,12 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
         }
         fit
     };
-    ranged("Checked", value, as_float, result);
+    ranged("Checked", value.as_int(), as_float, result);
     let Some(range) = rules.and_then(|r| r.range.as_deref()) else { return };
     // A bound that does not fit the type is compared as a general number.
-    let general = Value::Float(as_float);
+    let general = value.as_int().map_or_else(|| value.clone(), |n| Value::Float(n.into()));
     let beside = |what: &str, bound: f64, result: &mut Result| {
-        if ranged(what, &Value::Float(bound), bound, result) { value } else { &general }
+        if ranged(what, None, bound, result) { value } else { &general }
     };
     if let Some(factor) = range.multiple_of {
         let data = beside("MultipleOf", factor, result);
@@ -51,8 +51,10 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
             _ if least <= 0.0 => {
                 let shown = shown(data, factor);
                 let why = format!("factor MultipleOf declared for {path} must be positive: {shown}");
-                let factor =
-                    if matches!(data, Value::Int(_)) { Value::Int(factor as i64) } else { Value::Float(factor) };
+                let factor = match data {
+                    Value::Int(_) => Value::Int(factor as i64),
+                    _ => Value::float(factor).unwrap_or_default(),
+                };
                 result.add(Problem::invalid(path, factor, why));
                 true
             }
@@ -96,15 +98,15 @@ pub(super) fn check(path: &str, value: &Value, kind: Option<Kind>, rules: Option
 }
 
 /// `IsValueValidAgainstRange`.
-fn fits(value: &Value, as_float: f64, kind: Option<Kind>, format: &str) -> bool {
+fn fits(whole: Option<i64>, as_float: f64, kind: Option<Kind>, format: &str) -> bool {
     match (kind, format) {
-        (Some(Kind::Integer), "int32") => match value {
-            Value::Int(n) => i32::try_from(*n).is_ok(),
-            _ => as_float.fract().abs() <= 0.0 && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&as_float),
+        (Some(Kind::Integer), "int32") => match whole {
+            Some(n) => i32::try_from(n).is_ok(),
+            None => as_float.fract().abs() <= 0.0 && (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&as_float),
         },
-        (Some(Kind::Integer), _) => match value {
-            Value::Int(_) => true,
-            _ => as_float.fract().abs() <= 0.0 && as_float.abs() < -(i64::MIN as f64),
+        (Some(Kind::Integer), _) => match whole {
+            Some(_) => true,
+            None => as_float.fract().abs() <= 0.0 && as_float.abs() < -(i64::MIN as f64),
         },
         (Some(Kind::Number), "float") => as_float.abs() <= f64::from(f32::MAX),
         _ => true,

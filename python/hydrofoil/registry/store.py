@@ -10,8 +10,9 @@ from collections.abc import Awaitable, Callable
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.clock import Chance, Clock
-from hydrofoil.engine import Draft, Stored
+from hydrofoil.engine import Conversions, Draft, Stored
 from hydrofoil.pool import LARGE, POOLED_TRIES, run
+from hydrofoil.registry.conversions import attempted
 from hydrofoil.registry.creates import check_creates
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.fresh import judged_afresh
@@ -304,7 +305,13 @@ class Registry(Objects):
         else:
             draft.default(self._native)
         if write.manager:
-            if pooled:
+            if resource.webhook is not None:
+
+                def track(known: Conversions | None) -> None:
+                    draft.track(self._native, write.manager, old, write.subresource, known)
+
+                await attempted(resource.webhook, track, pooled=pooled)
+            elif pooled:
                 await run(draft.track, self._native, write.manager, old, write.subresource, pooled=True)
             else:
                 draft.track(self._native, write.manager, old, write.subresource)

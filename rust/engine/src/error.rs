@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use hydrofoil_codec::DecodeError;
+use hydrofoil_codec::{DecodeError, json};
 use hydrofoil_merge::{ApplyError, PatchError};
 use hydrofoil_store::StoreError;
 
@@ -10,7 +10,7 @@ use hydrofoil_store::StoreError;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The reason why the engine rejects a call.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Error {
     /// A body is not an object of its type.
     Decode(DecodeError),
@@ -36,6 +36,13 @@ pub enum Error {
     Apply(ApplyError),
     /// A webhook must first convert the object to this version.
     Unconverted(String),
+    /// A webhook must first convert another state of the object.
+    Pending {
+        /// Its JSON.
+        object: Vec<u8>,
+        /// The version.
+        api_version: String,
+    },
     /// The object cannot be converted, for this reason.
     Unconvertible(String),
     /// The store rejects a write or a read.
@@ -64,7 +71,7 @@ impl Error {
             Self::Patched { .. } => "patched",
             Self::TypeMeta { .. } => "type meta",
             Self::Evaluation(_) => "evaluation",
-            Self::Unconverted(_) => "webhook",
+            Self::Unconverted(_) | Self::Pending { .. } | Self::Apply(ApplyError::Pending(_)) => "webhook",
             Self::Unconvertible(_) | Self::Invalid(_) => "invalid",
             Self::Store(_) | Self::Committed => "store",
             Self::Unknown(_) => "unknown",
@@ -80,6 +87,7 @@ impl fmt::Display for Error {
             Self::Apply(error) => error.fmt(f),
             Self::Store(error) => error.fmt(f),
             Self::TypeMeta { api_version, kind, .. } => write!(f, "the outcome is a {kind} of {api_version}"),
+            Self::Pending { api_version, .. } => write!(f, "the object is not known in {api_version}"),
             Self::Committed => f.write_str("a change is committed once"),
             Self::Patched { message: text, .. }
             | Self::Unconverted(text)
@@ -107,6 +115,10 @@ impl From<PatchError> for Error {
 
 impl From<ApplyError> for Error {
     fn from(error: ApplyError) -> Self {
+        if let ApplyError::Pending(conversion) = error {
+            let object = json::encode_any(&conversion.object);
+            return Self::Pending { object, api_version: conversion.api_version };
+        }
         Self::Apply(error)
     }
 }

@@ -28,7 +28,7 @@ fn reported(causes: &Causes) -> Vec<String> {
 fn begun(kind: &Arc<dyn ObjectKind>, text: &str) -> Draft {
     let mut draft = draft(kind, text);
     draft.default(Some("a"), NOW);
-    draft.track(None, "tester", "", NOW).expect("it is new");
+    draft.track(None, "tester", "", NOW, None).expect("it is new");
     draft.fill_metadata("m", "u-1", NOW);
     draft.prepare(None, "", NOW).expect("it is new");
     draft
@@ -104,7 +104,7 @@ fn the_manager_owns_what_it_says() {
         Some(r#"{"f:data":{".":{},"f:a":{}}}"#)
     );
     let mut nobody = common::draft(&config_maps(), &config_map(""));
-    nobody.track(None, "", "", NOW).expect("it is new");
+    nobody.track(None, "", "", NOW, None).expect("it is new");
     assert_eq!(nobody.get(&["metadata", "managedFields"]), None);
 }
 
@@ -269,7 +269,8 @@ fn feeds_bring_changes_of_others() {
 
 fn applied(world: &World, config: &str, manager: &str, force: bool) -> hydrofoil_engine::Result<Draft> {
     let live = world.get("a", "m");
-    let apply = Apply { config: config.as_bytes(), manager, subresource: "", force, now: "2026-01-01T00:00:00Z" };
+    let apply =
+        Apply { config: config.as_bytes(), manager, subresource: "", force, now: "2026-01-01T00:00:00Z", known: None };
     let (value, strict) = apply.to(&world.kind, live.as_ref())?;
     assert_eq!(strict, NOBODY);
     Ok(Draft::new(Arc::clone(&world.kind), value))

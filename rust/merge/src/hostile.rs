@@ -71,7 +71,7 @@ fn nothing_panics() {
             let _ = json_patch(&mut old.clone(), new);
             json_merge(&mut old.clone(), new.clone());
             let mut tracked = new.clone();
-            track_update(&pod, Some(old), &mut tracked, &req, &[&["status"]]);
+            track_update(&pod, Some(old), &mut tracked, &req, &[&["status"]]).expect("no conversion");
             for force in [false, true] {
                 if let Ok(first) = apply(&pod, Some(old), new, &req, force, &FieldSet::new()) {
                     let _ = apply(&pod, Some(&first), old, &req, force, &FieldSet::new());
@@ -115,7 +115,7 @@ fn thousand_levels() {
         assert!(json_patch(&mut old.clone(), &test).is_err());
         json_merge(&mut old.clone(), new.clone());
         let _ = apply(&crd, Some(&old), &new, &req, true, &FieldSet::new());
-        track_update(&crd, Some(&old), &mut new, &req, &[]);
+        track_update(&crd, Some(&old), &mut new, &req, &[]).expect("no conversion");
         assert_eq!(set_of(&crd, &new).is_empty(), key == "a");
     }
 }

@@ -35,4 +35,4 @@ pub use shown::order_outcome;
 pub use strategic::strategic;
 pub use track::track_update;
 pub use typed::object_name;
-pub use versions::{ManagedRequest, OneVersion, Versions};
+pub use versions::{ManagedRequest, OneVersion, Pending, Unconverted, Versions};

@@ -11,20 +11,23 @@ use crate::managed::Managed;
 use crate::owned::never_owned;
 use crate::place::{Atom, Place};
 use crate::typed;
-use crate::versions::{Changes, ManagedRequest};
+use crate::versions::{Changes, ManagedRequest, Pending, Unconverted};
 
 /// Write `metadata.managedFields` of `new` as every operation but Apply does (`FieldManager.UpdateNoErrors` of
 /// apimachinery `pkg/util/managedfields/internal/fieldmanager.go`).
 ///
 /// `old` is the live object, null on create; both are in loose form. Paths of `reset`, which the request cannot set,
-/// get no owner. It never fails: malformed entries are kept as they were.
+/// get no owner. Malformed entries are kept as they were.
+///
+/// # Errors
+/// A conversion that another server must do first; nothing is changed then.
 pub fn track_update(
     schema: &Schema,
     old: Option<&Value>,
     new: &mut Value,
     req: &ManagedRequest<'_>,
     reset: &[&[&str]],
-) {
+) -> Result<(), Box<Pending>> {
     let nothing = Value::object();
     let old = old.unwrap_or(&nothing);
     let live = || Managed::of(old).unwrap_or_default();
@@ -32,7 +35,8 @@ pub fn track_update(
         let [old, new] = [old, new].map(|object| object.at(&["metadata", "managedFields"]));
         matches!((old, new), (Some(old), Some(new)) if equal(old, new))
     };
-    let mut managed = if as_stored(new) {
+    let taken = as_stored(new);
+    let mut managed = if taken {
         Managed::taken(new)
     } else if !req.subresource.is_empty() {
         // A subresource cannot edit the entries.
@@ -46,11 +50,23 @@ pub fn track_update(
     if managed.0.is_empty() && !old.str_at(&["metadata", "uid"]).is_empty() {
         // An untracked object stays so until it is applied.
         managed.write(new);
-        return;
+        return Ok(());
     }
-    update(Place::root(schema), old, new, &mut managed, req, &FieldSet::of_fields(reset));
+    match update(Place::root(schema), old, new, &mut managed, req, &FieldSet::of_fields(reset)) {
+        Ok(()) => {}
+        Err(Unconverted::Pending(conversion)) => {
+            if taken {
+                let entries = old.at(&["metadata", "managedFields"]).cloned().unwrap_or_default();
+                new.object_at_mut(&["metadata"]).set("managedFields", entries);
+            }
+            return Err(conversion);
+        }
+        // Upstream drops entries that it cannot update.
+        Err(Unconverted::Failed(_)) => managed.0.clear(),
+    }
     managed.cap();
     managed.write(new);
+    Ok(())
 }
 
 /// Transfer the changed fields to the requester (`Updater.Update` of structured-merge-diff `merge/update.go`).
@@ -61,18 +77,16 @@ pub(crate) fn update(
     managed: &mut Managed,
     req: &ManagedRequest<'_>,
     ignored: &FieldSet,
-) {
-    let settled = managed.settle(req).is_ok();
+) -> Result<(), Unconverted> {
+    managed.settle(req, old)?;
     let (before, after) = place.differing(old, new);
     let own = Comparison::of(place, &before, &after, ignored);
     // Built-in kinds always match their schema; definitions may change after their objects.
     let fits = || place.is_struct() || (typed::fits(place, old) && typed::fits(place, new));
-    if !settled || own.broken || !fits() {
-        // Upstream drops entries that it cannot update.
-        managed.0.clear();
-        return;
+    if own.broken || !fits() {
+        return Err(Unconverted::Failed("the object does not match its schema".to_owned()));
     }
-    let changes = Changes::between(own.split(), old, new, managed, req, ignored);
+    let changes = Changes::between(own.split(), old, new, managed, req, ignored)?;
     let (written, removed) = changes.own();
     let changed = if managed.0.is_empty() { FieldSet::new() } else { removed.clone().union(written) };
     for entry in &mut managed.0 {
@@ -96,7 +110,7 @@ pub(crate) fn update(
     let mut own = req.entry(false);
     own.set = written.clone().difference(never_owned());
     if own.set.is_empty() {
-        return;
+        return Ok(());
     }
     match managed.0.iter_mut().find(|entry| entry.is_same(&own)) {
         Some(entry) => {
@@ -106,6 +120,7 @@ pub(crate) fn update(
         }
         None => managed.0.push(own),
     }
+    Ok(())
 }
 
 /// Update a set to the current schema: an owner of a part of a value that is now atomic owns all of it
@@ -164,7 +179,7 @@ mod tests {
         let mut a = json(
             r#"{"metadata":{"name":"a","labels":{"l":"1"},"annotations":{"x.y/z":"2"},"finalizers":["a.b/c"]},"data":{"k":"v","k2":"v2"},"binaryData":{"b":"dg=="}}"#,
         );
-        track_update(&kind, None, &mut a, &by("named", T1), &[]);
+        track_update(&kind, None, &mut a, &by("named", T1), &[]).expect("no conversion");
         assert_eq!(
             entries(&a),
             [
@@ -176,24 +191,24 @@ mod tests {
             &Value::Null,
             r#"{"metadata":{"name":"a","labels":{"l":"1"},"finalizers":["a.b/c"]},"data":{"k":"changed","new":"n"}}"#,
         );
-        track_update(&kind, Some(&old), &mut a, &by("named", T2), &[]);
+        track_update(&kind, Some(&old), &mut a, &by("named", T2), &[]).expect("no conversion");
         let own = r#"{"f:data":{".":{},"f:k":{},"f:new":{}},"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{".":{},"f:l":{}}}}"#;
         assert_eq!(entries(&a), [format!("named Update 2Z {own}")]);
 
         // Another manager takes one label; the first one keeps the map itself.
         let old = a.clone();
         a.object_at_mut(&["metadata", "labels"]).set("l", "2");
-        track_update(&kind, Some(&old), &mut a, &by("other", T1), &[]);
+        track_update(&kind, Some(&old), &mut a, &by("other", T1), &[]).expect("no conversion");
         let rest = own.replace(r#"{".":{},"f:l":{}}"#, "{}");
         let other = r#"other Update 1Z {"f:metadata":{"f:labels":{"f:l":{}}}}"#;
         assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
 
         // Without changes all times stay, for any manager. A removed path has no owner.
         let old = a.clone();
-        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]);
+        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]).expect("no conversion");
         assert_eq!(a, old);
         a.as_object_mut().expect("object").remove("data");
-        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]);
+        track_update(&kind, Some(&old), &mut a, &by("third", "2001-01-01T00:00:09Z"), &[]).expect("no conversion");
         let rest = r#"{"f:metadata":{"f:finalizers":{".":{},"v:\"a.b/c\"":{}},"f:labels":{}}}"#;
         assert_eq!(entries(&a), [other.to_owned(), format!("named Update 2Z {rest}")]);
     }
@@ -203,7 +218,7 @@ mod tests {
         let mut s = json(
             r#"{"metadata":{"name":"d"},"spec":{"selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"i"}]}}},"status":{"replicas":1}}"#,
         );
-        track_update(&schema("apps.v1.Deployment"), None, &mut s, &by("m", T1), &[&["status"]]);
+        track_update(&schema("apps.v1.Deployment"), None, &mut s, &by("m", T1), &[&["status"]]).expect("no conversion");
         assert_eq!(
             entries(&s),
             [
@@ -216,14 +231,14 @@ mod tests {
     fn resets_edits_and_subresources() {
         let kind = schema("core.v1.ConfigMap");
         let mut live = json(r#"{"metadata":{"name":"a"},"data":{"k":"v"}}"#);
-        track_update(&kind, None, &mut live, &by("one", T1), &[]);
+        track_update(&kind, None, &mut live, &by("one", T1), &[]).expect("no conversion");
         let live = with(&live, &text(&live));
         let kept = entries(&live);
         let body =
             |managed: &str| json(&format!(r#"{{"metadata":{{"name":"a","uid":"u"{managed}}},"data":{{"k":"v"}}}}"#));
         let tracked = |managed: &str, req: &ManagedRequest<'_>| {
             let mut new = body(managed);
-            track_update(&kind, Some(&live), &mut new, req, &[]);
+            track_update(&kind, Some(&live), &mut new, req, &[]).expect("no conversion");
             entries(&new)
         };
         assert!(tracked(r#","managedFields":[{}]"#, &by("two", T2)).is_empty());
@@ -246,7 +261,7 @@ mod tests {
         // An untracked object stays so.
         let old = body("");
         let mut new = json(r#"{"metadata":{"name":"a","uid":"u"},"data":{"k":"w"}}"#);
-        track_update(&kind, Some(&old), &mut new, &by("two", T2), &[]);
+        track_update(&kind, Some(&old), &mut new, &by("two", T2), &[]).expect("no conversion");
         assert!(entries(&new).is_empty());
     }
 
@@ -259,7 +274,7 @@ mod tests {
             a.object_at_mut(&["data"]).set(format!("k{i}"), "v");
             let now = format!("2001-01-01T00:00:{i}Z");
             let old = (i > 10).then_some(&old);
-            track_update(&kind, old, &mut a, &by(&format!("m{i}"), &now), &[]);
+            track_update(&kind, old, &mut a, &by(&format!("m{i}"), &now), &[]).expect("no conversion");
         }
         let entries = entries(&a);
         assert_eq!(entries.len(), 10);
@@ -274,7 +289,8 @@ mod tests {
     fn what_is_no_object_is_left_alone() {
         for body in ["null", "5", "[]", "{}", r#"{"metadata":5}"#] {
             let mut new = json(body);
-            track_update(&schema("core.v1.Pod"), Some(&json("[1]")), &mut new, &by("m", T1), &[&["status"]]);
+            track_update(&schema("core.v1.Pod"), Some(&json("[1]")), &mut new, &by("m", T1), &[&["status"]])
+                .expect("no conversion");
             assert_eq!(new, json(body));
         }
     }

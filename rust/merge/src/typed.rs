@@ -25,16 +25,24 @@ pub(crate) fn fits(place: Place<'_>, object: &Value) -> bool {
     walk.found.is_empty()
 }
 
+/// Return the error of a converted object; duplicate items are errors.
+pub(crate) fn problem(schema: &Schema, object: &Value) -> Option<String> {
+    bare(schema, object, Duplicates::Told)
+}
+
 /// Return the error of an object, with its name.
 fn named(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
+    bare(schema, object, duplicates).map(|text| format!("{}: {text}", object_name(object)))
+}
+
+fn bare(schema: &Schema, object: &Value, duplicates: Duplicates) -> Option<String> {
     let mut walk = Walk { path: String::new(), found: Vec::new(), duplicates };
     walk.value(Place::root(schema), &Shape::Type(schema.root), object);
-    let text = match walk.found.as_slice() {
-        [] => return None,
-        [one] => one.clone(),
-        many => format!("errors:\n  {}", many.join("\n  ")),
-    };
-    Some(format!("{}: {text}", object_name(object)))
+    match walk.found.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        many => Some(format!("errors:\n  {}", many.join("\n  "))),
+    }
 }
 
 /// Return `(namespace/name; GroupVersionKind)`, as `objectGVKNN` does; a name that is not a string is empty.

@@ -1,16 +1,19 @@
 //! Ownership across the versions of one kind: an entry is compared in its own version (`Updater.update` of
 //! structured-merge-diff `merge/update.go`, apimachinery `pkg/util/managedfields/internal/versionconverter.go`).
 
+use std::borrow::Cow;
+
 use hydrofoil_types::{Schema, SmolStr, Value};
 
 use crate::compare::Comparison;
 use crate::fieldset::FieldSet;
 use crate::managed::{Entry, Managed};
 use crate::place::Place;
+use crate::typed;
 
 /// The versions of a kind besides the one of a request.
 pub trait Versions: std::fmt::Debug {
-    /// Return the schema of a version; `None` if the kind has no such version or cannot be converted to it.
+    /// Return the schema of a version; `None` if the kind has no such version.
     fn schema(&self, api_version: &str) -> Option<&Schema>;
 
     /// Return the error of an entry in a version without a schema; with `None` the entry is dropped.
@@ -18,8 +21,40 @@ pub trait Versions: std::fmt::Debug {
         None
     }
 
-    /// Convert an object from the request's version to another, which has a schema.
-    fn convert(&self, api_version: &str, object: &Value) -> Value;
+    /// Convert an object from one version to another, one of them that of the request; both have a schema.
+    ///
+    /// # Errors
+    /// [`Unconverted`].
+    fn convert(&self, from: &str, to: &str, object: &Value) -> Result<Value, Unconverted>;
+}
+
+/// The reason why an object is not known in a version.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unconverted {
+    /// It cannot be converted, for this reason.
+    Failed(String),
+    /// Another server must convert it first.
+    Pending(Box<Pending>),
+}
+
+/// A conversion by another server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pending {
+    /// The object, in the version that it names.
+    pub object: Value,
+    /// The version asked for.
+    pub api_version: String,
+}
+
+impl Unconverted {
+    /// Return the same with the step that failed before the reason.
+    #[must_use]
+    pub(crate) fn within(self, what: &str) -> Self {
+        match self {
+            Self::Failed(why) => Self::Failed(format!("{what}: {why}")),
+            pending @ Self::Pending(_) => pending,
+        }
+    }
 }
 
 /// A kind of one version.
@@ -31,8 +66,8 @@ impl Versions for OneVersion {
         None
     }
 
-    fn convert(&self, _: &str, object: &Value) -> Value {
-        object.clone()
+    fn convert(&self, _: &str, _: &str, object: &Value) -> Result<Value, Unconverted> {
+        Ok(object.clone())
     }
 }
 
@@ -67,16 +102,44 @@ impl<'a> ManagedRequest<'a> {
         }
         self.versions.schema(api_version).map_or(own, Place::root)
     }
+
+    /// Convert an object from one version to another, through that of the request (`versionConverter.Convert`): an
+    /// object that does not match the schema of its new version is not converted.
+    pub(crate) fn convert<'v>(&self, object: &'v Value, from: &str, to: &str) -> Result<Cow<'v, Value>, Unconverted> {
+        if from == to {
+            return Ok(Cow::Borrowed(object));
+        }
+        let mut found = Cow::Borrowed(object);
+        for (from, to) in [(from, self.api_version), (self.api_version, to)] {
+            if from != to {
+                found = Cow::Owned(self.versions.convert(from, to, &found)?);
+            }
+        }
+        let Some(schema) = self.versions.schema(to) else { return Ok(found) };
+        let place = Place::root(schema);
+        if place.is_struct() {
+            return Ok(Cow::Owned(place.canonical(&found)));
+        }
+        typed::problem(schema, &found).map_or(Ok(found), |why| Err(Unconverted::Failed(why)))
+    }
 }
 
 impl Managed {
-    /// Drop the entries of versions that the kind does not have, or return the error of one.
-    pub(crate) fn settle(&mut self, req: &ManagedRequest<'_>) -> Result<(), String> {
+    /// Drop the entries of versions that the kind does not have, or return the error of one, or of the object in its
+    /// version (`reconcileManagedFieldsWithSchemaChanges`).
+    pub(crate) fn settle(&mut self, req: &ManagedRequest<'_>, live: &Value) -> Result<(), Unconverted> {
         let known = |e: &Entry| e.api_version == req.api_version || req.versions.schema(&e.api_version).is_some();
         if let Some(error) = self.0.iter().filter(|e| !known(e)).find_map(|e| req.versions.missing(&e.api_version)) {
-            return Err(error);
+            return Err(Unconverted::Failed(error));
         }
         self.0.retain(known);
+        let mut seen = req.api_version;
+        for entry in self.0.iter().filter(|e| e.api_version != req.api_version) {
+            if entry.api_version != seen {
+                seen = &entry.api_version;
+                req.convert(live, req.api_version, seen)?;
+            }
+        }
         Ok(())
     }
 }
@@ -100,7 +163,7 @@ impl Changes {
         managed: &Managed,
         req: &ManagedRequest<'_>,
         ignored: &FieldSet,
-    ) -> Self {
+    ) -> Result<Self, Unconverted> {
         let mut others: Vec<(SmolStr, Change)> = Vec::new();
         for entry in managed.0.iter().filter(|e| e.api_version != req.api_version) {
             let version = &entry.api_version;
@@ -108,13 +171,17 @@ impl Changes {
                 continue;
             }
             if let Some(schema) = req.versions.schema(version) {
-                let [old, new] = [old, new].map(|object| req.versions.convert(version, object));
+                let converted = |object, what: &str| {
+                    let found = req.convert(object, req.api_version, version);
+                    found.map_err(|why| why.within(&format!("failed to convert {what} object")))
+                };
+                let (old, new) = (converted(old, "old")?, converted(new, "new")?);
                 let place = Place::root(schema);
                 let (before, after) = place.differing(&old, &new);
                 others.push((version.clone(), Comparison::of(place, &before, &after, ignored).split()));
             }
         }
-        Self { own, others }
+        Ok(Self { own, others })
     }
 
     /// Return the written and the removed paths in the version of the request.

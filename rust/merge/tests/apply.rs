@@ -58,7 +58,7 @@ fn step(schema: &Schema, live: Option<&Value>, turn: &Value, name: &Value) -> Op
     let body = pod(part(turn, "spec"));
     if applier.is_empty() {
         let mut new = decoded(schema, &body);
-        track_update(schema, live, &mut new, &req, &[]);
+        track_update(schema, live, &mut new, &req, &[]).expect("no conversion");
         return Some(new);
     }
     let force = turn.get("force").is_some();

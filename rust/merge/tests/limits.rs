@@ -50,7 +50,7 @@ fn written(what: &str, live: &Value) -> Value {
         let applied = applied.expect("nobody owns the key");
         let mut new = applied.clone();
         new.object_at_mut(&["data"]).set("k0", "other");
-        track_update(&schema, Some(&applied), &mut new, &by("updater"), &[]);
+        track_update(&schema, Some(&applied), &mut new, &by("updater"), &[]).expect("no conversion");
         new
     })
 }

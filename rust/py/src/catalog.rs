@@ -10,7 +10,7 @@ use pyo3::types::PyBytes;
 
 use crate::error::Fallible;
 use crate::frame::apart;
-use crate::handles::{Catalog, Clock, Draft, Made, ResourceType, Stored};
+use crate::handles::{Catalog, Clock, Conversions, Draft, Made, ResourceType, Stored};
 
 #[pymethods]
 impl Catalog {
@@ -47,6 +47,8 @@ impl ResourceType {
         self.made(body.len(), || self.0.decode(body, media))
     }
 
+    #[pyo3(signature = (clock, live, config, manager, subresource, force, known=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are those of the request")]
     fn apply(
         &self,
         clock: &Clock,
@@ -55,10 +57,12 @@ impl ResourceType {
         manager: &str,
         subresource: &str,
         force: bool,
+        known: Option<&Conversions>,
     ) -> Fallible<Made> {
         let live = live.map(|live| &live.0);
         let size = config.len() + live.map_or(0, stored::Stored::size);
-        let apply = Apply { config, manager, subresource, force, now: &clock.0.now().rfc3339() };
+        let known = known.map(|known| &known.0);
+        let apply = Apply { config, manager, subresource, force, now: &clock.0.now().rfc3339(), known };
         self.made(size, || apply.to(&self.0, live))
     }
 

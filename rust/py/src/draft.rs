@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::error::Fallible;
 use crate::frame::{apart, seconds};
-use crate::handles::{Clock, Draft, Lifecycle, ObjectMeta, Stored};
+use crate::handles::{Clock, Conversions, Draft, Lifecycle, ObjectMeta, Stored};
 
 impl Draft {
     /// Return an object that was sent in the given number of bytes.
@@ -72,10 +72,17 @@ impl Draft {
         self.step(None, |draft, _| draft.default(namespace, now))
     }
 
-    #[pyo3(signature = (clock, manager, old=None, subresource=""))]
-    fn track(&self, clock: &Clock, manager: &str, old: Option<&Stored>, subresource: &str) -> Fallible<()> {
-        let now = clock.0.now();
-        Ok(self.step(old, |draft, old| draft.track(old, manager, subresource, now))?)
+    #[pyo3(signature = (clock, manager, old=None, subresource="", known=None))]
+    fn track(
+        &self,
+        clock: &Clock,
+        manager: &str,
+        old: Option<&Stored>,
+        subresource: &str,
+        known: Option<&Conversions>,
+    ) -> Fallible<()> {
+        let (now, known) = (clock.0.now(), known.map(|known| &known.0));
+        Ok(self.step(old, |draft, old| draft.track(old, manager, subresource, now, known))?)
     }
 
     fn fill_metadata(&self, clock: &Clock, name: &str, uid: &str) {
@@ -97,9 +104,9 @@ impl Draft {
     }
 
     #[pyo3(signature = (clock, manager, subresource=""))]
-    fn set_managed_fields(&self, clock: &Clock, manager: &str, subresource: &str) {
+    fn set_managed_fields(&self, clock: &Clock, manager: &str, subresource: &str) -> Fallible<()> {
         let now = clock.0.now();
-        self.step(None, |draft, _| draft.set_managed_fields(manager, subresource, now));
+        Ok(self.step(None, |draft, _| draft.set_managed_fields(manager, subresource, now))?)
     }
 
     fn dedup_owners(&self) -> Vec<String> {

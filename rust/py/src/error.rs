@@ -19,6 +19,8 @@ create_exception!(_native, DataError, PyException, "A file or folder of a log ca
 create_exception!(_native, EvaluationError, PyException, "An expression has no result.");
 create_exception!(_native, ConversionError, PyException, "An object is not known in a version: kind of error, why.");
 
+create_exception!(_native, PendingError, PyException, "A webhook converts an object first: its JSON, the version.");
+
 /// The result of a method that may raise.
 pub(crate) type Fallible<T> = Result<T, Raised>;
 
@@ -43,6 +45,7 @@ impl From<Raised> for PyErr {
             Error::Decode(_) | Error::Patch(_) | Error::Apply(_) => DecodeError::new_err((reason, text)),
             Error::Patched { message, outcome } => DecodeError::new_err((reason, message, outcome)),
             Error::TypeMeta { api_version: v, kind, outcome } => DecodeError::new_err((reason, v, kind, outcome)),
+            Error::Pending { object, api_version } => PendingError::new_err((object, api_version)),
             Error::Unconverted(_) | Error::Unconvertible(_) => ConversionError::new_err((reason, text)),
             Error::Store(StoreError::Exists) => ExistsError::new_err(()),
             Error::Store(StoreError::NotFound) => MissingError::new_err(()),

@@ -8,6 +8,7 @@ mod catalog;
 mod change;
 mod client;
 mod clock;
+mod conversions;
 mod counting;
 mod draft;
 mod durable;
@@ -43,15 +44,15 @@ mod _native {
         counting::Histogram,
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
-        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
+        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, PendingError, RefusedError},
         fairness::{LoopTurns, Queues, Ticket},
         flow::{Flow, FlowCounts, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{node_shortage, quota_charge, storage_grows, yaml_fault_line, yaml_to_json},
         handles::{
-            Catalog, Change, Checkpoint, Clock, Declaration, Document, Draft, Durable, Encryption, Etcd, Expression,
-            Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
+            Catalog, Change, Checkpoint, Clock, Conversions, Declaration, Document, Draft, Durable, Encryption, Etcd,
+            Expression, Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,

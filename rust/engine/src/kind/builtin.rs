@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use hydrofoil_cel::Patience;
 use hydrofoil_codec::json::{self, RawForm, scan};
 use hydrofoil_codec::{Decoded, cbor};
-use hydrofoil_merge::Versions;
+use hydrofoil_merge::{Unconverted, Versions};
 use hydrofoil_schema::prepare::daemon;
 use hydrofoil_schema::table::{self, Row};
 use hydrofoil_schema::{Kind, Request, convert, default, prepare, selectable, validate, warn};
@@ -56,6 +56,14 @@ impl Builtin {
 
     fn served_version(&self, api_version: &str) -> Option<&(Kind, Schema)> {
         self.served.iter().find(|(kind, _)| kind.is_version(api_version))
+    }
+
+    /// Return any version of the kind.
+    fn known(&self, api_version: &str) -> Option<(&Kind, &Schema)> {
+        let storage = self.storage.as_deref().unwrap_or(self);
+        let whole = [self, storage].into_iter().find(|kind| kind.info.api_version == api_version);
+        let whole = whole.map(|kind| (&kind.info.kind, &kind.info.schema));
+        whole.or_else(|| storage.served_version(api_version).map(|(kind, schema)| (kind, schema)))
     }
 
     /// Return the index of a supported field label among the values of stored objects.
@@ -216,17 +224,24 @@ impl Table for Builtin {
 
 impl Versions for Builtin {
     fn schema(&self, api_version: &str) -> Option<&Schema> {
-        if let Some(storage) = self.storage.as_ref().filter(|s| s.info.api_version == api_version) {
-            return Some(&storage.info.schema);
-        }
-        self.served_version(api_version).map(|(_, schema)| schema)
+        self.known(api_version).map(|(_, schema)| schema)
     }
 
-    fn convert(&self, api_version: &str, object: &Value) -> Value {
-        match self.served_version(api_version) {
-            Some((kind, _)) => convert::from_storage(kind, object.clone()),
-            None => convert::to_storage(&self.info.kind, object.clone()),
-        }
+    /// Convert an object between any two versions, through the storage version. It is decoded before that: a conversion
+    /// works on values of the types of the kind.
+    fn convert(&self, from: &str, to: &str, object: &Value) -> Result<Value, Unconverted> {
+        let (Some((given, schema)), Some((wanted, _))) = (self.known(from), self.known(to)) else {
+            return Ok(object.clone());
+        };
+        let decoded = json::decode(schema, &json::encode_any(object)).map_err(|why| {
+            let slash = if from.contains('/') { "" } else { "/" };
+            let kind = &given.kind;
+            Unconverted::Failed(format!("unable to convert unstructured object to {slash}{from}, Kind={kind}: {why}"))
+        })?;
+        let stored = convert::to_storage(given, decoded.value);
+        let mut converted = convert::from_storage(wanted, stored);
+        converted.object_at_mut(&[]).set("apiVersion", to);
+        Ok(converted)
     }
 }
 

@@ -6,6 +6,7 @@ use hydrofoil_codec::{DecodeError, json, yaml};
 use hydrofoil_merge::{self as merge, ApplyError, FieldSet, ManagedRequest, apply, object_name};
 use hydrofoil_types::Value;
 
+use super::conversions::{Answered, Conversions};
 use super::raw;
 use crate::error::{Error, Result};
 use crate::kind::{ObjectKind, TypeInfo};
@@ -24,6 +25,8 @@ pub struct Apply<'a> {
     pub force: bool,
     /// The time, RFC 3339 in whole seconds.
     pub now: &'a str,
+    /// The conversions of a webhook that are known.
+    pub known: Option<&'a Conversions>,
 }
 
 impl Apply<'_> {
@@ -36,12 +39,13 @@ impl Apply<'_> {
         check_type(info, &config.value)?;
         let given = live.map(|live| live.value(kind)).transpose()?;
         let live = given.as_deref().map(|live| raw::open(&**kind, live));
+        let versions = Answered { kind: &**kind, known: self.known };
         let request = ManagedRequest {
             manager: self.manager,
             api_version: &info.api_version,
             subresource: self.subresource,
             now: self.now,
-            versions: &**kind,
+            versions: &versions,
         };
         let ignored = FieldSet::of_fields(kind.reset_fields(self.subresource));
         let applied = apply(kind.owned(), live.as_deref(), &config.value, &request, self.force, &ignored)?;

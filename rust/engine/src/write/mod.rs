@@ -3,6 +3,7 @@
 mod admit;
 mod apply;
 mod change;
+mod conversions;
 mod draft;
 mod metadata;
 mod patch;
@@ -12,5 +13,6 @@ mod steps;
 pub use admit::{Refusal, Used, limit_fill, limit_refusal, node_shortage, quota_charge, storage_grows};
 pub use apply::{Apply, overlay};
 pub use change::Change;
+pub use conversions::Conversions;
 pub use draft::Draft;
 pub use patch::{Patch, PatchType, json_patch};

@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use hydrofoil_cel::Patience;
-use hydrofoil_merge::{ManagedRequest, track_update};
+use hydrofoil_merge::{ApplyError, ManagedRequest, track_update};
 use hydrofoil_schema::{prepare, validate};
 use hydrofoil_types::{Causes, MetaView, Timestamp, Value};
 
+use super::conversions::{Answered, Conversions};
 use super::draft::Draft;
 use crate::error::Result;
-use crate::kind::ObjectKind;
 use crate::stored::Stored;
 
 impl Draft {
@@ -32,19 +32,27 @@ impl Draft {
     /// Fields that a strategy resets afterwards get no new owner if it lists them ([`Strategy::reset_fields`]).
     ///
     /// [`Strategy::reset_fields`]: crate::kind::Strategy::reset_fields
-    pub fn track(&mut self, old: Option<&Stored>, manager: &str, subresource: &str, now: Timestamp) -> Result<()> {
+    pub fn track(
+        &mut self,
+        old: Option<&Stored>,
+        manager: &str,
+        subresource: &str,
+        now: Timestamp,
+        known: Option<&Conversions>,
+    ) -> Result<()> {
         let old = old.map(|old| old.value(&self.kind)).transpose()?;
-        own_changes(&*self.kind, old.as_deref(), &mut self.value, manager, subresource, now);
-        Ok(())
+        let versions = Answered { kind: &*self.kind, known };
+        own_changes(&versions, old.as_deref(), &mut self.value, manager, subresource, now)
     }
 
     /// Make `manager` the owner of the fields in the body of an object that is not stored.
-    pub fn set_managed_fields(&mut self, manager: &str, subresource: &str, now: Timestamp) {
+    pub fn set_managed_fields(&mut self, manager: &str, subresource: &str, now: Timestamp) -> Result<()> {
         if self.value.get("metadata").is_none() {
             self.value.object_at_mut(&["metadata"]);
         }
         self.kind.default(&mut self.value, now);
-        own_changes(&*self.kind, None, &mut self.value, manager, subresource, now);
+        let versions = Answered { kind: &*self.kind, known: None };
+        own_changes(&versions, None, &mut self.value, manager, subresource, now)
     }
 
     /// Keep the allocated values of a service that the update omits.
@@ -122,17 +130,19 @@ impl Draft {
 }
 
 fn own_changes(
-    kind: &dyn ObjectKind,
+    versions: &Answered<'_>,
     old: Option<&Value>,
     new: &mut Value,
     manager: &str,
     subresource: &str,
     now: Timestamp,
-) {
+) -> Result<()> {
     if manager.is_empty() {
-        return;
+        return Ok(());
     }
+    let kind = versions.kind;
     let (now, api_version) = (now.rfc3339(), &kind.info().api_version);
-    let request = ManagedRequest { manager, api_version, subresource, now: &now, versions: kind };
-    track_update(kind.owned(), old, new, &request, kind.reset_fields(subresource));
+    let request = ManagedRequest { manager, api_version, subresource, now: &now, versions };
+    track_update(kind.owned(), old, new, &request, kind.reset_fields(subresource))
+        .map_err(|conversion| ApplyError::Pending(conversion).into())
 }

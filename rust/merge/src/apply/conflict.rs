@@ -6,10 +6,10 @@ use std::fmt;
 
 use crate::fieldset::{FieldSet, PathElement};
 use crate::managed::{Entry, Managed};
-use crate::versions::Changes;
+use crate::versions::{Changes, Pending, Unconverted};
 
 /// A configuration that cannot be applied, by the status of the answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ApplyError {
     /// The request is invalid: 400.
     BadRequest(String),
@@ -17,6 +17,17 @@ pub enum ApplyError {
     Conflict(Conflicts),
     /// It does not match the schema, which upstream answers with 500.
     Internal(String),
+    /// Another server must convert an object first.
+    Pending(Box<Pending>),
+}
+
+impl From<Unconverted> for ApplyError {
+    fn from(why: Unconverted) -> Self {
+        match why {
+            Unconverted::Failed(text) => Self::Internal(text),
+            Unconverted::Pending(conversion) => Self::Pending(conversion),
+        }
+    }
 }
 
 impl fmt::Display for ApplyError {
@@ -24,6 +35,7 @@ impl fmt::Display for ApplyError {
         match self {
             Self::BadRequest(text) | Self::Internal(text) => f.write_str(text),
             Self::Conflict(conflicts) => conflicts.fmt(f),
+            Self::Pending(conversion) => write!(f, "the object is not known in {}", conversion.api_version),
         }
     }
 }

@@ -81,11 +81,11 @@ fn once(
     if managed.0.is_empty() {
         // Fields without a known owner must not be taken without a conflict.
         let before = ManagedRequest { manager: BEFORE, ..*req };
-        track::update(place, &Value::object(), &live, &mut managed, &before, ignored);
+        track::update(place, &Value::object(), &live, &mut managed, &before, ignored)?;
     }
     let old = place.canonical(&live);
     let merged = merge::merge(place, Some(&old), Some(config)).unwrap_or_else(Value::object);
-    managed.settle(req).map_err(ApplyError::Internal)?;
+    managed.settle(req, &old)?;
     for entry in &mut managed.0 {
         track::reconcile(req.place(place, &entry.api_version), &mut entry.set);
     }
@@ -97,15 +97,15 @@ fn once(
     own.set = owned::all(place, config).recursive_difference(ignored);
     let new = match &last {
         // A manager that still applies all its previous fields gives up none.
-        Some(last) if !last.set.is_within(&own.set) => {
-            let everyone = managed.0.iter().fold(own.set.clone(), |all, entry| all.union(&entry.set));
-            prune::prune(place, &merged, &last.set, &everyone)
+        Some(last) if last.api_version != req.api_version || !last.set.is_within(&own.set) => {
+            prune::prune(place, req, merged, last, &own.set, &managed)
+                .map_err(|why| why.within("failed to prune fields"))?
         }
         _ => merged,
     };
 
     let change = Comparison::of(place, &old, &new, ignored).split();
-    let changes = Changes::between(change, &old, &new, &managed, req, ignored);
+    let changes = Changes::between(change, &old, &new, &managed, req, ignored)?;
     if !force {
         Conflicts::between(&managed, &changes)?;
     }

@@ -1,23 +1,91 @@
 //! Removal of the fields that a manager no longer applies and no other manager owns (structured-merge-diff
 //! `merge/update.go prune`, `typed/remove.go`).
 
-use hydrofoil_types::{Map, Value};
+use std::borrow::Cow;
+
+use hydrofoil_types::{Map, SmolStr, Value};
 
 use crate::fieldset::{FieldSet, PathElement};
+use crate::managed::{Entry, Managed};
 use crate::owned;
 use crate::place::{Atom, Place};
+use crate::versions::{ManagedRequest, Unconverted};
 
-/// Return the merged object without the fields in `last` but not in `everyone`, which includes the new set.
-pub(super) fn prune(place: Place<'_>, merged: &Value, last: &FieldSet, everyone: &FieldSet) -> Value {
-    let present = named(place, &owned::all(place, merged));
-    let last = named(place, last);
-    let pruned = without(place, merged, &last);
-    let kept = named(place, &owned::all(place, &pruned)).union(&named(place, everyone));
-    let pruned = without(place, merged, &present.clone().difference(&kept));
+/// Return the merged object without the fields in `last` that no entry and not the new set of its manager has. Each set is
+/// of its own version, in which the object is looked at.
+pub(super) fn prune<'a>(
+    place: Place<'a>,
+    req: &ManagedRequest<'a>,
+    merged: Value,
+    last: &Entry,
+    own: &FieldSet,
+    managed: &Managed,
+) -> Result<Value, Unconverted> {
+    let version = &last.api_version;
+    if *version != req.api_version && req.versions.schema(version).is_none() {
+        return Ok(merged);
+    }
+    let there = req.place(place, version);
+    let lost = |why: Unconverted| why.within("failed to convert merged object to last applied version");
+    let merged = req.convert(&merged, req.api_version, version).map_err(lost)?.into_owned();
+    let removed = named(there, &last.set);
+    let pruned = without(there, &merged, &removed);
+    let back = Owners { place, req, own, managed };
+    let (pruned, at) = back.added(&merged, pruned, version).map_err(|why| why.within("failed add back owned items"))?;
     // Restore fields that it did not own.
-    let kept = named(place, &owned::all(place, &pruned));
-    let pruned = without(place, merged, &present.difference(&kept).intersection(&last));
-    if pruned == Value::Null { Value::object() } else { pruned }
+    let lost = |why: Unconverted| {
+        let what = "failed add back dangling items: failed to convert pruned object to last applied version";
+        why.within(what)
+    };
+    let pruned = req.convert(&pruned, &at, version).map_err(lost)?;
+    let kept = named(there, &owned::all(there, &pruned));
+    let present = named(there, &owned::all(there, &merged));
+    let pruned = without(there, &merged, &present.difference(&kept).intersection(&removed));
+    let pruned = req.convert(&pruned, version, req.api_version)?.into_owned();
+    Ok(if pruned == Value::Null { Value::object() } else { pruned })
+}
+
+/// Those who own fields after the request.
+struct Owners<'a, 'b> {
+    place: Place<'a>,
+    req: &'b ManagedRequest<'a>,
+    own: &'b FieldSet,
+    managed: &'b Managed,
+}
+
+impl Owners<'_, '_> {
+    /// Return the sets of all, by version: that of the pruned object first, then in the order of entries.
+    fn sets(&self, first: &str) -> Vec<(SmolStr, FieldSet)> {
+        let mut out: Vec<(SmolStr, FieldSet)> = Vec::new();
+        let entries = self.managed.0.iter().map(|entry| (&*entry.api_version, &entry.set));
+        for (version, set) in entries.chain([(self.req.api_version, self.own)]) {
+            match out.iter_mut().find(|(known, _)| known == version) {
+                Some((_, all)) => *all = std::mem::take(all).union(set),
+                None => out.push((version.into(), set.clone())),
+            }
+        }
+        // Fields that a conversion needs come back before it (`addBackOwnedItems`).
+        out.sort_by_key(|(version, _)| version != first);
+        out
+    }
+
+    /// Add the fields of all to a pruned object of a version. Return it with the version in which it is then.
+    fn added(&self, merged: &Value, pruned: Value, version: &SmolStr) -> Result<(Value, SmolStr), Unconverted> {
+        let (mut merged, mut pruned, mut at) = (merged.clone(), pruned, version.clone());
+        for (version, set) in self.sets(version) {
+            let converted = |object: &Value, what: &str| {
+                let found = self.req.convert(object, &at, &version).map(Cow::into_owned);
+                found.map_err(|why| why.within(&format!("failed to convert {what} object at version {version}")))
+            };
+            (merged, pruned) = (converted(&merged, "merged")?, converted(&pruned, "pruned")?);
+            let there = self.req.place(self.place, &version);
+            let present = named(there, &owned::all(there, &merged));
+            let kept = named(there, &owned::all(there, &pruned)).union(&named(there, &set));
+            pruned = without(there, &merged, &present.difference(&kept));
+            at = version;
+        }
+        Ok((pruned, at))
+    }
 }
 
 /// Return the set with the struct fields on the way to members added (`EnsureNamedFieldsAreMembers`).

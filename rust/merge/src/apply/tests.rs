@@ -76,7 +76,7 @@ fn updates_conflict_by_version_and_keep_what_they_own() {
     let live = map(None, "one", T1, false, r#","data":{"a":"1","b":"2"}"#).expect("created");
     let mut new = live.clone();
     new.object_at_mut(&["data"]).set("b", "3");
-    track_update(&kind, Some(&live), &mut new, &by("upd", T2), &[]);
+    track_update(&kind, Some(&live), &mut new, &by("upd", T2), &[]).expect("no conversion");
     let error = map(Some(&new), "one", T2, false, r#","data":{"a":"1","b":"2"}"#).expect_err("owned by upd");
     assert_eq!(error.to_string(), r#"Apply failed with 1 conflict: conflict with "upd" using v1: .data.b"#);
     let out = map(Some(&new), "one", T2, false, "").expect("applied");

@@ -8,7 +8,7 @@ mod strategy;
 use std::sync::Arc;
 
 use hydrofoil_codec::{DecodeError, Decoded};
-use hydrofoil_merge::Versions;
+use hydrofoil_merge::{Pending, Unconverted, Versions};
 use hydrofoil_schema::custom::{self, Definition};
 use hydrofoil_schema::table::Row;
 use hydrofoil_schema::{Kind, selectable};
@@ -107,12 +107,15 @@ impl Versions for Custom {
         Some(format!("request to convert CR to an invalid group/version: {api_version}"))
     }
 
-    /// Convert an object to another version. No webhook is called: the object is used as it is.
-    fn convert(&self, api_version: &str, object: &Value) -> Value {
-        match self.definition.version(api_version) {
-            Some(version) if !self.definition.webhook => self.swapped(object.clone(), version),
-            _ => object.clone(),
+    /// Convert an object to another version. Without a webhook only its `apiVersion` changes: what the other version does
+    /// not declare stays, and is an error of its schema (`nop_converter.go`).
+    fn convert(&self, _: &str, to: &str, object: &Value) -> Result<Value, Unconverted> {
+        let mut object = object.clone();
+        if self.definition.webhook {
+            return Err(Unconverted::Pending(Box::new(Pending { object, api_version: to.to_owned() })));
         }
+        object.object_at_mut(&[]).set("apiVersion", to);
+        Ok(object)
     }
 }
 

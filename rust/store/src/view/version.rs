@@ -145,7 +145,7 @@ impl Version {
             head: 0,
             labels: Box::default(),
             fields: Box::default(),
-            fingerprint: 0,
+            fingerprint: Fingerprint::BUILTIN,
         };
         Self::new(Arc::from(key), revision, draft, None)
     }

@@ -313,3 +313,25 @@ async def test_a_selector_of_a_job_by_the_old_label_gets_the_new_one(api: aiohtt
     assert code == 422
     assert '"batch.kubernetes.io/controller-uid":"' in cause["message"]
     assert '"controller-uid":"u"' in cause["message"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "patch", "code"),
+    [
+        ("merge", '{"spec":{"replicas":2.0}}', 422),
+        ("json", '[{"op":"replace","path":"/spec/replicas","value":2.0}]', 422),
+        ("strategic-merge", '{"spec":{"replicas":2.0}}', 200),
+    ],
+)
+async def test_a_float_in_a_patch_is_no_integer(api: aiohttp.ClientSession, kind: str, patch: str, code: int) -> None:
+    """The libraries of merge and JSON patches keep the text of numbers, which Go does not read into an integer."""
+    template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    body = {"metadata": {"name": "d"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template}}
+    path = "/apis/apps/v1/namespaces/default/deployments"
+    assert (await post(api, path, body))[0] == 201
+    async with api.patch(f"{path}/d", data=patch, headers={"Content-Type": f"application/{kind}-patch+json"}) as r:
+        answer = await r.json()
+    assert r.status == code
+    if code == 422:
+        why = "json: cannot unmarshal number 2.0 into Go struct field DeploymentSpec.spec.replicas of type int32"
+        assert answer["message"].endswith(why)

@@ -113,6 +113,18 @@ def test_a_deletion_under_way_does_not_touch_what_was_restored(thread: Elsewhere
         assert len([i for i in items if i["metadata"]["name"].startswith("m")]) == 300
 
 
+def test_a_token_of_an_account_that_a_restore_removed_is_refused(thread: Elsewhere) -> None:
+    """A login is kept for a moment, but not beyond the state that it rests on."""
+    before = thread.snapshot()
+    accounts = "/api/v1/namespaces/default/serviceaccounts"
+    assert call(thread, "POST", accounts, {"metadata": {"name": "builder"}})[0] == 201
+    made = call(thread, "POST", f"{accounts}/builder/token", {"spec": {}})[1]
+    headers = {"Authorization": f"Bearer {made['status']['token']}"}
+    assert call(thread, "GET", MAPS, headers=headers)[0] == 200
+    thread.restore(before)
+    assert call(thread, "GET", MAPS, headers=headers)[0] == 401
+
+
 def test_a_snapshot_belongs_to_its_server(elsewhere: Elsewhere) -> None:
     with Server.in_thread() as other, pytest.raises(ValueError, match="another server"):
         other.restore(elsewhere.snapshot())

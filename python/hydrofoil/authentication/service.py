@@ -122,6 +122,10 @@ class Authentication:
         """Accept client certificates of further authorities; to be called before the start."""
         self._trusted += pem
 
+    def forget(self) -> None:
+        """Look at every token anew: the objects that logins rest on are those of another state."""
+        self._tokens.forget()
+
     def login(self, request: Incoming) -> User | Awaitable[User]:
         """Return the user of a request; an awaitable only if it has to wait. Raise ApiError 401.
 

@@ -378,6 +378,8 @@ class App:
         """Bring what follows objects up to the view: after a restore, requests see definitions as they are."""
         for followed in self._followed:
             _ = followed.state
+        # An account of the other state may have the name of one of this state.
+        self.authentication.forget()
 
 
 def enabled(config: Config, gates: Gates, minor: int) -> Catalog:

@@ -52,6 +52,14 @@ pub fn encode_any(value: &Value) -> Vec<u8> {
     w.out
 }
 
+/// Do the same with numbers that are read again as what they are: `1.0` does not become the integer 1.
+pub fn encode_exact(value: &Value) -> Vec<u8> {
+    let mut w = Writer::new(256);
+    w.exact = true;
+    w.any(value);
+    w.out
+}
+
 /// The number of members of a struct from which the index of the object is used.
 const MANY: usize = 48;
 
@@ -68,6 +76,8 @@ struct Writer<'a> {
     rv_at: Option<usize>,
     /// Whether unknown members are sorted by name, as in a Go map.
     sorted: bool,
+    /// Whether a whole number that is a float is written as one.
+    exact: bool,
     raw: Raw,
 }
 
@@ -84,7 +94,14 @@ enum Raw {
 
 impl Writer<'_> {
     fn new(capacity: usize) -> Self {
-        Self { out: Vec::with_capacity(capacity), arena: None, rv_at: None, sorted: false, raw: Raw::Compact }
+        Self {
+            out: Vec::with_capacity(capacity),
+            arena: None,
+            rv_at: None,
+            sorted: false,
+            exact: false,
+            raw: Raw::Compact,
+        }
     }
 
     fn raw(&mut self, text: &str) {
@@ -261,6 +278,13 @@ impl Writer<'_> {
             Value::Bool(true) => self.out.extend_from_slice(b"true"),
             Value::Bool(false) => self.out.extend_from_slice(b"false"),
             Value::Int(n) => self.out.extend_from_slice(itoa::Buffer::new().format(*n).as_bytes()),
+            Value::Float(f) if self.exact => {
+                let text = go::json_float(f.get());
+                self.out.extend_from_slice(text.as_bytes());
+                if !text.contains(['.', 'e']) {
+                    self.out.extend_from_slice(b".0");
+                }
+            }
             // Upstream's untyped numbers are read again from their text, in which a negative zero is an integer.
             Value::Float(f) if f.get() == 0.0 => self.out.push(b'0'),
             Value::Float(f) => self.out.extend_from_slice(go::json_float(f.get()).as_bytes()),

@@ -11,7 +11,7 @@ pub mod scan;
 pub(crate) use decode::special::{bytes, props};
 pub use decode::{decode, decode_stored, parse};
 pub(crate) use encode::found;
-pub use encode::{Stored, encode, encode_any, encode_stored, write_string};
+pub use encode::{Stored, encode, encode_any, encode_exact, encode_stored, write_string};
 pub use indent::indent;
 pub use raw::{RawForm, change_raw, has_raw};
 pub use restore::restore;

@@ -145,10 +145,12 @@ impl Patch<'_> {
 
     /// Decode the generic JSON of a patched object.
     fn decoded(&self, shown: &outcome::Shown<'_>, value: Value) -> Result<(Value, Vec<String>)> {
-        let decoded = shown.kind.decode(&json::encode_any(&value), Media::Json);
         if self.patch_type == PatchType::Strategic {
+            let decoded = shown.kind.decode(&json::encode_any(&value), Media::Json);
             return decoded.or_else(|e| shown.restored(value, e));
         }
+        // The library of these patches keeps the text of numbers: `1.0` is no integer, and differs from one.
+        let decoded = shown.kind.decode(&json::encode_exact(&value), Media::Json);
         let (value, mut found) = decoded.map_err(|e| shown.refused(e))?;
         if found.len() > 1
             && let Some((_, ordered)) =

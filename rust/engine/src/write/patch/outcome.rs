@@ -38,7 +38,7 @@ impl Shown<'_> {
             merge::json_merge(&mut value, patch.clone());
         }
         merge::order_outcome(&mut value, &before, &patch);
-        String::from_utf8(json::encode_any(&value)).ok()
+        String::from_utf8(json::encode_exact(&value)).ok()
     }
 
     /// Return the error of a result of another type.

@@ -202,7 +202,7 @@ def test_a_state_is_the_same_in_another_server(
     others: tuple[Elsewhere, Elsewhere], there: list[Any], here: list[Any], after: list[Any]
 ) -> None:
     """Custom objects come with their definitions, over definitions that differ or are gone; a server that has a state
-    goes on from it."""
+    continues from it."""
     one, two = others
     one.reset()
     two.reset()

@@ -93,7 +93,7 @@ class Writer(Struct):
         out: Document = {}
         if r.namespaced:
             every = self._operation("list", "list", many, "", "ForAllNamespaces")
-            # What all operations of a path share is a parameter of the path: of a single one, that is all.
+            # Parameters that all operations of a path share are those of the path: of a single one, that is all.
             shared = [*every.pop("parameters"), *self._path()]
             out[f"{root}/{r.plural}"] = {"get": every, "parameters": self._sorted(shared)}
         collection, item = f"{within}/{r.plural}", f"{within}/{r.plural}/{{name}}"

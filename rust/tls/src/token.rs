@@ -18,7 +18,7 @@ static SECRET: LazyLock<[u8; 16]> = LazyLock::new(|| {
 
 /// Return the digest under which a token is known in this process: the SHA-256 of a secret and the token.
 ///
-/// Tokens are not kept, so a digest has to identify them. Nobody finds two texts of one SHA-256; the secret, which costs
+/// Tokens are not kept, so a digest has to identify them. No two texts of one SHA-256 are known; the secret, which costs
 /// less than HMAC (apiserver `token/cache/cached_token_authenticator.go` has that), makes a digest that leaks useless for
 /// guessing tokens. All digests are of one length and none is shown, so there is nothing to extend.
 pub fn digest(token: &[u8]) -> [u8; 32] {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use parking_lot::RwLock;
 
-/// The identity of what objects are read by: equal only for equal texts.
+/// The identity of a schema or a conversion: equal only for equal texts.
 ///
 /// A client chooses the text (a definition's schema), so 64 bits of a hash would not do: two schemas with one hash are
 /// found by chance in minutes, and objects of the one would be read as if the other had pruned and defaulted them. In

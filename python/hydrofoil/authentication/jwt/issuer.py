@@ -72,7 +72,7 @@ class IssuerTokens:
             claims = parsed.claims
             if self._distributed is not None:
                 claims = await self._distributed.expanded(claims)
-            # The time of an expression is not bounded by the length of what it reads.
+            # The length of its input does not bound the time of an expression.
             if len(token) < LARGE and not self._mapper.evaluates:
                 found = self._mapper.user(claims)
             else:

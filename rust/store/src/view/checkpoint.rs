@@ -86,7 +86,7 @@ impl View {
         reach: &Reach,
         same: impl Fn(&Version, &Version) -> bool,
     ) -> usize {
-        // A resource of the state may not have been used here: that of a definition which comes with the state.
+        // A resource of the state may not have been used here: that of a definition of the state.
         for name in state.shards.keys() {
             self.shard(name);
         }

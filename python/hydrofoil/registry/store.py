@@ -24,6 +24,7 @@ from hydrofoil.registry.strategy import Strategy, mark_deleted
 from hydrofoil.registry.turns import Turns
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.storage.errors import Conflict, Exists, Missing, Outdated
+from hydrofoil.storage.sizes import TooLarge
 from hydrofoil.storage.unreadable import Unreadable
 from hydrofoil.storage.view import Storage
 
@@ -212,7 +213,19 @@ class Registry(Objects):
         if pooled or resource.webhook is not None:
             await self._seal(resource, draft, pooled=pooled)
         self._check_epoch(write, begun)
-        return await self.collection(resource).create(draft), True
+        collection = self.collection(resource)
+        try:
+            return await collection.create(draft), True
+        except TooLarge:
+            if not write.manager:
+                raise
+            await self._lighten(resource, draft)
+            return await collection.create(draft), True
+
+    async def _lighten(self, resource: Resource, draft: Draft) -> None:
+        """Remove the managed fields of an object that is too large with them (apiserver `isTooLargeError`)."""
+        draft.set(["metadata", "managedFields"], None)
+        await self._seal(resource, draft, pooled=True)
 
     async def _causes_apart(
         self, write: Write, draft: Draft, old: Stored | None = None, subresource: str = "", *, pooled: bool
@@ -363,7 +376,14 @@ class Registry(Objects):
         if pooled or resource.webhook is not None:
             await self._seal(resource, draft, pooled=pooled)
         self._check_epoch(write, begun)
-        return await collection.update(old, draft), True
+        try:
+            return await collection.update(old, draft), True
+        except TooLarge:
+            if not write.manager:
+                # An apply is nothing without its fields.
+                raise
+            await self._lighten(resource, draft)
+            return await collection.update(old, draft), True
 
     @judged_afresh
     async def discard(self, resource: Resource, namespace: str, name: str) -> None:

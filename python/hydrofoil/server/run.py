@@ -159,6 +159,9 @@ class Server:
             )
         except (EnablementError, GateError, ValueError, Unopened) as e:
             raise StartError(str(e)) from None
+        if not config.etcd_servers:
+            # etcd has its own.
+            storage.bound.most = config.max_request_bytes
         storage.words.corrupt = self.app.gates.enabled("AllowUnsafeMalformedObjectDeletion")
         self.app.registry.issuer = next(iter(config.service_account_issuers), f"{address}/")
         if identity is not None:

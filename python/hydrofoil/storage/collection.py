@@ -12,9 +12,11 @@ from hydrofoil import engine
 from hydrofoil.clock import stopwatch
 from hydrofoil.counting import Histogram
 from hydrofoil.engine import Change, Draft, ListCursor, ResourceType, Selector, Shard, Stored, Watcher
+from hydrofoil.pool import run
 from hydrofoil.storage.errors import Behind, Conflict, Expired, Future, Missing
 from hydrofoil.storage.log import Log, Name
 from hydrofoil.storage.places import place
+from hydrofoil.storage.sizes import Bound
 from hydrofoil.storage.unreadable import Fault, Words
 
 BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
@@ -56,7 +58,9 @@ def _key(namespace: str, name: str) -> str:
 class Collection:
     """The objects of one resource, read from the view and written through the log."""
 
-    def __init__(self, name: Name, shard: Shard, log: Log, waiting: Callable[[Collection], None], words: Words) -> None:
+    def __init__(
+        self, name: Name, shard: Shard, log: Log, waiting: Callable[[Collection], None], words: Words, bound: Bound
+    ) -> None:
         """Call `waiting` at the first wait: then `reached` is to be called whenever the view advances."""
         self._name = name
         self._shard = shard
@@ -65,6 +69,7 @@ class Collection:
         self._direct = log.direct
         self._guarded = log.guarded
         self._words = words
+        self._bound = bound
         self._begin = waiting
         self._waiters: list[tuple[int, int, asyncio.Future[None]]] = []
         self._numbers = count()
@@ -200,6 +205,8 @@ class Collection:
 
     async def _timed(self, operation: str, change: Change) -> Stored:
         begun = stopwatch()
+        if self._bound.most and self._bound.concerns(change):
+            await run(self._bound.check, self._name, change, pooled=True)
         try:
             return await self._commit(change)
         finally:

@@ -53,6 +53,13 @@ class StorageOptions(Options):
         "time at most; never: when the system wrote it. A crash of the server alone loses nothing (default {})",
         value="SYNC",
     )
+    max_request_bytes: int = flag(
+        "--max-request-bytes",
+        1536 * 1024,
+        amount,
+        "bytes of one write at most without --etcd-servers, as a cluster's etcd has by default; 0: any (default {})",
+        value="BYTES",
+    )
     etcd_servers: Texts = flag(
         "--etcd-servers",
         Texts(),

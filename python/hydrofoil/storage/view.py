@@ -9,6 +9,7 @@ from hydrofoil.clock import Clock
 from hydrofoil.engine import Checkpoint, ResourceType, View
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log, Name, key
+from hydrofoil.storage.sizes import Bound
 from hydrofoil.storage.unreadable import Words
 
 
@@ -34,6 +35,8 @@ class Storage:
         self._collections: dict[Name, Collection] = {}
         self.words = Words()
         """The errors of objects that cannot be read."""
+        self.bound = Bound()
+        """The bound of each write."""
         self._waiting: set[Collection] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.wake: Callable[[], None] = lambda: None
@@ -67,7 +70,7 @@ class Storage:
             if self._loop is None:
                 raise RuntimeError("a storage has no collections before it was opened")
             found = self._collections[name] = Collection(
-                name, self._view.shard(key(name)), self._log, self._waiting.add, self.words
+                name, self._view.shard(key(name)), self._log, self._waiting.add, self.words, self.bound
             )
             following = self._log.follow(name, resource)
             if following is not None:

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use hydrofoil_engine::write;
 use pyo3::prelude::*;
 
+use crate::error::Fallible;
+use crate::frame::apart;
 use crate::handles::{Change, Draft, Shard, Stored};
 
 #[pymethods]
@@ -37,6 +39,15 @@ impl Change {
     #[getter]
     fn expected(&self) -> u64 {
         self.0.expected()
+    }
+
+    #[getter]
+    fn size(&self) -> usize {
+        self.0.size()
+    }
+
+    fn shared_size(&self) -> Fallible<usize> {
+        Ok(apart(usize::MAX, || self.0.shared_size())?)
     }
 
     #[getter]

@@ -66,6 +66,18 @@ impl Change {
         self.old.as_ref()
     }
 
+    /// Return the number of bytes of the object's JSON; 0 for a deletion.
+    pub fn size(&self) -> usize {
+        self.draft.lock().as_ref().map_or(0, |draft| draft.json.len())
+    }
+
+    /// Return the number of bytes that the object has in a store which other API servers use as well; 0 for a deletion.
+    pub fn shared_size(&self) -> Result<usize> {
+        // Others may take the object meanwhile.
+        let draft = self.draft.lock().clone();
+        draft.map_or(Ok(0), |draft| Ok(self.kind.write_shared(&draft)?.len()))
+    }
+
     /// Report whether the object is deleted.
     pub fn deletes(&self) -> bool {
         self.deletes

@@ -327,4 +327,4 @@ def field_terms(selector: str) -> list[tuple[str, str, str]] | None:
 def _watches(query: str) -> bool:
     """Report whether a query requests a watch: by anything but `false` and `0`."""
     given = next((value for key, value in parse_qsl(query, keep_blank_values=True) if key == "watch"), "0")
-    return given.lower() not in ("false", "0", "f")
+    return given.lower() not in ("false", "0")

@@ -13,6 +13,11 @@ from hydrofoil.apis.registration import CUSTOM_PRIORITY, GROUP, OWN_PRIORITY
 from hydrofoil.apis.version import version_key
 from hydrofoil.discovery.registered import Registered
 
+API_GROUP, API_VERSION, KIND = "apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList"
+LIST_TYPE = f"io.k8s.api.apidiscovery.{API_VERSION}.{KIND}"
+PARAMETERS = f"g={API_GROUP};v={API_VERSION};as={KIND}"
+"""The parameters of a media type that ask for it."""
+
 
 class Aggregated:
     """The two documents, made once for each state of the catalog and of the API services."""
@@ -23,15 +28,15 @@ class Aggregated:
         self._made = (-1, -1)
         self._documents = lru_cache(maxsize=8)(self._make)
 
-    def document(self, *, core: bool, version: str) -> tuple[bytes, str]:
-        """Return the APIGroupDiscoveryList of `/api` or of `/apis` and its ETag."""
+    def document(self, *, core: bool) -> tuple[bytes, str]:
+        """Return the APIGroupDiscoveryList of `/api` or of `/apis` and its ETag, which all encodings share."""
         state = (self._catalog.changes, self._registered.changes)
         if self._made != state:
             self._made = state
             self._documents.cache_clear()
-        return self._documents(core, version)
+        return self._documents(core)
 
-    def _make(self, core: bool, version: str) -> tuple[bytes, str]:
+    def _make(self, core: bool) -> tuple[bytes, str]:
         items = []
         for group, versions in self._merged():
             if (group == "") == core:
@@ -39,8 +44,8 @@ class Aggregated:
                 items.append({"metadata": metadata, "versions": versions})
         body = orjson.dumps(
             {
-                "kind": "APIGroupDiscoveryList",
-                "apiVersion": f"apidiscovery.k8s.io/{version}",
+                "kind": KIND,
+                "apiVersion": f"{API_GROUP}/{API_VERSION}",
                 "metadata": {},
                 "items": items,
             }
@@ -90,22 +95,6 @@ class Aggregated:
         own = (s.group, s.version) == (r.group, r.version) and not r.custom
         kind = {"group": "" if own else s.group, "version": "" if own else s.version, "kind": s.kind}
         return {"subresource": s.name, "responseKind": kind, "verbs": sorted(s.verbs)}
-
-
-@lru_cache(maxsize=256)
-def aggregated_version(accept: str) -> str:
-    """Return the version of aggregated discovery that an Accept header requests; empty for the legacy documents."""
-    for clause in accept.split(","):
-        media, *rest = (p.strip() for p in clause.split(";"))
-        params = dict(p.split("=", 1) for p in rest if "=" in p)
-        if media != "application/json":
-            continue
-        if params.get("as") == "APIGroupDiscoveryList" and params.get("g") == "apidiscovery.k8s.io":
-            if params.get("v") == "v2":
-                return "v2"
-            continue
-        return ""
-    return ""
 
 
 def plain_clauses(accept: str) -> str:

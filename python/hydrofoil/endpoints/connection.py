@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from http import HTTPStatus
 from typing import Any, cast
 
 from aiohttp import web
@@ -21,7 +22,7 @@ from aiohttp.web_protocol import _ErrInfo
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.framing import origin_form, refusal
 from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
-from hydrofoil.endpoints.wire import Done, Wire, cut
+from hydrofoil.endpoints.wire import CLOSED, Done, Wire, cut
 from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
 
 LOG = logging.getLogger("hydrofoil")
@@ -52,6 +53,7 @@ PRIVATES = (
 """The private names of `web.RequestHandler` that this module uses; a test checks each."""
 REQUEST_PRIVATES = ("_message", "_version")
 """The same of requests."""
+CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
 SLOW = 16 * 1024
 """The size of an incomplete head from which the parser gets it in pieces of growing size, as it copies them."""
 LINGER_SECONDS = 0.25
@@ -198,6 +200,10 @@ class Connection(web.RequestHandler):
             # An earlier request is being answered.
             self._due = self._loop.call_later(self.header_timeout, self._late)
 
+    def send_continue(self) -> None:
+        """Ask the client for the body that it announced."""
+        self._wire.write(CONTINUE)
+
     def _too_large(self) -> None:
         """Answer the head that is too large, after the requests before it."""
         text = "431 Request Header Fields Too Large"
@@ -258,11 +264,17 @@ class Connection(web.RequestHandler):
         status: int = 500,
         exc: BaseException | None = None,
         message: str | None = None,
-    ) -> web.StreamResponse:
+    ) -> Any:
         """Return the answer for a request that the parser rejected, or whose handler failed outside of the chain."""
         gone = isinstance(exc, ConnectionError) and self._wire.is_closing()
         if not gone and not isinstance(exc, HttpProcessingError):
             LOG.error("connection failed", exc_info=exc)
+        if status == 417:
+            minor = 1 if request.version >= HttpVersion11 else 0
+            self._wire.write(
+                b"HTTP/1.%d 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n" % minor
+            )
+            return CLOSED
         # The version in a malformed request may be part of the error.
         request._version = HttpVersion11
         answer: web.StreamResponse
@@ -272,15 +284,24 @@ class Connection(web.RequestHandler):
         elif isinstance(exc, Refused) and message == FORBIDDEN and request.path.startswith(CONTROLS):
             denied = ApiError(status, "Forbidden", FORBIDDEN.partition(": ")[2], {})
             answer = web.Response(status=status, body=respond.status_body(denied), content_type="application/json")
-        elif isinstance(exc, Refused):
-            answer = web.Response(status=status, text=message)
-        elif message is not None and "Missing 'Host' header" in message:
-            answer = web.Response(status=status, text="400 Bad Request: missing required Host header")
         else:
-            known = web.Response(status=status)
-            answer = web.Response(status=status, text=f"{status} {known.reason}")
+            if isinstance(exc, Refused):
+                text = message or ""
+            elif message is not None and "Missing 'Host' header" in message:
+                text = "400 Bad Request: missing required Host header"
+            else:
+                text = f"{status} {HTTPStatus(status).phrase}"
+            self._wire.write(plain_refusal(status, text))
+            return CLOSED
         answer.force_close()
         return answer
+
+
+def plain_refusal(status: int, text: str) -> bytes:
+    """Return the answer to a malformed request, as `conn.serve` of net/http writes it."""
+    line = text if text.startswith(f"{status} ") and status != 403 else f"{status} {HTTPStatus(status).phrase}"
+    head = b"Content-Type: text/plain; charset=utf-8\r\nConnection: close"
+    return b"HTTP/1.1 %s\r\n%s\r\n\r\n%s" % (line.encode(), head, text.encode())
 
 
 class Connections(web.Server):

@@ -95,6 +95,8 @@ class Context:
     """The user it acts as."""
     certificates: Sequence[bytes] = ()
     """The certificates that the client presented, in DER, its own first; the handshake verifies none."""
+    ask_for_body: Callable[[], None] | None = None
+    """Ask a client that waits for it to send its body (RFC 9110, 10.1.1); set by the wire."""
     remote = ""
     """The address of the client; set by the wire."""
     audit_id = ""
@@ -172,7 +174,11 @@ class Context:
 
     def arriving(self) -> AsyncIterator[bytes] | None:
         """Return the pieces of the body as they arrive; None without a body."""
-        return self.request.content.iter_any() if self.request.can_read_body else None
+        if not self.request.can_read_body:
+            return None
+        if self.ask_for_body is not None:
+            self.ask_for_body()
+        return self.request.content.iter_any()
 
     def ends(self) -> float | None:
         """Return the deadline of the answer, in the loop's time; computed on first use."""
@@ -269,6 +275,8 @@ class Context:
         if self._early is not None:
             return self._early
         content = self.request.content
+        if self.ask_for_body is not None:
+            self.ask_for_body()
         # A small body is in aiohttp's buffer already.
         data = content.read_nowait() if content.is_eof() else await self._arriving()
         if len(data) > MAX_BODY:

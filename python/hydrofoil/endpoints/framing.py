@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hydrofoil.headers import HOST, TRANSFER_ENCODING
+from hydrofoil.headers import EXPECT, HOST, TRANSFER_ENCODING
 
 if TYPE_CHECKING:
     from aiohttp.http_parser import RawRequestMessage
@@ -38,12 +38,19 @@ def refusal(message: RawRequestMessage) -> tuple[int, str] | None:
             return 400, "400 Bad Request: unsupported transfer encoding"
         if coding.lower() != "chunked":
             return 501, "Unsupported transfer encoding"
+    if (expected := headers.get(EXPECT)) and not continues(expected):
+        return 417, ""
     host = headers.get(HOST)
     if host is not None and not is_host(host):
         return 400, "400 Bad Request: malformed Host header"
     if "%" in message.path and ESCAPE.search(message.path.partition("?")[0]):
         return 400, "400 Bad Request"
     return None
+
+
+def continues(expected: str) -> bool:
+    """Report whether a client waits for the word that its body may follow (`expectsContinue` of net/http)."""
+    return any(word.strip(" \t").lower() == "100-continue" for word in expected.split(","))
 
 
 @lru_cache(maxsize=64)

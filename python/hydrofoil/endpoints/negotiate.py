@@ -148,6 +148,22 @@ def negotiate(
     raise not_acceptable(types)
 
 
+@lru_cache(maxsize=128)
+def negotiate_aggregated(accept: str, group: str, version: str, kind: str) -> tuple[str, bool]:
+    """Return the media type of aggregated discovery, of that type, and whether it is indented; empty for the documents
+    of old (`endpoints/discovery/aggregated/negotiation.go`)."""
+    for media, params in _clauses(accept):
+        for served in ACCEPTED:
+            if not _met(media, served) or "sv" in params or params.get("stream", "") not in ("", "watch"):
+                continue
+            asked = [params.get(name) for name in ("g", "v", "as")]
+            if asked == [None] * 3:
+                return "", False
+            if asked == [group, version, kind]:
+                return served, params.get("pretty") == "1"
+    return "", False
+
+
 def negotiate_json(accept: str) -> None:
     """Raise ApiError 406 for a JSON-only document if the client does not accept JSON."""
     if accept.strip() and not any(_fits(media, JSON) for media, _ in _clauses(accept)):

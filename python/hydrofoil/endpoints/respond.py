@@ -18,6 +18,7 @@ from hydrofoil.endpoints.params import parse
 from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError, bad_request, internal
 from hydrofoil.headers import ACCEPT, ACCEPT_ENCODING, USER_AGENT
+from hydrofoil.options import TRUE
 from hydrofoil.pool import LARGE, run
 
 LOG = logging.getLogger("hydrofoil")
@@ -54,9 +55,12 @@ def warning_values(warnings: list[str]) -> list[str]:
 
 
 def read_by_people(context: Context, given: str | None, accepted: Accepted) -> bool:
-    """Report whether to indent: `given` is the parameter `pretty`; curl, Wget and browsers get indented text."""
-    if given is not None:
-        return given in ("true", "1")
+    """Report whether to indent: `given` is the parameter `pretty`; curl, Wget and browsers get indented text.
+
+    A media type with `pretty=1` is indented in any case.
+    """
+    if given and not accepted.pretty:
+        return given in TRUE
     return accepted.pretty or context.headers.get(USER_AGENT, "").startswith(("curl", "Wget", "Mozilla/5.0"))
 
 
@@ -80,7 +84,7 @@ def encode(data: bytes, accepted: Accepted, *, pretty: bool) -> bytes:
     if accepted.cbor:
         return engine.json_to_cbor(data)
     if pretty:
-        return engine.pretty(data) + b"\n"
+        return engine.pretty(data)
     return data if data.endswith(b"\n") else data + b"\n"
 
 
@@ -194,7 +198,7 @@ def refused(context: Context, error: ApiError) -> Answer:
     accept = context.headers.get(ACCEPT, "")
     accepted = accepted_or_none(accept, cbor=context.parts.cbor and not error.foundation)
     if accepted is None:
-        accepted, body = PLAIN, engine.pretty(body) + b"\n"
+        accepted, body = PLAIN, engine.pretty(body)
     elif accepted.protobuf:
         body = context.registry.catalog.protobuf(body)
     else:

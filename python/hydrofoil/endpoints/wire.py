@@ -19,7 +19,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
 from hydrofoil.endpoints.share import Share
 from hydrofoil.errors import FAULTS, timed_out
-from hydrofoil.headers import CONNECTION
+from hydrofoil.headers import CONNECTION, EXPECT
 
 LOG = logging.getLogger("hydrofoil")
 RESET = struct.pack("ii", 1, 0)
@@ -28,6 +28,8 @@ PIECE = 128 * 1024
 """Large bodies are written in pieces of about this size, each after the previous one was taken."""
 
 _LINES = {s.value: f"HTTP/1.1 {s.value} {s.phrase}\r\n".encode() for s in HTTPStatus}
+BODILESS = frozenset((204, 304))
+"""Statuses whose answers have neither a body nor its length."""
 
 
 class _Date:
@@ -49,7 +51,33 @@ class _Date:
 def closes(request: web.BaseRequest) -> bool:
     """Report whether the connection ends with this answer: as requested, or by default in HTTP/1.0."""
     word = request.headers.get(CONNECTION, "").lower()
+    if "," in word:
+        words = {part.strip() for part in word.split(",")}
+        word = "close" if "close" in words else "keep-alive" if "keep-alive" in words else ""
     return word == "close" or (request.version < (1, 1) and word != "keep-alive")
+
+
+def persistence(context: Context, *, close: bool, bounded: bool) -> tuple[bytes, bool]:
+    """Return the line about the connection, and whether that ends with this answer (net/http `cw.writeHeader`).
+
+    `bounded`: the end of the answer is not that of the connection. A client that was not asked for its body and sends
+    it all the same would be read as the next request.
+    """
+    request = context.request
+    close = close or not bounded or closes(request)
+    if context.ask_for_body is not None and not request.content.is_eof():
+        close = True
+        # Its body is not waited for.
+        request.protocol._lingering_time = 0.0
+    if request.version >= (1, 1):
+        return b"Connection: close\r\n" if close else b"", close
+    return b"" if close else b"Connection: keep-alive\r\n", close
+
+
+def line_of(request: web.BaseRequest, status: int) -> bytes:
+    """Return the status line, in the version of the request."""
+    line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
+    return line if request.version >= (1, 1) else line.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
 
 
 def cut(transport: asyncio.Transport) -> None:
@@ -114,6 +142,8 @@ class Wire:
         context.remote = connection.address
         if certificates := connection.certificates:
             context.certificates = certificates
+        if EXPECT in request.headers and request.headers[EXPECT] and request.can_read_body and context.framed:
+            context.ask_for_body = connection.send_continue
         status = 500
         try:
             try:
@@ -139,14 +169,14 @@ class Wire:
         if transport is None:
             return CLOSED
         context.starts(answer)
-        close = answer.close or closes(request)
+        connection, close = persistence(context, close=answer.close, bounded=True)
         payload = answer.body
         head = b"%s%s%s%s%s\r\n" % (
-            _LINES.get(answer.status) or b"HTTP/1.1 %d \r\n" % answer.status,
+            line_of(request, answer.status),
             answer.head,
             self._date.line(),
-            b"Connection: close\r\n" if close else b"",
-            b"" if answer.sized else b"Content-Length: %d\r\n" % len(payload),
+            connection,
+            b"" if answer.sized or answer.status in BODILESS else b"Content-Length: %d\r\n" % len(payload),
         )
         body = b"" if context.method == "HEAD" else payload
         context.answered = len(body)
@@ -201,13 +231,13 @@ class Wire:
         """Return the head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
         whole = answer.sized
         chunked = not whole and context.framed
-        close = answer.close or closes(context.request) or not (whole or chunked)
+        connection, close = persistence(context, close=answer.close, bounded=whole or chunked)
         head = b"%s%s%s%s%s\r\n" % (
-            _LINES.get(answer.status) or b"HTTP/1.1 %d \r\n" % answer.status,
+            line_of(context.request, answer.status),
             answer.head,
             self._date.line(),
             b"Transfer-Encoding: chunked\r\n" if chunked else b"",
-            b"Connection: close\r\n" if close else b"",
+            connection,
         )
         return head, chunked, close
 

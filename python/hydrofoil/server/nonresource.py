@@ -15,13 +15,21 @@ from hydrofoil.apis.emulation import OLDEST
 from hydrofoil.apis.gates import Gates
 from hydrofoil.authentication.accounts.openid import CONFIGURATION, HEAD, KEYS
 from hydrofoil.authentication.accounts.openid import Documents as Issuer
-from hydrofoil.discovery.aggregated import Aggregated, aggregated_version, plain_clauses
+from hydrofoil.discovery.aggregated import (
+    API_GROUP,
+    API_VERSION,
+    KIND,
+    LIST_TYPE,
+    PARAMETERS,
+    Aggregated,
+    plain_clauses,
+)
 from hydrofoil.discovery.documents import Documents
 from hydrofoil.discovery.registered import Registered
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.endpoints.filters.request_info import CACHE_CONTROL
-from hydrofoil.endpoints.negotiate import ACCEPTED, JSON, negotiate, negotiate_json
+from hydrofoil.endpoints.negotiate import ACCEPTED, JSON, Accepted, negotiate, negotiate_aggregated, negotiate_json
 from hydrofoil.endpoints.params import parse
 from hydrofoil.endpoints.route import missing
 from hydrofoil.errors import method_not_allowed, no_such_resource, not_acceptable
@@ -174,9 +182,9 @@ class NonResource:
         if method != "GET" and self._routed(path):
             raise method_not_allowed()
         if path in ("/api", "/apis"):
-            version = aggregated_version(accept)
-            if version:
-                return self._aggregate(context, core=path == "/api", version=version)
+            media, pretty = negotiate_aggregated(accept, API_GROUP, API_VERSION, KIND)
+            if media:
+                return self._aggregate(context, Accepted(media, pretty=pretty), core=path == "/api")
         plain = plain_clauses(accept)
         if accept and not plain:
             raise not_acceptable(ACCEPTED)
@@ -185,8 +193,7 @@ class NonResource:
             context.audit.responded(body)
         if accepted.protobuf:
             return respond.answer(context, 200, self._catalog.protobuf(body), accepted.media)
-        pretty = parse(context.info.query).get("pretty") in ("1", "true")
-        return respond.answer(context, 200, respond.encode(body, accepted, pretty=pretty), accepted.media)
+        return respond.answer(context, 200, self._encoded(context, body, accepted), accepted.media)
 
     def _routed(self, path: str) -> bool:
         """Report whether a document has a route of its own, for GET and for certain media types.
@@ -201,14 +208,25 @@ class NonResource:
             return names[0] == "apiregistration.k8s.io"
         return len(names) == 2 and not self._catalog.is_custom(names[0])
 
-    def _aggregate(self, context: Context, *, core: bool, version: str) -> Answer:
-        body, etag = self._aggregated.document(core=core, version=version)
+    @staticmethod
+    def _encoded(context: Context, body: bytes, accepted: Accepted) -> bytes:
+        """Return a document in a text form, indented for those who ask for that."""
+        pretty = respond.read_by_people(context, parse(context.info.query).get("pretty"), accepted)
+        return respond.encode(body, accepted, pretty=pretty)
+
+    def _aggregate(self, context: Context, accepted: Accepted, *, core: bool) -> Answer:
+        body, etag = self._aggregated.document(core=core)
         lines = f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n"
-        if etag in context.request.headers.get("If-None-Match", ""):
+        if etag == context.request.headers.get("If-None-Match"):
             return completed(context, Answer(304, lines.encode()))
         if context.audit is not None:
             context.audit.responded(body)
-        media = f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+        if accepted.protobuf:
+            kind = self._catalog.kind(API_GROUP, API_VERSION, KIND, LIST_TYPE)
+            body = kind.decode(body, "json")[0].protobuf()
+        else:
+            body = self._encoded(context, body, accepted)
+        media = f"{accepted.media};{PARAMETERS}"
         return completed(context, Answer(200, f"{lines}Content-Type: {media}\r\n".encode(), body))
 
 

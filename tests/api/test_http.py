@@ -236,3 +236,80 @@ async def test_people_get_indented_text(server: Server) -> None:
 async def test_what_is_a_watch(server: Server, given: str, watches: bool) -> None:
     _, headers, _ = await found(server, f"{MAPS}?timeoutSeconds=1&watch={given}")
     assert (headers.get("Transfer-Encoding") == "chunked") is watches
+
+
+SPEC, INDEX = "/openapi/v2", "/openapi/v3"
+CORE = "/openapi/v3/api/v1"
+
+
+async def test_documents_have_the_headers_of_files(server: Server) -> None:
+    for path in (SPEC, CORE):
+        _, headers, body = await found(server, path)
+        assert headers["Accept-Ranges"] == "bytes"
+        tag, modified = headers["ETag"], headers["Last-Modified"]
+        for name, value in (
+            ("If-None-Match", tag),
+            ("If-None-Match", f'"a", W/{tag}'),
+            ("If-None-Match", "*"),
+            ("If-Modified-Since", modified),
+        ):
+            status, again, none = await found(server, path, **{name: value})
+            assert (status, none, again["ETag"], "Last-Modified" in again) == (304, b"", tag, False)
+        for name, value in (("If-Match", '"a"'), ("If-Unmodified-Since", "Fri, 27 Nov 2020 17:55:08 GMT")):
+            assert (await found(server, path, **{name: value}))[0] == 412
+        for name, value in (("If-Match", tag), ("If-None-Match", '"a"'), ("If-Modified-Since", "x")):
+            assert (await found(server, path, **{name: value}))[::2] == (200, body)
+
+
+async def test_parts_of_documents(server: Server) -> None:
+    _, headers, body = await found(server, SPEC)
+    size = len(body)
+    for asked, place, part in (
+        ("0-3", "0-3", body[:4]),
+        ("-4", f"{size - 4}-{size - 1}", body[-4:]),
+        ("5-", f"5-{size - 1}", body[5:]),
+        (f"{size - 1}-{size + 9}", f"{size - 1}-{size - 1}", body[-1:]),
+        (" 1 - 2 ,", "1-2", body[1:3]),
+    ):
+        status, found_headers, data = await found(server, SPEC, Range=f"bytes={asked}")
+        assert (status, found_headers["Content-Range"], data) == (206, f"bytes {place}/{size}", part)
+    status, several, data = await found(server, SPEC, Range="bytes=0-1,4-5")
+    kind, _, boundary = several["Content-Type"].partition("; boundary=")
+    assert (status, kind, data.count(b"Content-Range: bytes "), data.endswith(f"--{boundary}--\r\n".encode())) == (
+        206,
+        "multipart/byteranges",
+        2,
+        True,
+    )
+    for asked, text in (("bytes=99999999-", b"invalid range: failed to overlap\n"), ("x", b"invalid range\n")):
+        assert (await found(server, SPEC, Range=asked))[::2] == (416, text)
+    for asked in ("bytes=3-1", "bytes=--1", "bytes=a-", "bytes=1"):
+        assert (await found(server, SPEC, Range=asked))[0] == 416
+    for condition, status in ((headers["ETag"], 206), ('"x"', 200), (headers["Last-Modified"], 206), ("x", 200)):
+        assert (await found(server, SPEC, Range="bytes=0-3", If_Range=condition))[0] == status
+    assert (await found(server, INDEX, Range="bytes=0-3"))[::2] == (206, b'{"pa')
+
+
+async def test_which_documents_are_packed(server: Server) -> None:
+    """The handler of version 2 packs; that of version 3 does not."""
+    for path, packed in ((SPEC, "gzip"), (CORE, None)):
+        _, headers, _ = await found(server, path, Accept_Encoding="gzip")
+        assert headers.get("Content-Encoding") == packed
+        assert headers.getall("Vary") == (["Accept-Encoding", "Accept"] if packed else ["Accept"])
+    status, headers, _ = await found(server, SPEC, Accept_Encoding="gzip", Range="bytes=0-3")
+    assert (status, "Content-Encoding" in headers) == (206, False)
+
+
+async def test_a_document_of_another_hash_is_elsewhere(dial: Dial) -> None:
+    wire = await dial(line=f"GET {CORE}?hash=x HTTP/1.1")
+    line, headers = await wire.head()
+    assert line == b"HTTP/1.1 301 Moved Permanently"
+    assert headers[b"etag"].strip(b'"') == headers[b"location"].partition(b"hash=")[2]
+    assert headers[b"vary"] == b"Accept"
+
+
+@pytest.mark.parametrize(("path", "status"), [("/apis", 200), (SPEC, 200), (MAPS, 406), ("/version", 406)])
+async def test_a_star_alone_is_any_type_where_no_route_is_chosen(server: Server, path: str, status: int) -> None:
+    for accept in ("*", "*;q=0.1"):
+        code, _, body = await found(server, path, Accept=accept)
+        assert (code, body.startswith(b"{\n")) == (status, False) or path == SPEC

@@ -65,7 +65,7 @@ def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
     for order, clause in enumerate(accept.split(",")):
         parts = clause.strip().split(";")
         media = parts[0].strip()
-        if "/" not in media:
+        if "/" not in media and media != "*":
             continue
         params: dict[str, str] = {}
         quality = 1.0
@@ -78,7 +78,7 @@ def _clauses(accept: str) -> list[tuple[str, dict[str, str]]]:
                     quality = 1.0
             elif key:
                 params[key] = value
-        wild = media.count("*")
+        wild = 2 if media == "*" else media.count("*")
         out.append((-quality, wild, order, media, params))
     out.sort(key=lambda c: c[:3])
     return [(media, params) for *_, media, params in out]
@@ -91,7 +91,7 @@ def _fits(media: str, served: str) -> bool:
 
 def _met(media: str, served: str) -> bool:
     """Report whether a clause matches a serializer."""
-    return media in (served, "*/*", "application/*")
+    return media in (served, "*", "*/*", "application/*")
 
 
 STREAMS = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from email.utils import formatdate
+from hashlib import sha256
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -11,6 +12,7 @@ import orjson
 from hydrofoil.answer import TEXT, Answer
 from hydrofoil.clock import Clock
 from hydrofoil.openapi import packed
+from hydrofoil.openapi.content import Document, content
 from hydrofoil.openapi.definitions import Definitions, Remote
 from hydrofoil.openapi.enabled import Enabled
 from hydrofoil.registry.objects import Objects
@@ -18,6 +20,7 @@ from hydrofoil.request import Incoming
 
 PROTOBUF = "application/com.github.proto-openapi.spec.{}.v1.0+protobuf"
 YEAR = 365 * 86400
+VARY = b"Vary: Accept\r\n"
 
 
 class Documents:
@@ -29,35 +32,46 @@ class Documents:
         self._clock = clock
         self._enabled = Enabled(objects.catalog, packed.document)
         self._definitions = Definitions(objects, remote, self._enabled.document, packed.document)
+        self._changed: dict[str, tuple[str, int]] = {}
+        """The tag of each document, and when it was first served with it."""
 
     def answer(self, request: Incoming, path: str) -> Answer:
         """Answer a path below `/openapi`. Documents of megabytes are made and hashed: call it off the loop."""
         if path == "/openapi/v3":
             hashes = self._enabled.hashes(packed.hashes()) | self._definitions.index()
-            return _found(b"", _index(hashes, self._remote.openapi_index()), TEXT)
+            index = _index(hashes, self._remote.openapi_index())
+            changed = self._since(path, sha256(index).hexdigest())
+            return content(Document(index, TEXT, changed), request.headers)
         name = path.removeprefix("/openapi/").removeprefix("v3/")
         protobuf = PROTOBUF.format("v2" if name == "v2" else "v3")
         media = _media(request.headers.get("Accept", ""), protobuf)
         found = self._definitions.document(name) or self._enabled.document(name)
         if found is None:
             return Answer(404, b"")
+        packs = name == "v2"
+        # The handler of version 2 packs what it can.
+        vary = b"Vary: Accept-Encoding\r\n" if packs else b""
         if not media:
-            return Answer(406, b"")
+            return Answer(406, vary + VARY if packs else b"")
         body, etag = found
         given = next(iter(parse_qs(request.info.query, keep_blank_values=True).get("hash", ())), None)
         if given is not None and given != etag and name != "v2":
-            return Answer(301, f"Location: /openapi/v3/{name}?hash={etag}\r\n".encode())
-        lines = f'ETag: "{etag}"\r\nVary: Accept\r\n'.encode()
+            location = f'Location: /openapi/v3/{name}?hash={etag}\r\nETag: "{etag}"\r\n'
+            return Answer(301, b"%s%sContent-Type: %s\r\n" % (location.encode(), VARY, media.encode()))
+        lines = vary + VARY
         if given and name != "v2":
             expires = formatdate(self._clock.seconds() + YEAR, usegmt=True)
             lines += f"Cache-Control: public, immutable\r\nExpires: {expires}\r\n".encode()
-        if etag in request.headers.get("If-None-Match", ""):
-            return Answer(304, lines)
-        return _found(lines, packed.protobuf(body) if media == protobuf else body, media)
+        shown = packed.protobuf(body) if media == protobuf else body
+        changed = self._since(name, etag)
+        return content(Document(shown, media, changed, f'"{etag}"', lines), request.headers)
 
-
-def _found(lines: bytes, body: bytes, media: str) -> Answer:
-    return Answer(200, b"%sContent-Type: %s\r\n" % (lines, media.encode()), body)
+    def _since(self, name: str, tag: str) -> int:
+        """Return when a document was first served in its present state, in seconds."""
+        found = self._changed.get(name)
+        if found is None or found[0] != tag:
+            found = self._changed[name] = tag, int(self._clock.seconds())
+        return found[1]
 
 
 def _media(accept: str, protobuf: str) -> str:
@@ -67,7 +81,7 @@ def _media(accept: str, protobuf: str) -> str:
     """
     for clause in (accept or "*/*").split(","):
         media = clause.partition(";")[0].strip()
-        if media in ("*/*", "application/*", "application/json"):
+        if media in ("*", "*/*", "*/json", "application/*", "application/json"):
             return "application/json"
         if media.replace("@", ".") == protobuf:
             return protobuf

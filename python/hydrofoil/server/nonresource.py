@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 import sys
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 
 import orjson
@@ -125,7 +126,7 @@ class NonResource:
         if trimmed.startswith("/openapi"):
             # Documents of megabytes are made, hashed and compressed: one at a time, off the loop.
             async with self._making:
-                return await asyncio.to_thread(lambda: completed(context, self._openapi.answer(context, trimmed)))
+                return await asyncio.to_thread(lambda: published(context, self._openapi.answer(context, trimmed)))
         if trimmed.startswith((CONFIGURATION, KEYS)):
             return await self._issued(context, trimmed)
         if trimmed in ("/", "/index.html"):
@@ -230,10 +231,22 @@ class NonResource:
         return completed(context, Answer(200, f"{lines}Content-Type: {media}\r\n".encode(), body))
 
 
+def published(context: Context, answer: Answer) -> Answer:
+    """Add the common header lines to an answer with a document, of which upstream packs those of version 2 alone."""
+    answer.head = common_lines(context, answer) + answer.head
+    if answer.status == 200 and b"Vary: Accept-Encoding" in answer.head and respond.wants_gzip(context):
+        packer = zlib.compressobj(1, zlib.DEFLATED, 31)
+        answer.body = packer.compress(answer.body) + packer.flush()
+        answer.head += b"Content-Encoding: gzip\r\n"
+    return answer
+
+
+def common_lines(context: Context, answer: Answer) -> bytes:
+    """Return the header lines of every answer, of which one with its own rules of caching has none for that."""
+    return context.common.replace(CACHE_CONTROL, b"") if b"Cache-Control:" in answer.head else context.common
+
+
 def completed(context: Context, answer: Answer) -> Answer:
     """Add the common header lines to an answer, and compress a large body."""
-    common = context.common
-    if b"Cache-Control:" in answer.head:
-        common = common.replace(CACHE_CONTROL, b"")
-    answer.head = common + answer.head
+    answer.head = common_lines(context, answer) + answer.head
     return respond.compressed(context, answer)

@@ -313,3 +313,17 @@ async def test_a_star_alone_is_any_type_where_no_route_is_chosen(server: Server,
     for accept in ("*", "*;q=0.1"):
         code, _, body = await found(server, path, Accept=accept)
         assert (code, body.startswith(b"{\n")) == (status, False) or path == SPEC
+
+
+@pytest.mark.parametrize(("value", "kind"), [(True, "bool"), (1, "number"), ([], "array"), ({}, "object")])
+@pytest.mark.parametrize("member", ["kind", "apiVersion"])
+async def test_the_type_of_options_is_read_first(server: Server, member: str, value: object, kind: str) -> None:
+    async with aiohttp.ClientSession() as api, api.delete(f"{server.url}{MAPS}/x", json={member: value}) as r:
+        why = f"json: cannot unmarshal {kind} into Go struct field .{member} of type string"
+        assert (r.status, (await r.json())["message"]) == (400, f"couldn't get version/kind; json parse error: {why}")
+
+
+async def test_a_proxy_produces_any_type(server: Server) -> None:
+    for path in ("/api/v1/nodes/x/proxy", "/api/v1/namespaces/default/services/x/proxy/a"):
+        status, _, body = await found(server, path, Accept="image/png")
+        assert (status, b"not found" in body) == (404, True)

@@ -75,7 +75,7 @@ async def test_what_a_scale_may_not_say(api: aiohttp.ClientSession) -> None:
 
 
 async def test_custom_resources_are_scaled_by_their_path(api: aiohttp.ClientSession) -> None:
-    """CRD-20: replicas are at the path in the definition, under apply too."""
+    """CRD-20: replicas are at the path in the definition, under apply too, which cannot change them in a cluster."""
     paths = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
     await call(api, "POST", CRDS, definition(version("v1", storage=True, subresources={"scale": paths})))
     await call(api, "POST", f"{THINGS}?fieldManager=maker", thing("t", spec={"size": 1, "x": "y"}))
@@ -85,7 +85,14 @@ async def test_custom_resources_are_scaled_by_their_path(api: aiohttp.ClientSess
     apply = {"Content-Type": APPLY}
     status, refused = await call(api, "PATCH", through, scale("t", replicas=3), **apply)
     assert (status, refused["details"]["causes"][0]["field"]) == (409, ".spec.replicas")
-    status, shown = await call(api, "PATCH", f"{through}&force=true", scale("t", replicas=3), **apply)
+    forced = f"{through}&force=true"
+    status, refused = await call(api, "PATCH", forced, scale("t", replicas=3), **apply)
+    why = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1"
+    assert refused["message"] == f"failed to convert new object (/t; autoscaling/v1, Kind=Scale) {why}"
+    assert (status, "reason" in refused) == (500, False)
+    merge = {"Content-Type": "application/merge-patch+json"}
+    assert (await call(api, "PATCH", through, {"spec": {"replicas": 3}}, **merge))[0] == 200
+    status, shown = await call(api, "PATCH", forced, scale("t", replicas=3), **apply)
     assert (status, shown["spec"]) == (200, {"replicas": 3})
     _, found = await call(api, "GET", f"{THINGS}/t")
     assert found["spec"] == {"size": 3, "x": "y"}

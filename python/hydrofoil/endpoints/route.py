@@ -42,6 +42,8 @@ COLLECTION = {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
 ITEM = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 SUBRESOURCE = ITEM | {"POST": "create"}
 ITEM_VERBS = frozenset(ITEM.values())
+CONNECTED = frozenset(("attach", "exec", "portforward", "proxy"))
+"""Subresources that connect to a container or a server."""
 
 
 class Route:
@@ -110,6 +112,10 @@ class Route:
         deprecated = resource.deprecates(info.subresource)
         warning = respond.warning_lines([resource.deprecation]) if deprecated else b""
         context.common += warning
+        context.resource = resource
+        if info.subresource in CONNECTED and not resource.custom:
+            # Their routes produce any type.
+            return handler
         try:
             context.accepted = negotiate(
                 headers.get(ACCEPT, ""),
@@ -125,7 +131,6 @@ class Route:
                 context.common = context.common.removesuffix(warning)
                 context.served, context.counted = None, False
             raise
-        context.resource = resource
         return handler
 
     async def _document(self, context: Context) -> Answer:

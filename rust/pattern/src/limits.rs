@@ -16,6 +16,8 @@ const MAX_HEIGHT: u64 = 1000;
 pub(crate) const MAX_SIZE: u64 = (128 << 20) / 40;
 /// The most ends of ranges in all classes (`maxRunes`).
 const MAX_RUNES: u64 = (128 << 20) / 4;
+/// The error of a group that Go does not have.
+const PERL: &str = "invalid or unsupported Perl syntax";
 /// The deepest nesting for the parser; groups that do not capture have no height in Go.
 const NEST_LIMIT: u32 = 5000;
 
@@ -44,11 +46,35 @@ pub(crate) fn parse(text: &str) -> Result<Ast, Fault> {
 
 /// Return Go's message for an error of the parser, as far as the kinds of error agree.
 fn syntax(text: &str, error: &regex_syntax::ast::Error) -> Fault {
+    let span = error.span();
+    // From the group that the error is in up to its character; of a sign without a flag that is the next one.
+    let group = || {
+        let end = span.end.offset.saturating_add(usize::from(*error.kind() == ErrorKind::FlagDanglingNegation));
+        let from = text.get(..span.start.offset.saturating_add(2).min(text.len()))?.rfind("(?")?;
+        text.get(from..end).or_else(|| text.get(from..))
+    };
+    let group = || group().unwrap_or_default();
     Fault::whole(match error.kind() {
+        ErrorKind::UnsupportedLookAround if group().contains('<') => {
+            // Go reads a name there.
+            let rest = text.get(span.start.offset..).unwrap_or_default();
+            return Fault::part("invalid named capture", rest.split_inclusive('>').next().unwrap_or_default());
+        }
+        ErrorKind::UnsupportedLookAround
+        | ErrorKind::FlagUnrecognized
+        | ErrorKind::FlagRepeatedNegation { .. }
+        | ErrorKind::FlagDanglingNegation
+        | ErrorKind::FlagUnexpectedEof => return Fault::part(PERL, group()),
+        ErrorKind::EscapeUnexpectedEof => return Fault::part("trailing backslash at end of expression", ""),
+        ErrorKind::ClassRangeInvalid => {
+            let part = text.get(span.start.offset..span.end.offset).unwrap_or_default();
+            return Fault::part("invalid character class range", part);
+        }
+        ErrorKind::GroupUnclosed if text.ends_with("(?") => return Fault::part(PERL, "(?"),
         ErrorKind::GroupUnclosed => "missing closing )",
         ErrorKind::GroupUnopened => "unexpected )",
         ErrorKind::ClassUnclosed => "missing closing ]",
-        ErrorKind::ClassRangeInvalid | ErrorKind::ClassRangeLiteral => "invalid character class range",
+        ErrorKind::ClassRangeLiteral => "invalid character class range",
         ErrorKind::RepetitionMissing => "missing argument to repetition operator",
         ErrorKind::RepetitionCountInvalid | ErrorKind::DecimalInvalid => {
             let at = error.span().start.offset;
@@ -56,8 +82,6 @@ fn syntax(text: &str, error: &regex_syntax::ast::Error) -> Fault {
             let part = from.and_then(|from| text.get(from..)).and_then(|rest| rest.split_inclusive('}').next());
             return Fault { what: "invalid repeat count", part: part.map(String::from) };
         }
-        ErrorKind::EscapeUnexpectedEof => "trailing backslash at end of expression",
-        ErrorKind::UnsupportedLookAround => "invalid or unsupported Perl syntax",
         ErrorKind::GroupNameInvalid | ErrorKind::GroupNameEmpty | ErrorKind::GroupNameDuplicate { .. } => {
             "invalid named capture"
         }
@@ -122,11 +146,16 @@ impl<'a> Limits<'a> {
         let Some(item) = flags.items.iter().find(|item| foreign(&item.kind)) else { return Ok(()) };
         // The flags follow `(?`.
         let part = self.text.get(flags.span.start.offset.saturating_sub(2)..item.span.end.offset);
-        Err(Fault::part("invalid or unsupported Perl syntax", part.unwrap_or_default()))
+        Err(Fault::part(PERL, part.unwrap_or_default()))
     }
 
     fn repetition(&mut self, r: &Repetition) -> Result<Node, Fault> {
         let sub = self.pop();
+        if let Ast::Repetition(inner) = &*r.ast {
+            // In Perl that is an error, or means something else.
+            let part = self.text.get(inner.op.span.start.offset..r.op.span.end.offset).unwrap_or_default();
+            return Err(Fault::part("invalid nested repetition operator", part));
+        }
         let (min, max) = match &r.op.kind {
             RepetitionKind::ZeroOrMore => return Ok(sub.above(2)),
             RepetitionKind::ZeroOrOne | RepetitionKind::OneOrMore => return Ok(sub.above(1)),

@@ -209,6 +209,8 @@ mod tests {
     fn limits_of_go() {
         let deep = |open: &str, n: usize, close: &str| format!("{}a{}", open.repeat(n), close.repeat(n));
         let too = |what: &str, text: &str| Some(format!("error parsing regexp: expression {what}: `{text}`"));
+        let fault = |what: &str, part: &str| Some(format!("error parsing regexp: {what}: `{part}`"));
+        let perl = |part: &str| fault("invalid or unsupported Perl syntax", part);
         let repeat = |part: &str| Some(format!("error parsing regexp: invalid repeat count: `{part}`"));
         let cases = [
             ("a{1000}".into(), None),
@@ -223,6 +225,20 @@ mod tests {
             ("(a{0,100}b{9,}){11}".into(), repeat("{11}")),
             (r"\pL{1000}".into(), None),
             ("(?ix:a)".into(), Some("error parsing regexp: invalid or unsupported Perl syntax: `(?ix`".into())),
+            ("x(?=y)".into(), perl("(?=")),
+            ("(?!x)".into(), perl("(?!")),
+            ("(?#c)".into(), perl("(?#")),
+            ("a(?i--s:x)".into(), perl("(?i--")),
+            ("(?-)x".into(), perl("(?-)")),
+            ("(?".into(), perl("(?")),
+            ("a(?i-".into(), perl("(?i-")),
+            ("a(?<=x)b".into(), fault("invalid named capture", "(?<=x)b")),
+            ("(?<!x>y)b".into(), fault("invalid named capture", "(?<!x>")),
+            ("a**".into(), fault("invalid nested repetition operator", "**")),
+            ("a{2}*?b".into(), fault("invalid nested repetition operator", "{2}*?")),
+            ("(a+)+".into(), None),
+            ("a\\".into(), fault("trailing backslash at end of expression", "")),
+            ("x[b-a]".into(), fault("invalid character class range", "b-a")),
             (r"\p{Nope}".into(), Some(r"error parsing regexp: invalid character class range: `\p{Nope}`".into())),
             (deep("(", 999, ")"), None),
             (deep("(", 1000, ")"), too("nests too deeply", &deep("(", 1000, ")"))),

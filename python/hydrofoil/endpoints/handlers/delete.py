@@ -88,6 +88,10 @@ def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[st
         what, text = e.args
         if what == "type" and (found := body.not_an_object(data)):
             what, text = "syntax", f"json: cannot unmarshal {found} into Go value of type {body.TYPE_META}"
+        for member in ("kind", "apiVersion"):
+            if what == "type" and f" field DeleteOptions.{member} " in text:
+                # The type is read first, into a struct without a name.
+                what, text = "syntax", text.replace("DeleteOptions.", ".", 1)
         prefix = body.NO_TYPE if what == "syntax" else ""
         raise errors.bad_request(prefix + text) from None
     meta = draft.metadata()

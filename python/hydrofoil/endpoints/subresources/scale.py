@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil import errors
+from hydrofoil import engine, errors
 from hydrofoil.answer import Answer
 from hydrofoil.apiextensions import scale as custom_scale
 from hydrofoil.endpoints import respond
@@ -25,6 +25,7 @@ from hydrofoil.registry.write import Write
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
 COPIED = custom_scale.COPIED
+REPLICAS = ["spec", "replicas"]
 
 
 def scale_type(context: Context) -> ResourceType:
@@ -127,9 +128,23 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     native = scale_type(context)
 
     def make(_: Stored, present: Stored) -> Draft:
-        return applied(context, native, present, data, options, force=force)
+        given = applied(context, native, present, data, options, force=force)
+        if context.resource.custom and given.get(REPLICAS) != present.thaw().get(REPLICAS):
+            raise unconverted(context, data)
+        return given
 
     return await _write(context, make, options, patch=True)
+
+
+def unconverted(context: Context, data: bytes) -> errors.ApiError:
+    """Return the 500 for an apply that changes the Scale of a custom resource, which no cluster can do.
+
+    Upstream converts the Scale as if it were the custom resource (apiextensions `nopConverter`).
+    """
+    given = orjson.loads(engine.yaml_to_json(data)).get("metadata") or {}
+    named = f"{given.get('namespace') or ''}/{context.info.name}; autoscaling/v1, Kind=Scale"
+    why = "request to convert CR to an invalid group/version: autoscaling/v1"
+    return errors.ApiError(500, "", f"failed to convert new object ({named}) to proper version: {why}")
 
 
 def scaled(context: Context, old: Stored, given: Draft) -> Draft:

@@ -6,7 +6,8 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 
 const VERSION: &str = "meta.k8s.io/v1";
 
@@ -19,14 +20,70 @@ pub struct ContinueToken {
     pub start: String,
 }
 
-#[derive(Deserialize, Serialize)]
+#[derive(Default, Serialize)]
 struct Wire {
-    #[serde(default)]
     v: String,
-    #[serde(default)]
     rv: i64,
-    #[serde(default)]
     start: String,
+}
+
+/// Return Go's message for text that is no JSON.
+fn syntax(data: &[u8], error: &serde_json::Error) -> String {
+    if error.is_eof() {
+        return "unexpected end of JSON input".to_owned();
+    }
+    let found = data.get(error.column().saturating_sub(1)).map_or(' ', |byte| char::from(*byte));
+    let text = error.to_string();
+    let place = [
+        ("key must be a string", "looking for beginning of object key string"),
+        ("expected `:`", "after object key"),
+        ("expected `,` or `}`", "after object key:value pair"),
+        ("expected `,` or `]`", "after array element"),
+        ("trailing characters", "after top-level value"),
+    ];
+    let place =
+        place.iter().find(|(begin, _)| text.starts_with(begin)).map_or("looking for beginning of value", |p| p.1);
+    format!("invalid character '{found}' {place}")
+}
+
+/// Return the content of a token, or Go's message for a value of another type.
+fn read(value: &Value) -> Result<Wire, String> {
+    let object = match value {
+        Value::Null => return Ok(Wire::default()),
+        Value::Object(object) => object,
+        other => {
+            return Err(format!("json: cannot unmarshal {} into Go value of type storage.continueToken", name(other)));
+        }
+    };
+    let wrong = |field: &str, value: &Value, kind: &str| {
+        let shown =
+            if kind == "int64" && value.is_number() { format!("number {value}") } else { name(value).to_owned() };
+        Err(format!("json: cannot unmarshal {shown} into Go struct field continueToken.{field} of type {kind}"))
+    };
+    let text = |field: &str| match object.get(field) {
+        None | Some(Value::Null) => Ok(String::new()),
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(other) => wrong(field, other, "string"),
+    };
+    let rv = match object.get("rv") {
+        None | Some(Value::Null) => 0,
+        Some(value) => match value.as_i64() {
+            Some(rv) => rv,
+            None => return wrong("rv", value, "int64").map(|_: String| Wire::default()),
+        },
+    };
+    Ok(Wire { v: text("v")?, rv, start: text("start")? })
+}
+
+fn name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
 }
 
 /// The error of an invalid token; the text is upstream's.
@@ -59,14 +116,13 @@ impl ContinueToken {
         let data = URL_SAFE_NO_PAD.decode(text).map_err(|e| {
             let at = match e {
                 base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
+                base64::DecodeError::InvalidPadding => text.find('=').unwrap_or_default(),
                 _ => text.len() / 4 * 4,
             };
             TokenError(format!("illegal base64 data at input byte {at}"))
         })?;
-        let wire: Wire = serde_json::from_slice(&data).map_err(|_| {
-            let shown = data.first().map_or_else(String::new, |b| char::from(*b).to_string());
-            TokenError(format!("invalid character '{shown}' looking for beginning of value"))
-        })?;
+        let value = serde_json::from_slice(&data).map_err(|e| TokenError(syntax(&data, &e)))?;
+        let wire = read(&value).map_err(TokenError)?;
         if wire.v != VERSION {
             return Err(TokenError(format!("server does not recognize this encoded version {}", wire.v)));
         }
@@ -106,6 +162,33 @@ mod tests {
         // {"v":"meta.k8s.io/v1"}
         let text = "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)";
         assert_eq!(message("eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ"), text);
+    }
+
+    #[test]
+    fn words_of_go_for_other_texts() {
+        use base64::Engine as _;
+        let message = |json: &str| {
+            let text = super::URL_SAFE_NO_PAD.encode(json);
+            let why = ContinueToken::decode(&text).unwrap_err().to_string();
+            why.trim_start_matches("continue key is not valid: ").to_owned()
+        };
+        for (json, why) in [
+            ("[]", "json: cannot unmarshal array into Go value of type storage.continueToken"),
+            (r#"{"rv":"5"}"#, "json: cannot unmarshal string into Go struct field continueToken.rv of type int64"),
+            (r#"{"rv":1.5}"#, "json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type int64"),
+            (r#"{"v":1}"#, "json: cannot unmarshal number into Go struct field continueToken.v of type string"),
+            ("{nojson", "invalid character 'n' looking for beginning of object key string"),
+            (r#"{"v" 1}"#, "invalid character '1' after object key"),
+            (r#"{"v":"a" "b"}"#, "invalid character '\"' after object key:value pair"),
+            ("{} x", "invalid character 'x' after top-level value"),
+            ("x", "invalid character 'x' looking for beginning of value"),
+            (r#"{"v":"#, "unexpected end of JSON input"),
+            ("null", "server does not recognize this encoded version "),
+        ] {
+            assert_eq!(message(json), why);
+        }
+        let padded = ContinueToken::decode("e30=").unwrap_err().to_string();
+        assert_eq!(padded, "continue key is not valid: illegal base64 data at input byte 3");
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Decoder<'_> {
     /// Decode any JSON value; members keep their order.
     pub(super) fn any(&mut self, depth: usize) -> Result<Value, DecodeError> {
         if depth > MAX_DEPTH {
-            return Err(DecodeError::Syntax("exceeded max depth".to_owned()));
+            return Err(self.lex.unexpected("exceeded max depth"));
         }
         Ok(match self.lex.peek() {
             None => return Err(Lexer::eof()),

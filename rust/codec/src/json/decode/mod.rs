@@ -155,7 +155,7 @@ impl<'a> Decoder<'a> {
     /// Decode a value of a shape. `None` is null: the caller knows its meaning there.
     pub(super) fn value(&mut self, shape: &Shape, depth: usize) -> Result<Option<Value>, DecodeError> {
         if depth > MAX_DEPTH {
-            return Err(DecodeError::Syntax("exceeded max depth".to_owned()));
+            return Err(self.lex.unexpected("exceeded max depth"));
         }
         let Some(byte) = self.lex.peek() else { return Err(Lexer::eof()) };
         if byte == b'n' && !matches!(shape, Shape::Any) {

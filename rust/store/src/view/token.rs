@@ -117,7 +117,7 @@ impl ContinueToken {
             let at = match e {
                 base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
                 base64::DecodeError::InvalidPadding => text.find('=').unwrap_or_default(),
-                _ => text.len() / 4 * 4,
+                base64::DecodeError::InvalidLength(_) => text.len() / 4 * 4,
             };
             TokenError(format!("illegal base64 data at input byte {at}"))
         })?;

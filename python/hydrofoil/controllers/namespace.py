@@ -6,24 +6,19 @@ from collections.abc import Callable, Iterable
 
 import orjson
 
-from hydrofoil import errors
+from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.clock import Pace
 from hydrofoil.controllers.base import Controller, service_account
+from hydrofoil.controllers.content import Content
+from hydrofoil.controllers.namespace_status import Findings, conditions
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
-from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.store import Registry
+from hydrofoil.registry.write import Write
+from hydrofoil.watch.hub import Hub
 
-OK = {
-    "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
-    "NamespaceDeletionGroupVersionParsingFailure": ("ParsedGroupVersions", "All legacy kube types successfully parsed"),
-    "NamespaceDeletionContentFailure": (
-        "ContentDeleted",
-        "All content successfully deleted, may be waiting on finalization",
-    ),
-    "NamespaceContentRemaining": ("ContentRemoved", "All content successfully removed"),
-    "NamespaceFinalizersRemaining": ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
-}
+FINALIZER = "kubernetes"
+"""The finalizer of a namespace until its content is deleted."""
 
 
 class NamespaceController(Controller):
@@ -31,6 +26,11 @@ class NamespaceController(Controller):
 
     called = "namespace"
     user = service_account("namespace-controller")
+
+    def __init__(self, registry: Registry, hub: Hub, remote: RemoteContent) -> None:
+        """Take `remote` as the objects in other servers."""
+        super().__init__(registry, hub)
+        self._content = Content(registry, remote, self.user)
 
     def resources(self) -> Iterable[Resource]:
         return [self.resource("", "namespaces")]
@@ -44,65 +44,31 @@ class NamespaceController(Controller):
         (name,) = key
         resource = self.resource("", "namespaces")
         stored = self.registry.collection(resource).get(resource.native, "", name)
-        if stored is None or not stored.thaw().lifecycle().deletion_timestamp:
+        lifecycle = None if stored is None else stored.thaw().lifecycle()
+        if stored is None or lifecycle is None or not lifecycle.deletion_timestamp:
             return True
-        remaining = await self._empty(name)
-        if remaining:
-            await self._tell(name, remaining)
+        finalizers = orjson.loads(stored.thaw().get(["spec", "finalizers"]) or b"[]")
+        if FINALIZER not in finalizers:
+            return True
+        findings = await self._content.delete(name, lifecycle.deletion_timestamp, self._one)
+        if not findings.done:
+            await self._tell(name, findings)
             return False
+        if len(finalizers) > 1 or lifecycle.finalizers:
+            # Others hold it, so that what was wrong before would be read as still wrong.
+            await self._tell(name, findings)
         await self._finalize(name)
         return True
 
-    async def _empty(self, namespace: str) -> dict[str, tuple[int, list[str]]]:
-        """Delete the content; return the rest: resource -> count and finalizers."""
-        remaining: dict[str, tuple[int, list[str]]] = {}
-        seen: set[tuple[str, str]] = set()
-        pace = Pace()
-        for resource in self.registry.catalog.resources():
-            await pace.rest()
-            if not resource.namespaced or "list" not in resource.verbs or resource.storage in seen:
-                continue
-            seen.add(resource.storage)
-            options = DeleteOptions(policy="Background")
-            async for old in self.registry.walk(resource, namespace, pace):
-                try:
-                    write = self.write(resource, namespace, old.name)
-                    await self.registry.delete(resource, namespace, old.name, options, write)
-                except ApiError as e:
-                    if e.code != 404:
-                        raise
-            left = [old.thaw().lifecycle().finalizers async for old in self.registry.walk(resource, namespace, pace)]
-            if left:
-                finalizers = [f for found in left for f in found]
-                remaining[errors.qualified(resource.group, resource.plural)] = (len(left), finalizers)
-        return remaining
+    def _one(self, resource: Resource, namespace: str, name: str) -> Write:
+        return self.write(resource, namespace, name)
 
-    async def _tell(self, name: str, remaining: dict[str, tuple[int, list[str]]]) -> None:
-        found = dict(OK)
-        bad = {"NamespaceContentRemaining"}
-        shown = ", ".join(f"{kind} has {count} resource instances" for kind, (count, _) in sorted(remaining.items()))
-        found["NamespaceContentRemaining"] = ("SomeResourcesRemain", f"Some resources are remaining: {shown}")
-        counts: dict[str, int] = {}
-        for _, finalizers in remaining.values():
-            for finalizer in finalizers:
-                counts[finalizer] = counts.get(finalizer, 0) + 1
-        if counts:
-            shown = ", ".join(f"{f} in {n} resource instances" for f, n in sorted(counts.items()))
-            text = f"Some content in the namespace has finalizers remaining: {shown}"
-            found["NamespaceFinalizersRemaining"] = ("SomeFinalizersRemain", text)
-            bad.add("NamespaceFinalizersRemaining")
-
+    async def _tell(self, name: str, findings: Findings) -> None:
         def change(old: Stored) -> Draft:
             draft = old.thaw()
-            before = {c["type"]: c for c in orjson.loads(draft.get(["status", "conditions"]) or b"[]")}
-            conditions = []
-            for kind, (reason, message) in found.items():
-                status = "True" if kind in bad else "False"
-                condition = {"type": kind, "status": status, "reason": reason, "message": message}
-                was = before.get(kind, {})
-                moment = was["lastTransitionTime"] if was.get("status") == status else self.registry.clock.text()
-                conditions.append({**condition, "lastTransitionTime": moment})
-            draft.set(["status", "conditions"], orjson.dumps(conditions))
+            before = orjson.loads(draft.get(["status", "conditions"]) or b"[]")
+            after = conditions(before, findings, self.registry.clock.text())
+            draft.set(["status", "conditions"], orjson.dumps(after))
             return draft
 
         await self._write(name, change, "status")
@@ -111,7 +77,7 @@ class NamespaceController(Controller):
         def change(old: Stored) -> Draft:
             draft = old.thaw()
             finalizers = orjson.loads(draft.get(["spec", "finalizers"]) or b"[]")
-            draft.set(["spec", "finalizers"], orjson.dumps([f for f in finalizers if f != "kubernetes"]))
+            draft.set(["spec", "finalizers"], orjson.dumps([f for f in finalizers if f != FINALIZER]))
             return draft
 
         await self._write(name, change, "finalize")

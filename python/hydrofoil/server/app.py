@@ -12,6 +12,7 @@ from hydrofoil.admission.surroundings import Measures, Surroundings
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
 from hydrofoil.aggregation.availability import Availability
 from hydrofoil.aggregation.backends import Backends
+from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.aggregation.documents import Documents as RemoteDocuments
 from hydrofoil.aggregation.passing_on import PassingOn
 from hydrofoil.aggregation.registrations import Registrations
@@ -132,6 +133,7 @@ class App:
             self.registry, self.hub, self.registrations, backends, self.api_services.report
         )
         self.remote = RemoteDocuments(self.registrations, backends, clock)
+        self.content = RemoteContent(self.registrations, backends)
         passing_on = PassingOn(self.registrations, self.remote, backends)
         self._nonresource = self._documents(address, minor)
         self.metrics.show_build(self._nonresource.version, self.gates)

@@ -244,7 +244,7 @@ class Server:
         """Start the controllers that the flags name."""
         config = self.config
         if config.controls(NamespaceController.called) and self.app.catalog.find("", "v1", "namespaces"):
-            self.controllers.append(NamespaceController(self.app.registry, self.app.hub))
+            self.controllers.append(NamespaceController(self.app.registry, self.app.hub, self.app.content))
         if config.controls(GarbageCollector.called):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
         for optional in OPTIONAL:

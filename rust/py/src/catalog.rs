@@ -63,7 +63,8 @@ impl ResourceType {
         let size = config.len() + live.map_or(0, stored::Stored::size);
         let known = known.map(|known| &known.0);
         let apply = Apply { config, manager, subresource, force, now: &clock.0.now().rfc3339(), known };
-        self.made(size, || apply.to(&self.0, live))
+        let (value, strict) = apart(size, || apply.to(&self.0, live))?;
+        Ok((Draft::of_apply(&self.0, value, size), strict))
     }
 
     fn overlay(&self, object: &[u8], config: &[u8]) -> Fallible<Vec<u8>> {

@@ -19,6 +19,11 @@ impl Draft {
         Self(Mutex::new(write::Draft::new(Arc::clone(kind), value)), size)
     }
 
+    /// Return the result of an apply.
+    pub(crate) fn of_apply(kind: &Arc<dyn ObjectKind>, value: Value, size: usize) -> Self {
+        Self(Mutex::new(write::Draft::of_apply(Arc::clone(kind), value)), size)
+    }
+
     /// Run a step that reads the object and the old one.
     fn step<T: Send>(&self, old: Option<&Stored>, step: impl FnOnce(&mut write::Draft, Option<&Old>) -> T + Send) -> T {
         let old = old.map(|old| &old.0);

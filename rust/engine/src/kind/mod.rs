@@ -77,6 +77,11 @@ pub trait Strategy {
 
 /// The stored form of objects, and its conversion to the version of the kind.
 pub trait Storage {
+    /// Return the result of an apply without members that are not read back from the store, if it may have some.
+    fn settled(&self, _object: &Value) -> Option<Value> {
+        None
+    }
+
     /// Return the fingerprint of the schema that writes stored bytes.
     fn fingerprint(&self) -> Fingerprint;
 

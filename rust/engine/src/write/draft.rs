@@ -22,6 +22,8 @@ pub struct Draft {
     pub(super) passed: Vec<String>,
     /// Whether a new object was sent without labels.
     pub(super) unlabelled: bool,
+    /// Whether it is the result of an apply.
+    applied: bool,
     /// The stored form, encoded before the commit.
     sealed: Option<store::Draft>,
 }
@@ -29,7 +31,12 @@ pub struct Draft {
 impl Draft {
     /// Return a draft of an object in loose form.
     pub fn new(kind: Arc<dyn ObjectKind>, value: Value) -> Self {
-        Self { kind, value, converted: None, passed: Vec::new(), unlabelled: false, sealed: None }
+        Self { kind, value, converted: None, passed: Vec::new(), unlabelled: false, applied: false, sealed: None }
+    }
+
+    /// Return a draft of the result of an apply.
+    pub fn of_apply(kind: Arc<dyn ObjectKind>, value: Value) -> Self {
+        Self { applied: true, ..Self::new(kind, value) }
     }
 
     /// Return the kind of the object.
@@ -60,7 +67,11 @@ impl Draft {
     /// Return an independent copy of the object: each attempt of a write starts from one.
     #[must_use]
     pub fn fork(&self) -> Self {
-        Self { unlabelled: self.unlabelled, ..Self::new(Arc::clone(&self.kind), self.value.clone()) }
+        Self {
+            unlabelled: self.unlabelled,
+            applied: self.applied,
+            ..Self::new(Arc::clone(&self.kind), self.value.clone())
+        }
     }
 
     /// Return the value at a path of member names as JSON; `None` if absent or null.
@@ -127,7 +138,9 @@ impl Draft {
     }
 
     fn encoded(&self) -> store::Draft {
-        self.kind.to_storage(self.converted.as_ref().unwrap_or(&self.value))
+        let object = self.converted.as_ref().unwrap_or(&self.value);
+        let settled = if self.applied && self.converted.is_none() { self.kind.settled(object) } else { None };
+        self.kind.to_storage(settled.as_ref().unwrap_or(object))
     }
 
     /// Return the key of the object in the store.

@@ -167,6 +167,8 @@ impl<'a> Decoder<'a> {
             (Shape::Bytes, b'"') => {
                 let text = self.lex.string()?;
                 match special::bytes(&text) {
+                    // No bytes are the zero value, which is written in maps and lists only.
+                    Ok(canonical) if canonical.is_empty() => return Ok(None),
                     Ok(canonical) => Value::Str(canonical),
                     Err(message) => self.refuse(message),
                 }

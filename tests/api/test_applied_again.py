@@ -1,0 +1,73 @@
+"""An apply of what is there changes nothing, whatever form the values have (SSA-01)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.api.test_custom import CRDS, THINGS, Object, call, definition, version
+
+APPLY = {"Content-Type": "application/apply-patch+yaml"}
+HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/w"
+RULE = {"apiGroups": ["z"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["z"]}
+HOOK: Object = {"name": "a.b.c", "clientConfig": {"url": "https://x.y", "caBundle": ""}, "sideEffects": "None"}
+NUMBER = {"type": "number"}
+FIELDS: dict[str, Any] = {
+    "size": NUMBER,
+    "set": {"type": "array", "items": NUMBER, "x-kubernetes-list-type": "set"},
+    "bare": {"type": "object"},
+    "a": {"type": "string"},
+}
+
+
+async def things(api: aiohttp.ClientSession) -> None:
+    """Define a kind with numbers, and with an object that declares no members."""
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": FIELDS}}}
+    assert (await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=schema))))[0] == 201
+
+
+async def applied(api: aiohttp.ClientSession, path: str, manager: str, text: str) -> tuple[int, Any]:
+    """Apply a text."""
+    async with api.patch(f"{path}?fieldManager={manager}", data=text, headers=APPLY) as r:
+        return r.status, await r.json()
+
+
+@pytest.mark.parametrize(
+    "texts", [("size: 3", "size: 3.0", "size: 3e0"), ("set: [1, 2]", "set: [1.0, 2]", "set: [1e0, 2.0]")]
+)
+async def test_forms_of_a_number_are_one_value(api: aiohttp.ClientSession, texts: tuple[str, ...]) -> None:
+    await things(api)
+    revisions = set()
+    for manager in ("one", "two"):
+        for text in texts:
+            whole = f"apiVersion: e.com/v1\nkind: Thing\nmetadata: {{name: x}}\nspec: {{{text}}}\n"
+            status, found = await applied(api, f"{THINGS}/x", manager, whole)
+            assert status in (200, 201), found
+            revisions.add((manager, found["metadata"]["generation"], found["metadata"]["resourceVersion"]))
+    assert {generation for _, generation, _ in revisions} == {1}
+    assert len(revisions) == 2
+
+
+async def test_an_object_without_declared_members_is_pruned(api: aiohttp.ClientSession) -> None:
+    """Upstream compares what was sent with what it reads: each apply counts a generation."""
+    await things(api)
+    whole = "apiVersion: e.com/v1\nkind: Thing\nmetadata: {name: x}\nspec: {bare: {x: 1}}\n"
+    for generation in (1, 2):
+        _, found = await applied(api, f"{THINGS}/x", "one", whole)
+        assert (found["spec"], found["metadata"]["generation"]) == ({"bare": {}}, generation)
+    status, refused = await applied(api, f"{THINGS}/x", "two", whole)
+    assert (status, refused["message"]) == (409, 'Apply failed with 1 conflict: conflict with "one": .spec.bare.x')
+
+
+async def test_empty_bytes_are_no_change(api: aiohttp.ClientSession) -> None:
+    hook = {**HOOK, "admissionReviewVersions": ["v1"], "rules": [RULE], "failurePolicy": "Ignore"}
+    made: Object = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}
+    made |= {"metadata": {"name": "w"}, "webhooks": [hook]}
+    shown = []
+    for _ in range(2):
+        _, found = await call(api, "PATCH", f"{HOOKS}?fieldManager=one", made, **APPLY)
+        shown.append((found["metadata"]["generation"], found["metadata"]["resourceVersion"]))
+    assert shown[0] == shown[1]
+    assert "caBundle" not in found["webhooks"][0]["clientConfig"]

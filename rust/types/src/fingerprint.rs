@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 ///
 /// A client chooses the text (a definition's schema), so 64 bits of a hash would not do: two schemas with one hash are
 /// found by chance in minutes, and objects of the one would be read as if the other had pruned and defaulted them. In
-/// memory a fingerprint is the number of a SHA-256 digest in a table of the process, since a million objects have one
+/// memory a fingerprint is the number of a digest of 256 bits in a table of the process, since a million objects have one
 /// each; on a disk and in saved states it is the digest itself. The table only grows, by one line a schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fingerprint(u32);
@@ -35,7 +35,7 @@ impl Fingerprint {
     /// Of objects that no present schema is known to have written: they are read anew by each.
     pub const UNKNOWN: Self = Self(1);
 
-    /// Return the fingerprint of a text by its SHA-256 digest.
+    /// Return the fingerprint of a text by its digest.
     pub fn of(digest: Digest) -> Self {
         if let Some(number) = TABLE.read().numbers.get(&digest) {
             return Self(*number);

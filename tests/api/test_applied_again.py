@@ -1,4 +1,4 @@
-"""An apply of what is there changes nothing, whatever form the values have (SSA-01)."""
+"""A second apply of the same object changes nothing, whatever form its values have (SSA-01)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,18 @@ FIELDS: dict[str, Any] = {
     "set": {"type": "array", "items": NUMBER, "x-kubernetes-list-type": "set"},
     "bare": {"type": "object"},
     "a": {"type": "string"},
+    "nothing": {"type": "object", "nullable": True, "properties": {"a": {"type": "string", "nullable": True}}},
+    "items": {"type": "array", "items": {"type": "object", "nullable": True, "properties": {"a": {"type": "string"}}}},
+    "replicas": {"type": "integer"},
 }
+SCALE = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
 
 
 async def things(api: aiohttp.ClientSession) -> None:
     """Define a kind with numbers, and with an object that declares no members."""
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": FIELDS}}}
-    assert (await call(api, "POST", CRDS, definition(version("v1", storage=True, schema=schema))))[0] == 201
+    made = version("v1", storage=True, schema=schema, subresources={"scale": SCALE})
+    assert (await call(api, "POST", CRDS, definition(made)))[0] == 201
 
 
 async def applied(api: aiohttp.ClientSession, path: str, manager: str, text: str) -> tuple[int, Any]:
@@ -50,8 +55,39 @@ async def test_forms_of_a_number_are_one_value(api: aiohttp.ClientSession, texts
     assert len(revisions) == 2
 
 
+@pytest.mark.parametrize("text", ["nothing: null", "nothing: {a: null}", "items: [null]", "items: [null, {a: x}]"])
+async def test_null_over_null_is_no_change(api: aiohttp.ClientSession, text: str) -> None:
+    await things(api)
+    whole = f"apiVersion: e.com/v1\nkind: Thing\nmetadata: {{name: x}}\nspec: {{{text}}}\n"
+    for manager in ("one", "two", "one"):
+        status, found = await applied(api, f"{THINGS}/x", manager, whole)
+        assert (status in (200, 201), found["metadata"].get("generation")) == (True, 1), found
+
+
+async def test_replicas_below_null_are_absent(api: aiohttp.ClientSession) -> None:
+    """`unstructured.NestedInt64` ends at null."""
+    await things(api)
+    whole = "apiVersion: e.com/v1\nkind: Thing\nmetadata: {name: x}\nspec: null\n"
+    status, refused = await applied(api, f"{THINGS}/x", "one", whole)
+    text = 'Thing.e.com "x" is invalid: spec: Invalid value: "null": spec in body must be of type object: "null"'
+    assert (status, refused["message"]) == (422, text)
+
+
+async def test_conflicts_follow_the_identity_of_their_owners(api: aiohttp.ClientSession) -> None:
+    """An entry with a subresource precedes the same without (`managedfields.go`, `BuildManagerIdentifier`)."""
+    path = "/apis/apps/v1/namespaces/default/deployments/d"
+    template = "{metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}"
+    spec = f"{{replicas: 3, selector: {{matchLabels: {{a: b}}}}, template: {template}}}"
+    await applied(api, path, "one", f"apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: d}}\nspec: {spec}\n")
+    scale = "apiVersion: autoscaling/v1\nkind: Scale\nmetadata: {name: d}\nspec: {replicas: %d}\n"
+    assert (await applied(api, f"{path}/scale", "one", scale % 3))[0] == 200
+    status, refused = await applied(api, f"{path}/scale", "two", scale % 4)
+    who = [cause["message"] for cause in refused["details"]["causes"]]
+    assert (status, who) == (409, ['conflict with "one" with subresource "scale"', 'conflict with "one"'])
+
+
 async def test_an_object_without_declared_members_is_pruned(api: aiohttp.ClientSession) -> None:
-    """Upstream compares what was sent with what it reads: each apply counts a generation."""
+    """Upstream compares the configuration with the pruned object: each apply counts a generation."""
     await things(api)
     whole = "apiVersion: e.com/v1\nkind: Thing\nmetadata: {name: x}\nspec: {bare: {x: 1}}\n"
     for generation in (1, 2):

@@ -86,6 +86,20 @@ fn bytes_are_text_or_numbers() {
     }
 }
 
+/// All but texts are read as numbers (apimachinery `pkg/util/intstr/intstr.go`, `UnmarshalJSON`).
+#[test]
+fn a_port_is_a_text_or_a_number() {
+    let catalog = common::served();
+    let resource = catalog.resource("", "v1", "services").expect("services");
+    let schema = catalog.schema(&resource.type_name).expect("their type");
+    for (port, found) in [("true", "bool"), ("{}", "object"), ("[1]", "array"), ("1.5", "number 1.5")] {
+        let text = format!(r#"{{"spec":{{"ports":[{{"targetPort":{port}}}]}}}}"#);
+        let error = json::decode(&schema, text.as_bytes()).expect_err(port).to_string();
+        let field = "Go struct field ServicePort.spec.ports.targetPort of type int32";
+        assert_eq!(error, format!("json: cannot unmarshal {found} into {field}"));
+    }
+}
+
 /// Go's encoder omits the value of an entry whose bytes are nil (generated `MarshalToSizedBuffer`), its decoder begins with
 /// the zero value.
 #[test]

@@ -44,7 +44,10 @@ fn shaped(arena: &Arena, shape: &Shape, value: &Value) -> Value {
                 def.fields.first().map_or_else(|| value.clone(), |f| shaped(arena, &f.shape, value))
             }
             (def, Value::Object(map)) if def.special.is_none() => fields(arena, def, map),
-            (def, Value::Null) if def.special.is_none() => fields(arena, def, &Map::new()),
+            // A custom resource has its nulls.
+            (def, Value::Null) if def.special.is_none() && def.nature == Nature::Struct => {
+                fields(arena, def, &Map::new())
+            }
             _ => value.clone(),
         },
         _ => value.clone(),

@@ -67,7 +67,7 @@ impl Conflicts {
     /// Fail if written fields belong to another manager.
     pub(super) fn between(managed: &Managed, changes: &Changes) -> Result<(), ApplyError> {
         let mut entries: Vec<&Entry> = managed.0.iter().collect();
-        entries.sort_by_key(|e| (&e.manager, !e.applied, &e.api_version, &e.subresource));
+        entries.sort_by_key(|e| identity(e));
         let mut out = Vec::new();
         for entry in entries {
             let manager = name(entry);
@@ -112,6 +112,13 @@ impl fmt::Display for Conflicts {
         }
         Ok(())
     }
+}
+
+/// Return the order of an entry: upstream sorts by the JSON of its identity, in which a subresource is the last member and
+/// an applier has neither version nor time (`managedfields.go`, `BuildManagerIdentifier`).
+fn identity(entry: &Entry) -> (&str, bool, [&str; 2], bool, &str) {
+    let when = if entry.applied { ["", ""] } else { [entry.api_version.as_str(), entry.time.as_str()] };
+    (&entry.manager, !entry.applied, when, entry.subresource.is_empty(), &entry.subresource)
 }
 
 fn name(entry: &Entry) -> String {

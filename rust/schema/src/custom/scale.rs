@@ -63,6 +63,9 @@ pub fn nested<'a>(object: &'a Value, path: &str, kind: &str) -> Result<Option<&'
     let mut here = object;
     let mut walked = String::new();
     for key in path.trim_start_matches('.').split('.') {
+        if *here == Value::Null {
+            return Ok(None);
+        }
         if !matches!(here, Value::Object(_)) {
             return Err(format!(
                 "{walked}.{key} accessor error: {} is of the type {}, expected map[string]interface{{}}",

@@ -109,6 +109,8 @@ pub(super) fn decode<'a>(
         }
         (Special::Duration | Special::IntOrString, b'"') => Value::Str(d.lex.string()?),
         (Special::IntOrString, b'-' | b'0'..=b'9') => d.value(&Shape::Int32, depth)?.unwrap_or_default(),
+        // All but texts are read as numbers.
+        (Special::IntOrString, _) => d.itself(|d| d.mismatch(&Shape::Int32, depth))?,
         (Special::SchemaOrArray | Special::SchemaOrBool | Special::SchemaOrStrings, b'{') => {
             d.itself(|d| Ok(d.value(&Shape::Type(props(arena)), depth)?.unwrap_or_default()))?
         }

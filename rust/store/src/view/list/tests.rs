@@ -115,6 +115,19 @@ proptest! {
         prop_assert_eq!(page.rest(), None);
     }
 
+    /// Values whose hashes collide are not taken for each other.
+    #[test]
+    fn a_hash_of_a_few_bits_selects_the_same(
+        model in model(),
+        selection in 0..SELECTIONS.len(),
+        bits in 0..4_u32,
+    ) {
+        crate::view::column::BITS.set(bits);
+        let found = taken(&mut page(&model, selection, "", 0), &[usize::MAX], Way::Single);
+        crate::view::column::BITS.set(u32::MAX);
+        prop_assert_eq!(found, expected(&model, selection));
+    }
+
     #[test]
     fn pages_follow_each_other(
         model in model(),

@@ -117,15 +117,29 @@ def list_options(
     )
     version = params.get("resourceVersion", "")
     causes = _watch_causes(options, streams=streams) if watch else _list_causes(options, version)
-    if selectors is not None and (causes or (version and not version.isdigit())):
+    if selectors is not None and (causes or (version and (options.token or not version.isdigit()))):
         selectors(options)
     if causes:
         raise invalid("meta.k8s.io", "ListOptions", "", causes)
+    if version and not watch and options.token:
+        # The storage judges both, and the token first (`storage.ValidateListOptions`).
+        place(options.token)
+        if version != "0":
+            raise bad_request("specifying resource version is not allowed when using continue")
     if version:
         options.revision = revision(version)
-    if not watch and options.token and options.revision:
-        raise bad_request("specifying resource version is not allowed when using continue")
     return options
+
+
+def place(token: str) -> tuple[int, str]:
+    """Return the resource version, negative for the present one, and the key of a continue token.
+
+    Raise ApiError 400.
+    """
+    try:
+        return engine.decode_continue(token)
+    except ValueError as e:
+        raise bad_request(f"invalid continue token: {e}") from None
 
 
 def revision(version: str) -> int:

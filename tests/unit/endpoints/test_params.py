@@ -101,8 +101,19 @@ def test_options_of_a_watch_that_exclude_each_other(query: str, texts: list[str]
 def test_what_a_list_is_asked_for() -> None:
     options = list_options(parse("limit=5&labelSelector=a%3Db&resourceVersion=7&timeoutSeconds=3"), watch=False)
     assert (options.limit, options.labels, options.revision, options.timeout) == (5, "a=b", 7, 3)
-    error = refused(list_options, parse("continue=x&resourceVersion=7"), watch=False)
+
+
+TOKEN = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NSwic3RhcnQiOiJkZWZhdWx0L2EifQ"
+
+
+@pytest.mark.parametrize("version", ["7", "x", "00"])
+def test_a_continue_token_is_read_before_the_version_beside_it(version: str) -> None:
+    error = refused(list_options, parse(f"continue={TOKEN}&resourceVersion={version}"), watch=False)
     assert error.message == "specifying resource version is not allowed when using continue"
+    error = refused(list_options, parse(f"continue=x&resourceVersion={version}"), watch=False)
+    text = "invalid continue token: continue key is not valid: illegal base64 data at input byte 0"
+    assert error.message == text
+    assert list_options(parse(f"continue={TOKEN}&resourceVersion=0"), watch=False).revision == 0
 
 
 def test_selectors_that_cannot_be_read_are_reported_before_other_causes() -> None:

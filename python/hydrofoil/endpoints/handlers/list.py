@@ -15,7 +15,7 @@ from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
-from hydrofoil.endpoints.params import ListOptions, list_options
+from hydrofoil.endpoints.params import ListOptions, list_options, place
 from hydrofoil.endpoints.share import Share
 from hydrofoil.engine import ListCursor, Stored
 from hydrofoil.pool import LARGE, run
@@ -56,10 +56,7 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
     limit, revision, start = max(options.limit, 0), 0, ""
     resource, collection = context.resource.native, context.collection
     if options.token:
-        try:
-            at, start = engine.decode_continue(options.token)
-        except ValueError as e:
-            raise errors.bad_request(f"invalid continue token: {e}") from None
+        at, start = place(options.token)
         revision = max(at, 0)
         if not (revision and collection.ready(revision)):
             await reached(context, None)

@@ -97,6 +97,17 @@ async def test_an_object_without_declared_members_is_pruned(api: aiohttp.ClientS
     assert (status, refused["message"]) == (409, 'Apply failed with 1 conflict: conflict with "one": .spec.bare.x')
 
 
+async def test_empty_lists_of_a_network_policy_are_a_change(api: aiohttp.ClientSession) -> None:
+    """Its strategy compares by `reflect.DeepEqual`, and the store has no empty lists."""
+    path = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies/policy"
+    whole = (
+        "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: policy}\nspec: {podSelector: {}%s}\n"
+    )
+    for manager, more, generations in (("one", "", (1, 1)), ("one", ", ingress: [{from: []}]", (2, 3))):
+        found = [(await applied(api, path, manager, whole % more))[1]["metadata"]["generation"] for _ in generations]
+        assert tuple(found) == generations
+
+
 async def test_empty_bytes_are_no_change(api: aiohttp.ClientSession) -> None:
     hook = {**HOOK, "admissionReviewVersions": ["v1"], "rules": [RULE], "failurePolicy": "Ignore"}
     made: Object = {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration"}

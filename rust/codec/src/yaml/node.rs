@@ -10,7 +10,7 @@ use super::grammar::{Event, Parser};
 use crate::DecodeError;
 
 /// The most levels of a document: fewer than upstream's 10,000, for the stack's sake.
-const MAX_DEPTH: usize = 1000;
+const MAX_DEPTH: usize = 500;
 
 /// The number of a node in its document.
 pub(super) type Id = usize;

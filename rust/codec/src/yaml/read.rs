@@ -129,6 +129,22 @@ mod tests {
     }
 
     #[test]
+    fn bounds_depth() {
+        let refused = "error converting YAML to JSON: yaml: exceeded max depth of 10000";
+        for deep in ["[".repeat(100_000), "- ".repeat(9_000), "{a: ".repeat(20_000), "? ".repeat(600)] {
+            assert_eq!(super::parse(deep.as_bytes()).unwrap_err().to_string(), refused);
+        }
+        let nested = format!("{}{}", "[".repeat(450), "]".repeat(450));
+        assert!(super::parse(format!("a: {nested}").as_bytes()).is_ok());
+    }
+
+    #[test]
+    fn aliases_of_long_texts_are_bounded() {
+        let text = format!("a: &a {}\nb: [{}]\n", "x".repeat(100_000), "*a,".repeat(900));
+        assert!(super::parse(text.as_bytes()).is_err());
+    }
+
+    #[test]
     fn odd_numbers_are_texts() {
         for text in ["-0x-8000000000000000", "0x-1", "+0b+1", "0o-7", "-0o-1000000000000000000000"] {
             assert_eq!(read(&format!("a: {text}\n")).str_at(&["a"]), text);

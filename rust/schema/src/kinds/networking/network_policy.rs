@@ -12,7 +12,8 @@ use crate::rules::table::{self, Subject, cells};
 use crate::rules::{address, selector};
 
 pub(crate) static STRATEGY: Strategy = Strategy {
-    generation: GenerationRule::of_spec("networking.NetworkPolicySpec"),
+    // By `reflect.DeepEqual`: empty is not absent.
+    generation: GenerationRule::of(|new, old| new.field("spec") != old.field("spec")),
     default: |object, _| default(object),
     validate: |_, object, causes| validate(object, causes),
     warn_create: warn,

@@ -183,7 +183,7 @@ async def test_a_generation_of_a_template_is_a_number(api: aiohttp.ClientSession
     """`Convert_v1_DaemonSet_To_apps_DaemonSet`: the annotation is a number of 64 bits there."""
     template = {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
     spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template}
-    body = {"metadata": {"name": "d", "annotations": {GENERATION: "1.5"}}, "spec": spec}
+    body: dict[str, Any] = {"metadata": {"name": "d", "annotations": {GENERATION: "1.5"}}, "spec": spec}
     path = "/apis/apps/v1/namespaces/default/daemonsets"
     code, status = await post(api, path, body)
     why = 'strconv.ParseInt: parsing "1.5": invalid syntax'
@@ -199,7 +199,7 @@ async def test_a_generation_of_a_template_is_a_number(api: aiohttp.ClientSession
             assert (r.status, status["message"].endswith(why)) == (expected, True)
     applied = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": body["metadata"] | patch["metadata"]}
     headers = {"Content-Type": "application/apply-patch+yaml"}
-    async with api.patch(f"{path}/d?fieldManager=m", json=applied | {"spec": spec}, headers=headers) as r:
+    async with api.patch(f"{path}/d?fieldManager=m&force=true", json=applied | {"spec": spec}, headers=headers) as r:
         status = await r.json()
         expected_text = f"failed to convert to unversioned (/d; apps/v1, Kind=DaemonSet): {why}"
         assert (r.status, status["message"]) == (500, expected_text)
@@ -306,8 +306,8 @@ async def test_old_topology_keys_of_a_storage_class(api: aiohttp.ClientSession) 
 async def test_a_selector_of_a_job_by_the_old_label_gets_the_new_one(api: aiohttp.ClientSession) -> None:
     """`generateSelector` looks at the label with its prefix alone."""
     template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}
-    body = {"metadata": {"name": "j"}, "spec": {"selector": {"matchLabels": {"controller-uid": "u"}}}}
-    body["spec"] |= {"template": template}
+    spec = {"selector": {"matchLabels": {"controller-uid": "u"}}, "template": template}
+    body = {"metadata": {"name": "j"}, "spec": spec}
     code, status = await post(api, "/apis/batch/v1/namespaces/default/jobs", body)
     (cause,) = [cause for cause in status["details"]["causes"] if cause["field"] == "spec.selector"]
     assert code == 422

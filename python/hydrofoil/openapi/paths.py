@@ -140,7 +140,7 @@ class Writer(Struct):
             "x-kubernetes-action": action,
             "x-kubernetes-group-version-kind": {"group": r.group, "kind": r.kind, "version": r.version},
         }
-        if described():
+        if has_descriptions():
             out["description"] = description(action, r.kind, subresource)
         if self.v2:
             out |= {"consumes": list(taken), "produces": list(MEDIA), "schemes": ["https"]}
@@ -156,7 +156,7 @@ class Writer(Struct):
         return out
 
     def _answer(self, code: int, schema: Document) -> Document:
-        out: Document = {"description": ANSWERS[code]} if described() else {}
+        out: Document = {"description": ANSWERS[code]} if has_descriptions() else {}
         if code == 401:
             return out
         return out | ({"schema": schema} if self.v2 else {"content": {media: {"schema": schema} for media in MEDIA}})
@@ -170,7 +170,7 @@ class Writer(Struct):
         if self.v2 and end is not None:
             return {"$ref": f"#/parameters/{name}-{end}"}
         typed = {"type": kind, "uniqueItems": True}
-        if text and described():
+        if text and has_descriptions():
             out["description"] = text
         return out | (typed if self.v2 else {"schema": typed})
 
@@ -185,7 +185,7 @@ class Writer(Struct):
         return sorted(parameters, key=lambda p: str(p.get("name") or p["$ref"].removeprefix("#/parameters/")))
 
 
-def described() -> bool:
+def has_descriptions() -> bool:
     """Report whether the documents have descriptions."""
     return descriptions.folder() is not None
 

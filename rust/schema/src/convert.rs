@@ -12,7 +12,7 @@ pub fn after_decode(kind: &Kind, object: &mut Value) {
 
 /// Report why the conversion to the internal version refuses an object (`conversion.go` of its version).
 pub fn refusal(kind: &Kind, object: &Value) -> Option<String> {
-    (kind.strategy.unconvertible)(object)
+    (kind.strategy.conversion_refusal)(object)
 }
 
 /// Set the fields that the conversion from the internal version sets in an empty object, as in a bookmark:

@@ -78,7 +78,7 @@ pub trait Strategy {
 /// The stored form of objects, and its conversion to the version of the kind.
 pub trait Storage {
     /// Return the result of an apply without members that are not read back from the store, if it may have some.
-    fn settled(&self, _object: &Value) -> Option<Value> {
+    fn read_back(&self, _object: &Value) -> Option<Value> {
         None
     }
 

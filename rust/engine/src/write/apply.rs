@@ -54,7 +54,7 @@ impl Apply<'_> {
             raw::settle_applied(&**kind, given.as_deref(), &mut value);
         }
         kind.complete_applied(&mut value).map_err(|error| match error {
-            Error::Decode(DecodeError::Type(why)) => unversioned(info, &config.value, &why).into(),
+            Error::Decode(DecodeError::Type(why)) => unversioned_error(info, &config.value, &why).into(),
             other => other,
         })?;
         Ok((value, config.strict))
@@ -62,7 +62,7 @@ impl Apply<'_> {
 }
 
 /// Return the error of an object that the conversion to the internal version refuses.
-fn unversioned(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
+fn unversioned_error(info: &TypeInfo, config: &Value, why: &str) -> ApplyError {
     let slash = if info.api_version.contains('/') { "" } else { "/" };
     let (namespace, name) = (config.str_at(&["metadata", "namespace"]), config.str_at(&["metadata", "name"]));
     let kind = format!("{slash}{}, Kind={}", info.api_version, info.kind.kind);

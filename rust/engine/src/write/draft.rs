@@ -139,7 +139,7 @@ impl Draft {
 
     fn encoded(&self) -> store::Draft {
         let object = self.converted.as_ref().unwrap_or(&self.value);
-        let settled = if self.applied && self.converted.is_none() { self.kind.settled(object) } else { None };
+        let settled = if self.applied && self.converted.is_none() { self.kind.read_back(object) } else { None };
         self.kind.to_storage(settled.as_ref().unwrap_or(object))
     }
 

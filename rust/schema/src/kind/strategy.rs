@@ -113,7 +113,7 @@ pub(crate) struct Strategy {
     /// annotations that another version left.
     pub(crate) after_decode: fn(&mut Value),
     /// Report why the conversion to the internal version refuses an object that its own version allows.
-    pub(crate) unconvertible: fn(&Value) -> Option<String>,
+    pub(crate) conversion_refusal: fn(&Value) -> Option<String>,
     /// Set the fields that the conversion from the internal version sets in an empty object, as in a bookmark.
     pub(crate) of_nothing: fn(&mut Value),
     /// The form that the rules concern, if it is not the version's own.
@@ -189,7 +189,7 @@ impl Strategy {
         generation: GenerationRule::NONE,
         default: |_, _| {},
         after_decode: |_| {},
-        unconvertible: |_| None,
+        conversion_refusal: |_| None,
         of_nothing: |_| {},
         internal: None,
         storage: None,

@@ -63,7 +63,7 @@ impl Custom {
 impl Storage for Custom {
     /// Prune an object. Upstream stores what an apply leaves below an object without declared members, counts a generation
     /// for it, and prunes it whenever it is read.
-    fn settled(&self, object: &Value) -> Option<Value> {
+    fn read_back(&self, object: &Value) -> Option<Value> {
         let mut object = object.clone();
         if !self.definition.preserve {
             custom::prune(&mut object, self.version());

@@ -21,7 +21,7 @@ pub(crate) static STRATEGY: Strategy = Strategy {
     generation: GenerationRule::of_spec("apps.DaemonSetSpec"),
     default: |object, _| default(object),
     drop_disabled: workload::drop_disabled,
-    unconvertible,
+    conversion_refusal,
     of_nothing,
     converted_annotation: Some(KEY),
     prepare_create: |object, _| prepare_create(object),
@@ -59,7 +59,7 @@ fn default(object: &mut Value) {
 pub(crate) const KEY: &str = "deprecated.daemonset.template.generation";
 
 /// `Convert_v1_DaemonSet_To_apps_DaemonSet`: the annotation is a number there.
-fn unconvertible(object: &Value) -> Option<String> {
+fn conversion_refusal(object: &Value) -> Option<String> {
     let text = object.get("metadata")?.get("annotations")?.get(KEY)?.as_str()?;
     let why = parse_int(text).err()?;
     Some(format!("strconv.ParseInt: parsing {}: {why}", quoted(text)))

@@ -30,11 +30,6 @@ from hydrofoil.storage.view import Storage
 
 NAME_TRIES = 8
 LARGEST = (1 << 64) - 1
-NOT_CORRUPT: errors.Cause = (
-    "FieldValueInvalid",
-    "Invalid value: true: is exclusively used to delete corrupt object(s), try again by removing this option",
-    "ignoreStoreReadErrorWithClusterBreakingPotential",
-)
 AT_ONCE = contextlib.nullcontext()
 """No turn: what stays on the loop is not overtaken."""
 Change = Callable[[Stored], Awaitable[Draft] | Draft]
@@ -386,10 +381,11 @@ class Registry(Objects):
             return await collection.update(old, draft), True
 
     @judged_afresh
-    async def discard(self, resource: Resource, namespace: str, name: str) -> None:
+    async def discard(self, resource: Resource, namespace: str, name: str) -> bool:
         """Delete an object whose value cannot be read, without a look at finalizers, preconditions or admission.
 
-        Raise ApiError 422 for every other one (apiserver `registry/generic/registry/corrupt_obj_deleter.go`).
+        Return False for every other one (DEL-09; kube-apiserver 1.36 refuses it, see `registry/generic/registry/
+        corrupt_obj_deleter.go`).
         """
         collection = self.collection(resource)
         while True:
@@ -397,14 +393,14 @@ class Registry(Objects):
                 await collection.wait()
             fault = collection.fault(namespace, name)
             if fault is None:
-                raise errors.invalid(resource.group, resource.plural, name, [NOT_CORRUPT])
+                return False
             try:
                 await collection.discard(resource.native, namespace, name, fault)
             except Conflict:
                 continue
             except Missing:
-                return
-            return
+                pass
+            return True
 
     @judged_afresh
     async def delete(

@@ -21,8 +21,11 @@ KEPT = frozenset((("", "namespaces"), *((RBAC, plural) for plural in RULES)))
 NO_DELETER = "no unsafe deleter provided, can not honor ignoreStoreReadErrorWithClusterBreakingPotential"
 
 
-async def delete_corrupt(context: Context, write: Write) -> Answer:
-    """Delete the object as it is. Raise ApiError 403 without the right to that, 422 for an object that can be read."""
+async def delete_corrupt(context: Context, write: Write) -> Answer | None:
+    """Delete the object as it is; None for one that can be read, which is deleted as usual (DEL-09).
+
+    Raise ApiError 403 without the right to that.
+    """
     resource, info = context.resource, context.info
     if context.audit is not None:
         context.audit.annotate(ANNOTATION, "")
@@ -37,7 +40,8 @@ async def delete_corrupt(context: Context, write: Write) -> Answer:
         if verdict.error:
             why = f'error while checking permission for "{VERB}", {verdict.error}'
         raise errors.forbidden(resource.group, resource.plural, info.name, why)
-    await context.registry.discard(resource, info.namespace, info.name)
+    if not await context.registry.discard(resource, info.namespace, info.name):
+        return None
     status: dict[str, object] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     status |= {"details": {"name": info.name, "kind": resource.kind}, "code": 200}
     return respond.json(context, orjson.dumps(status) + b"\n")

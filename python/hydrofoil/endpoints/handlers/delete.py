@@ -120,7 +120,9 @@ async def delete(context: Context) -> Answer:
     options = await delete_options(context)
     resource, info = context.resource, context.info
     if context.unsafe:
-        return await delete_corrupt(context, context.write(dry_run=False, options=options))
+        deleted = await delete_corrupt(context, context.write(dry_run=False, options=options))
+        if deleted is not None:
+            return deleted
     strategy = context.registry.strategy(resource)
     context.warnings += strategy.delete_warnings(options)
     strategy.check_removal(info.name)

@@ -11,7 +11,7 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, Piece
 from hydrofoil.clock import Clock
@@ -54,7 +54,13 @@ def closes(request: web.BaseRequest) -> bool:
     if "," in word:
         words = {part.strip() for part in word.split(",")}
         word = "close" if "close" in words else "keep-alive" if "keep-alive" in words else ""
-    return word == "close" or (request.version < (1, 1) and word != "keep-alive")
+    return word == "close" or (word != "keep-alive" and not is_modern(request))
+
+
+def is_modern(request: web.BaseRequest) -> bool:
+    """Report whether a request is of HTTP/1.1; the parser has one value for that."""
+    version = request.version
+    return version is HttpVersion11 or version >= (1, 1)
 
 
 def persistence(context: Context, *, close: bool, bounded: bool) -> tuple[bytes, bool]:
@@ -69,7 +75,7 @@ def persistence(context: Context, *, close: bool, bounded: bool) -> tuple[bytes,
         close = True
         # Its body is not waited for.
         request.protocol._lingering_time = 0.0
-    if request.version >= (1, 1):
+    if is_modern(request):
         return b"Connection: close\r\n" if close else b"", close
     return b"" if close else b"Connection: keep-alive\r\n", close
 
@@ -77,7 +83,7 @@ def persistence(context: Context, *, close: bool, bounded: bool) -> tuple[bytes,
 def line_of(request: web.BaseRequest, status: int) -> bytes:
     """Return the status line, in the version of the request."""
     line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
-    return line if request.version >= (1, 1) else line.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+    return line if is_modern(request) else line.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
 
 
 def cut(transport: asyncio.Transport) -> None:
@@ -142,7 +148,8 @@ class Wire:
         context.remote = connection.address
         if certificates := connection.certificates:
             context.certificates = certificates
-        if EXPECT in request.headers and request.headers[EXPECT] and request.can_read_body and context.framed:
+        # Most requests have no body: they cost no look at the headers.
+        if request.can_read_body and request.headers.get(EXPECT) and context.framed:
             context.ask_for_body = connection.send_continue
         status = 500
         try:

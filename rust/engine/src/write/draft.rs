@@ -139,8 +139,8 @@ impl Draft {
 
     fn encoded(&self) -> store::Draft {
         let object = self.converted.as_ref().unwrap_or(&self.value);
-        let settled = if self.applied && self.converted.is_none() { self.kind.read_back(object) } else { None };
-        self.kind.to_storage(settled.as_ref().unwrap_or(object))
+        let pruned = if self.applied && self.converted.is_none() { self.kind.read_back(object) } else { None };
+        self.kind.to_storage(pruned.as_ref().unwrap_or(object))
     }
 
     /// Return the key of the object in the store.

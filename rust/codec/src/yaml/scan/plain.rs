@@ -28,6 +28,26 @@ impl Gap {
 }
 
 impl Scanner<'_> {
+    /// Read one blank or break between two parts of a scalar; `broken` is whether a break was read since the last part.
+    /// Blanks count only before the first break.
+    pub(super) fn read_gap(&mut self, gap: &mut Gap, broken: &mut bool) -> Result<(), Fault> {
+        if !self.is_blank(0) {
+            self.need(2)?;
+            if *broken {
+                self.read_line(&mut gap.more);
+            } else {
+                gap.blanks.clear();
+                self.read_line(&mut gap.first);
+                *broken = true;
+            }
+        } else if *broken {
+            self.skip();
+        } else {
+            self.read(&mut gap.blanks);
+        }
+        self.need(1)
+    }
+
     pub(super) fn plain(&mut self) -> Result<(), Fault> {
         self.save_key()?;
         self.key_allowed = false;
@@ -59,27 +79,11 @@ impl Scanner<'_> {
             }
             self.need(1)?;
             while self.is_blank(0) || self.is_break(0) {
-                if self.is_blank(0) {
-                    if broken && (self.mark.column as isize) < indent && self.byte(0) == b'\t' {
-                        let what = "found a tab character that violates indentation";
-                        return Err(Fault::scanner(what, self.mark.line, line));
-                    }
-                    if broken {
-                        self.skip();
-                    } else {
-                        self.read(&mut gap.blanks);
-                    }
-                } else {
-                    self.need(2)?;
-                    if broken {
-                        self.read_line(&mut gap.more);
-                    } else {
-                        gap.blanks.clear();
-                        self.read_line(&mut gap.first);
-                        broken = true;
-                    }
+                if broken && (self.mark.column as isize) < indent && self.byte(0) == b'\t' {
+                    let what = "found a tab character that violates indentation";
+                    return Err(Fault::scanner(what, self.mark.line, line));
                 }
-                self.need(1)?;
+                self.read_gap(&mut gap, &mut broken)?;
             }
             if self.flow == 0 && (self.mark.column as isize) < indent {
                 break;

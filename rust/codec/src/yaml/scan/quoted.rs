@@ -51,23 +51,7 @@ impl Scanner<'_> {
                 break;
             }
             while self.is_blank(0) || self.is_break(0) {
-                if self.is_blank(0) {
-                    if broken {
-                        self.skip();
-                    } else {
-                        self.read(&mut gap.blanks);
-                    }
-                } else {
-                    self.need(2)?;
-                    if broken {
-                        self.read_line(&mut gap.more);
-                    } else {
-                        gap.blanks.clear();
-                        self.read_line(&mut gap.first);
-                        broken = true;
-                    }
-                }
-                self.need(1)?;
+                self.read_gap(&mut gap, &mut broken)?;
             }
             if broken {
                 gap.fold(&mut text);

@@ -113,16 +113,27 @@ def taken(args: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.usefixtures("compiled")
-@pytest.mark.parametrize("flag", ["--help", "--version"])
-def test_answers_at_once(flag: str) -> None:
-    """Under 150 ms; the best of at most eight, since the machine may be busy."""
-    assert any(taken(command(flag)) < 0.15 for _ in range(8))
-
-
 def yardstick() -> float:
     """Seconds that a bare interpreter takes for a fixed part of the standard library."""
     return taken([sys.executable, "-c", "import asyncio"])
+
+
+def slowness(bare: list[float]) -> float:
+    """Return by how much longer bounds are: they are those of a machine that takes 75 ms for the yardstick."""
+    return max(1, min(bare) / 0.075)
+
+
+@pytest.mark.usefixtures("compiled")
+@pytest.mark.parametrize("flag", ["--help", "--version"])
+def test_answers_at_once(flag: str) -> None:
+    """Under 150 ms, as much more on a slower machine; the best of at most eight, since the machine may be busy."""
+    took, bare = [], []
+    for _ in range(8):
+        bare.append(yardstick())
+        took.append(taken(command(flag)))
+        if min(took) < 0.15 * slowness(bare):
+            return
+    pytest.fail(f"{took}, {bare}")
 
 
 @pytest.mark.usefixtures("compiled")
@@ -144,7 +155,7 @@ def test_cold_start_is_quick_and_small() -> None:
             status = Path(f"/proc/{running.pid}/status").read_text()
             sizes.append(int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0]) / 1024)
             running.terminate()
-        limit = 0.35 * max(1, min(bare) / 0.075)
+        limit = 0.35 * slowness(bare)
         if min(took) < limit:
             break
     assert min(took) < limit, (took, bare)

@@ -21,7 +21,6 @@ MOST_SECONDS = 0.010
 """How long a turn may take here: 5 ms on a quiet machine."""
 CONFIGMAPS = "/api/v1/namespaces/bulk/configmaps"
 THINGS = "/apis/e.com/v1/namespaces/bulk/things"
-pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture(autouse=True)

@@ -28,7 +28,7 @@ def test_an_operator_reconciles_custom_resources(tmp_path_factory: pytest.TempPa
     assert found["requests"] < 12 * OBJECTS
 
 
-@pytest.mark.timeout(150)
+@pytest.mark.timeout(300)
 def test_an_operator_with_kopf(process: Process) -> None:
     """Finalizers, annotations and status come by merge patches, and its own watch brings them back."""
     line = [sys.executable, "-m", "tests.clients.kopf_operator", str(process[2]), str(OBJECTS)]

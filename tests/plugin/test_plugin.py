@@ -65,7 +65,6 @@ def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
 
 @pytest.mark.parametrize("mode", ["thread", "process"])
 @pytest.mark.parametrize("workers", ["0", "4"])
-@pytest.mark.timeout(120)
 def test_no_test_sees_anything_of_another(pytester: pytest.Pytester, mode: str, workers: str) -> None:
     pytester.makepyfile(ISOLATED)
     run(pytester, "-n", workers, "--hydrofoil-mode", mode).assert_outcomes(passed=19)

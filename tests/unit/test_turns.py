@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from hydrofoil.clock import Pace
+from tests import machine
 from tests.turns import Turns, short_turns
 
 
@@ -61,6 +62,22 @@ async def test_what_the_test_does_itself_does_not_count() -> None:
 async def test_the_test_fails() -> None:
     with pytest.raises(AssertionError, match="a turn of"), short_turns(0.01):
         await turn_of(works)
+
+
+async def test_a_slower_machine_has_as_much_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "slowness", lambda: 4.0)
+    with Turns(0.01) as found:
+        await turn_of(works)
+        await turn_of(works, works, works)
+    assert len(found.long) == 1
+
+
+def test_what_a_machine_is_measured_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best try counts, and a fast machine has no less."""
+    times = iter([9.0, 3 * machine.QUIET, 8.0, 0.1 * machine.QUIET, 5.0])
+    monkeypatch.setattr(machine, "yardstick", lambda: next(times))
+    assert machine.slowness(3) == pytest.approx(3)
+    assert machine.slowness(2) == 1
 
 
 async def test_paced_work_gives_turns() -> None:

@@ -11,7 +11,8 @@ from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
 
-from aiohttp import HttpVersion11, web
+from aiohttp import web
+from aiohttp.http_writer import HttpVersion11
 
 from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, Piece
 from hydrofoil.clock import Clock

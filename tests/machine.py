@@ -1,0 +1,28 @@
+"""How fast the machine is at the moment: bounds of time are those of a quiet one, and a slower one has as much more."""
+
+from __future__ import annotations
+
+import json
+import time
+
+QUIET = 0.0006
+"""Seconds of processor time that the yardstick takes on the quiet machine for which bounds are written."""
+BODY = {"items": [{"metadata": {"name": f"n{i}", "labels": {"l": str(i)}}, "data": {"k": "v" * 50}} for i in range(100)]}
+
+
+def yardstick() -> float:
+    """Seconds of processor time that this thread takes for a fixed piece of work in the standard library."""
+    begun = time.thread_time()
+    found = json.loads(json.dumps(BODY))
+    sorted(item["metadata"]["name"] for item in found["items"])
+    return time.thread_time() - begun
+
+
+def slowness(tries: int = 5) -> float:
+    """Return how many times slower than the quiet machine this one is now; at least 1.
+
+    A machine that is shared is slower for minutes: its clock, its caches and the other half of its cores are not its
+    own, which a thread's processor time shows as if it were the thread's work. The best of some tries, so that nothing
+    is excused by a moment's disturbance.
+    """
+    return max(1.0, min(yardstick() for _ in range(tries)) / QUIET)

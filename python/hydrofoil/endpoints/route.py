@@ -113,7 +113,7 @@ class Route:
         warning = respond.warning_lines([resource.deprecation]) if deprecated else b""
         context.common += warning
         context.resource = resource
-        if info.subresource in CONNECTED and not resource.custom:
+        if info.subresource and info.subresource in CONNECTED and not resource.custom:
             # Their routes produce any type.
             return handler
         try:

@@ -49,42 +49,36 @@ class _Date:
         return self._line
 
 
-def closes(request: web.BaseRequest) -> bool:
-    """Report whether the connection ends with this answer: as requested, or by default in HTTP/1.0."""
-    word = request.headers.get(CONNECTION, "").lower()
+def closes(request: web.BaseRequest, word: str | None) -> bool:
+    """Report whether the connection ends with this answer: as its header requests, or by default in HTTP/1.0."""
+    word = (word or "").lower()
     if "," in word:
         words = {part.strip() for part in word.split(",")}
         word = "close" if "close" in words else "keep-alive" if "keep-alive" in words else ""
-    return word == "close" or (word != "keep-alive" and not is_modern(request))
+    return word == "close" or (word != "keep-alive" and request.version < HttpVersion11)
 
 
-def is_modern(request: web.BaseRequest) -> bool:
-    """Report whether a request is of HTTP/1.1; the parser has one value for that."""
-    version = request.version
-    return version is HttpVersion11 or version >= (1, 1)
-
-
-def persistence(context: Context, *, close: bool, bounded: bool) -> tuple[bytes, bool]:
-    """Return the line about the connection, and whether that ends with this answer (net/http `cw.writeHeader`).
+def opening(context: Context, status: int, *, close: bool, bounded: bool) -> tuple[bytes, bytes, bool]:
+    """Return the status line, the line about the connection, and whether that ends (net/http `cw.writeHeader`).
 
     `bounded`: the end of the answer is not that of the connection. A client that was not asked for its body and sends
     it all the same would be read as the next request.
     """
     request = context.request
-    close = close or not bounded or closes(request)
+    line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
+    word = request.headers.get(CONNECTION)
+    close = close or not bounded
+    # The parser has one value for the version that nearly all requests have, which say nothing about the connection.
+    if request.version is HttpVersion11 and word is None and context.ask_for_body is None:
+        return line, b"Connection: close\r\n" if close else b"", close
+    close = close or closes(request, word)
     if context.ask_for_body is not None and not request.content.is_eof():
         close = True
         # Its body is not waited for.
         request.protocol._lingering_time = 0.0
-    if is_modern(request):
-        return b"Connection: close\r\n" if close else b"", close
-    return b"" if close else b"Connection: keep-alive\r\n", close
-
-
-def line_of(request: web.BaseRequest, status: int) -> bytes:
-    """Return the status line, in the version of the request."""
-    line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
-    return line if is_modern(request) else line.replace(b"HTTP/1.1", b"HTTP/1.0", 1)
+    if request.version >= HttpVersion11:
+        return line, b"Connection: close\r\n" if close else b"", close
+    return line.replace(b"HTTP/1.1", b"HTTP/1.0", 1), b"" if close else b"Connection: keep-alive\r\n", close
 
 
 def cut(transport: asyncio.Transport) -> None:
@@ -177,10 +171,10 @@ class Wire:
         if transport is None:
             return CLOSED
         context.starts(answer)
-        connection, close = persistence(context, close=answer.close, bounded=True)
+        line, connection, close = opening(context, answer.status, close=answer.close, bounded=True)
         payload = answer.body
         head = b"%s%s%s%s%s\r\n" % (
-            line_of(request, answer.status),
+            line,
             answer.head,
             self._date.line(),
             connection,
@@ -239,9 +233,9 @@ class Wire:
         """Return the head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
         whole = answer.sized
         chunked = not whole and context.framed
-        connection, close = persistence(context, close=answer.close, bounded=whole or chunked)
+        line, connection, close = opening(context, answer.status, close=answer.close, bounded=whole or chunked)
         head = b"%s%s%s%s%s\r\n" % (
-            line_of(context.request, answer.status),
+            line,
             answer.head,
             self._date.line(),
             b"Transfer-Encoding: chunked\r\n" if chunked else b"",

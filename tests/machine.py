@@ -7,14 +7,14 @@ import time
 
 QUIET = 0.0006
 """Seconds of processor time that the yardstick takes on the quiet machine for which bounds are written."""
-BODY = {"items": [{"metadata": {"name": f"n{i}", "labels": {"l": str(i)}}, "data": {"k": "v" * 50}} for i in range(100)]}
+ITEMS = [{"metadata": {"name": f"n{i}", "labels": {"l": str(i)}}, "data": {"k": "v" * 50}} for i in range(100)]
 
 
 def yardstick() -> float:
     """Seconds of processor time that this thread takes for a fixed piece of work in the standard library."""
     begun = time.thread_time()
-    found = json.loads(json.dumps(BODY))
-    sorted(item["metadata"]["name"] for item in found["items"])
+    found = json.loads(json.dumps(ITEMS))
+    sorted(item["metadata"]["name"] for item in found)
     return time.thread_time() - begun
 
 

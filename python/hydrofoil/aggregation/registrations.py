@@ -28,6 +28,8 @@ class Registrations:
         """A count that grows with each change: results derived from an earlier table are stale."""
         self.listeners: list[Callable[[str, Registration | None], None]] = []
         """Functions called with the name of a changed API service and its present registration."""
+        self.resource_listeners: dict[Callable[[], None], None] = {}
+        """Functions called when the resources behind services may have changed."""
         self._unreported: dict[str, None] = {}
         """Changed names that the listeners have not received yet."""
 
@@ -55,6 +57,8 @@ class Registrations:
         for name in unreported:
             for listener in self.listeners:
                 listener(name, self._all.get(name))
+        if unreported:
+            self._tell_of_resources()
 
     def _put(self, new: Registration) -> None:
         old = self._all.get(new.name)
@@ -73,6 +77,11 @@ class Registrations:
         if registered is not None and registered.service is not None and self.discovered.get(name) != entry:
             self.discovered[name] = entry
             self.changes += 1
+            self._tell_of_resources()
+
+    def _tell_of_resources(self) -> None:
+        for listener in list(self.resource_listeners):
+            listener()
 
     def _changed(self, old: Registration | None, new: Registration | None, name: str) -> None:
         if old is not None:

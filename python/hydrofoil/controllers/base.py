@@ -6,6 +6,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 import orjson
 
@@ -14,6 +15,7 @@ from hydrofoil.admission.chain import Chain
 from hydrofoil.answer import Piece
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
+from hydrofoil.controllers.graph import Kind
 from hydrofoil.errors import FAULTS
 from hydrofoil.pool import RETRY_SECONDS
 from hydrofoil.registry.store import Registry
@@ -152,10 +154,10 @@ class Controller(ABC):
         """Return the resources to watch."""
 
     @abstractmethod
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
+    def event(self, resource: Any, kind: str, metadata: Metadata) -> None:
         """Apply an event, and queue keys."""
 
-    def known(self, resource: Resource) -> Iterable[Metadata]:
+    def known(self, resource: Kind) -> Iterable[Metadata]:
         """Return the metadata of the remembered objects of a resource: at least uid, namespace and name."""
         return ()
 
@@ -183,7 +185,7 @@ class Controller(ABC):
         self._met.add(resource.storage)
         return before
 
-    def replace(self, resource: Resource, present: set[str]) -> None:
+    def replace(self, resource: Kind, present: set[str]) -> None:
         """Report the remembered objects of a resource as deleted whose uids are not among the present ones."""
         for metadata in [m for m in self.known(resource) if m["uid"] not in present]:
             self.event(resource, "DELETED", metadata)

@@ -8,9 +8,11 @@ from datetime import datetime
 
 import orjson
 
-from hydrofoil.aggregation.content import Remote, RemoteContent
+from hydrofoil.aggregation.content import RemoteContent
+from hydrofoil.aggregation.remote import Remote
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Pace
+from hydrofoil.controllers.graph import Kind
 from hydrofoil.controllers.namespace_status import Findings
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.delete_options import DeleteOptions
@@ -20,7 +22,6 @@ from hydrofoil.request import User
 
 ENDED = (b'"Succeeded"', b'"Failed"')
 """The phases of pods that need no time to end."""
-Kind = Resource | Remote
 
 
 class Content:

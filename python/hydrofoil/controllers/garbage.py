@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import orjson
 
+from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Pace
 from hydrofoil.controllers.base import Controller, Metadata, service_account
-from hydrofoil.controllers.graph import Node, invalid_owner
-from hydrofoil.engine import Draft, Stored
+from hydrofoil.controllers.graph import Kind, Node, invalid_owner
+from hydrofoil.controllers.reach import Reach
+from hydrofoil.controllers.remote_source import Receiver, RemoteSources
 from hydrofoil.errors import ApiError
-from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategy import FOREGROUND, ORPHAN
+from hydrofoil.watch.hub import Hub
 
 LOG = logging.getLogger("hydrofoil")
 Found = Literal["solid", "waiting", "dangling"]
@@ -37,8 +40,13 @@ class GarbageCollector(Controller):
     called = "garbagecollector"
     user = service_account("generic-garbage-collector")
 
-    def __init__(self, registry: Any, hub: Any) -> None:
+    def __init__(self, registry: Registry, hub: Hub, remote: RemoteContent) -> None:
+        """Take `remote` as the objects in other servers."""
         super().__init__(registry, hub)
+        self._remote = remote
+        self._reach = Reach(registry, remote, self.user, self.write)
+        receiver = Receiver(self.event, self.replace, self._forget_resource)
+        self._remotes = RemoteSources(remote, self.user, registry.clock, receiver)
         self._nodes: dict[str, Node] = {}
         self._dependents: defaultdict[str, set[str]] = defaultdict(set)
         self._absent: dict[str, str] = {}
@@ -57,14 +65,25 @@ class GarbageCollector(Controller):
                 seen.add(resource.storage)
                 yield resource
 
+    def start(self) -> None:
+        self._remote.listen(self.discover)
+        super().start()
+
+    async def stop(self) -> None:
+        self._remote.forget(self.discover)
+        await super().stop()
+        await self._remotes.stop()
+
     def discover(self) -> None:
         """Watch resources that are not watched yet, and queue objects again that had an owner of an unknown kind."""
         super().discover()
+        if not self._stopped:
+            self._remotes.discover()
         unknown, self._unknown = self._unknown, {}
         for uid in unknown:
             self.put("item", uid)
 
-    def known(self, resource: Resource) -> Iterable[Metadata]:
+    def known(self, resource: Kind) -> Iterable[Metadata]:
         storage = resource.storage
         return (
             {"uid": uid, "namespace": node.namespace, "name": node.name}
@@ -72,7 +91,7 @@ class GarbageCollector(Controller):
             if node.resource.storage == storage
         )
 
-    def event(self, resource: Resource, kind: str, metadata: Metadata) -> None:
+    def event(self, resource: Kind, kind: str, metadata: Metadata) -> None:
         uid = str(metadata["uid"])
         if kind == "DELETED":
             self._gone(uid)
@@ -115,11 +134,21 @@ class GarbageCollector(Controller):
         if node is not None and node.deleting and FOREGROUND in node.finalizers:
             self.put("owner", owner)
 
-    def _gone(self, uid: str) -> None:
+    def _forget(self, uid: str) -> Node | None:
+        """Take an object out of the graph."""
         node = self._nodes.pop(uid, None)
         self._unknown.pop(uid, None)
         for owner in {o["uid"] for o in node.owners} if node else ():
             self._disown(owner, uid)
+        return node
+
+    def _forget_resource(self, storage: tuple[str, str]) -> None:
+        """Take the objects of a resource out of the graph; whether they exist is unknown, so none is absent."""
+        for uid in [uid for uid, node in self._nodes.items() if node.resource.storage == storage]:
+            self._forget(uid)
+
+    def _gone(self, uid: str) -> None:
+        node = self._forget(uid)
         if uid in self._dependents:
             self._absent[uid] = node.namespace if node else ""
             for dependent in self._dependents[uid]:
@@ -154,15 +183,14 @@ class GarbageCollector(Controller):
             await self._tell_invalid(node, owner)
         if self._absent.get(uid) in ("", node.namespace):
             return "dangling"
-        group, _, version = owner["apiVersion"].rpartition("/")
-        resource = self.registry.catalog.by_kind.get((group, version, owner["kind"]))
+        resource = self._reach.find(owner["apiVersion"], owner["kind"])
         if resource is None:
             raise UnknownKind
         if resource.namespaced and not node.namespace:
             raise InvalidOwner
         place = node.namespace if resource.namespaced else ""
-        stored = self.registry.collection(resource).get(resource.native, place, owner["name"])
-        if stored is None:
+        present = await self._reach.read(resource, place, owner["name"])
+        if present is None:
             return "dangling"
         if known is not None and (known.resource.kind, known.namespace, known.name) == (
             resource.kind,
@@ -170,19 +198,14 @@ class GarbageCollector(Controller):
             owner["name"],
         ):
             return "waiting" if known.deleting and FOREGROUND in known.finalizers else "solid"
-        if stored.uid != uid:
+        if present.uid != uid:
             return "dangling"
-        lifecycle = stored.thaw().lifecycle()
-        return "waiting" if lifecycle.deletion_timestamp and FOREGROUND in lifecycle.finalizers else "solid"
+        return "waiting" if present.deleting and FOREGROUND in present.finalizers else "solid"
 
-    def _present(self, node: Node, owners: list[dict[str, Any]]) -> bool:
+    async def _present(self, node: Node, owners: list[dict[str, Any]]) -> bool:
         """Report whether an object still has the known owners: the event of a change may be outstanding."""
-        resource = self._served(node)
-        stored = self.registry.collection(resource).get(resource.native, node.namespace, node.name)
-        if stored is None:
-            return False
-        found = stored.thaw().get(["metadata", "ownerReferences"])
-        return {o["uid"] for o in orjson.loads(found or b"[]")} == {o["uid"] for o in owners}
+        found = await self._reach.read(node.resource, node.namespace, node.name)
+        return found is not None and {o["uid"] for o in found.owners} == {o["uid"] for o in owners}
 
     async def _tell_invalid(self, node: Node, owner: dict[str, Any]) -> None:
         """Report, once, that an owner is in a namespace where a dependent cannot have it
@@ -217,7 +240,7 @@ class GarbageCollector(Controller):
             if dangling or waiting:
                 await self._drop_owners(node, {*dangling, *waiting})
             return True
-        if not self._present(node, node.owners):
+        if not await self._present(node, node.owners):
             return True
         policy = "Background"
         if waiting and (dependents := self._dependents.get(uid)):
@@ -230,9 +253,7 @@ class GarbageCollector(Controller):
             policy = "Orphan"
         elif FOREGROUND in node.finalizers:
             policy = "Foreground"
-        resource, options = self._served(node), DeleteOptions(uid=uid, policy=policy)
-        write = self.write(resource, node.namespace, node.name)
-        await self.registry.delete(resource, node.namespace, node.name, options, write)
+        await self._reach.delete(node, uid, policy)
         return True
 
     async def _as_owner(self, uid: str, node: Node) -> bool:
@@ -244,7 +265,7 @@ class GarbageCollector(Controller):
                 if found := self._nodes.get(dependent):
                     await self._orphan(found, uid)
                 await pace.rest()
-            await self._drop_finalizer(node, ORPHAN)
+            await self._reach.drop_finalizer(node, ORPHAN)
             return True
         if FOREGROUND not in node.finalizers:
             return True
@@ -259,11 +280,8 @@ class GarbageCollector(Controller):
             if any(o["uid"] == uid and o.get("blockOwnerDeletion") for o in found.owners):
                 blocking = True
         if not blocking:
-            await self._drop_finalizer(node, FOREGROUND)
+            await self._reach.drop_finalizer(node, FOREGROUND)
         return True
-
-    def _served(self, node: Node) -> Resource:
-        return self.registry.catalog.present(node.resource)
 
     async def _orphan(self, node: Node, uid: str) -> None:
         """Remove an owner from a dependent, which may have been deleted meanwhile."""
@@ -274,31 +292,9 @@ class GarbageCollector(Controller):
                 raise
 
     async def _drop_owners(self, node: Node, uids: set[str]) -> None:
-        await self._change_owners(node, lambda owners: [o for o in owners if o["uid"] not in uids])
+        await self._reach.change_owners(node, lambda owners: [o for o in owners if o["uid"] not in uids])
 
     async def _unblock(self, node: Node) -> None:
         """Clear the blocking flag of an object's owner references (`unblockOwnerReferencesStrategicMergePatch`)."""
         if any(o.get("blockOwnerDeletion") for o in node.owners):
-            await self._change_owners(node, lambda owners: [{**o, "blockOwnerDeletion": False} for o in owners])
-
-    async def _change_owners(self, node: Node, make: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-        def change(old: Stored) -> Draft:
-            draft = old.thaw()
-            made = make(orjson.loads(draft.get(["metadata", "ownerReferences"]) or b"[]"))
-            draft.set(["metadata", "ownerReferences"], orjson.dumps(made) if made else None)
-            return draft
-
-        resource = self._served(node)
-        write = self.write(resource, node.namespace, node.name)
-        await self.registry.update(resource, node.namespace, node.name, change, write)
-
-    async def _drop_finalizer(self, node: Node, finalizer: str) -> None:
-        def change(old: Stored) -> Draft:
-            draft = old.thaw()
-            kept = [f for f in draft.lifecycle().finalizers if f != finalizer]
-            draft.set(["metadata", "finalizers"], orjson.dumps(kept) if kept else None)
-            return draft
-
-        resource = self._served(node)
-        write = self.write(resource, node.namespace, node.name)
-        await self.registry.update(resource, node.namespace, node.name, change, write)
+            await self._reach.change_owners(node, lambda owners: [{**o, "blockOwnerDeletion": False} for o in owners])

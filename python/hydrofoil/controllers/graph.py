@@ -6,13 +6,17 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from hydrofoil.aggregation.remote import Remote
 from hydrofoil.apis.catalog import Resource
+
+Kind = Resource | Remote
+"""A resource of this server, or of one behind an API service."""
 
 
 class Node(Struct):
     """One object of the graph."""
 
-    resource: Resource
+    resource: Kind
     namespace: str
     name: str
     owners: list[dict[str, Any]] = field(default_factory=list)

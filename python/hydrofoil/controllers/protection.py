@@ -14,6 +14,7 @@ import orjson
 
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
+from hydrofoil.controllers.graph import Kind
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 
@@ -57,7 +58,7 @@ class ProtectionController(Controller):
             self._waiting[namespace][name] = str(metadata["uid"])
             self.put(namespace, name)
 
-    def known(self, resource: Resource) -> Iterable[Metadata]:
+    def known(self, resource: Kind) -> Iterable[Metadata]:
         if resource.storage != self.target:
             return
         for namespace, names in self._waiting.items():

@@ -68,7 +68,7 @@ def opening(context: Context, status: int, *, close: bool, bounded: bool) -> tup
     line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
     word = request.headers.get(CONNECTION)
     close = close or not bounded
-    # The parser has one value for the version that nearly all requests have, which say nothing about the connection.
+    # The parser has one value for the version of nearly all requests, which have no such header either.
     if request.version is HttpVersion11 and word is None and context.ask_for_body is None:
         return line, b"Connection: close\r\n" if close else b"", close
     close = close or closes(request, word)

@@ -16,6 +16,7 @@ from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.aggregation.documents import Documents as RemoteDocuments
 from hydrofoil.aggregation.passing_on import PassingOn
 from hydrofoil.aggregation.registrations import Registrations
+from hydrofoil.aggregation.remote import RemoteClient
 from hydrofoil.answer import Answer
 from hydrofoil.apiextensions.definitions import DefinitionStrategy, Extensions
 from hydrofoil.apis.catalog import Catalog
@@ -133,7 +134,7 @@ class App:
             self.registry, self.hub, self.registrations, backends, self.api_services.report
         )
         self.remote = RemoteDocuments(self.registrations, backends, clock)
-        self.content = RemoteContent(self.registrations, backends)
+        self.content = RemoteContent(self.registrations, RemoteClient(backends))
         passing_on = PassingOn(self.registrations, self.remote, backends)
         self._nonresource = self._documents(address, minor)
         self.metrics.show_build(self._nonresource.version, self.gates)

@@ -246,7 +246,7 @@ class Server:
         if config.controls(NamespaceController.called) and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub, self.app.content))
         if config.controls(GarbageCollector.called):
-            self.controllers.append(GarbageCollector(self.app.registry, self.app.hub))
+            self.controllers.append(GarbageCollector(self.app.registry, self.app.hub, self.app.content))
         for optional in OPTIONAL:
             if config.controls(optional.called) and optional.served(self.app.catalog):
                 self.controllers.append(optional(self.app.registry, self.app.hub))

@@ -8,12 +8,17 @@ from collections.abc import AsyncIterator
 import pytest
 
 from hydrofoil.admission.chain import Chain
+from hydrofoil.aggregation.backends import Backends
+from hydrofoil.aggregation.content import RemoteContent
+from hydrofoil.aggregation.registrations import Registrations
+from hydrofoil.aggregation.remote import RemoteClient
 from hydrofoil.controllers.garbage import GarbageCollector
 from hydrofoil.engine import Stored
+from hydrofoil.outbound.services import Services
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.watch.hub import Hub
-from tests.unit.parts import Object, draft, opened, resource
+from tests.unit.parts import CATALOG, Object, draft, opened, resource
 
 MAPS = resource("configmaps")
 
@@ -23,7 +28,9 @@ class Collected:
 
     def __init__(self, registry: Registry, hub: Hub) -> None:
         self.registry = registry
-        self.collector = GarbageCollector(registry, hub)
+        services = Services(CATALOG.find, registry.collection, {})
+        remote = RemoteContent(Registrations(), RemoteClient(Backends(services)))
+        self.collector = GarbageCollector(registry, hub, remote)
         self.collector.admission = Chain([])
         self.queued: list[tuple[str, ...]] = []
         self.collector.put = lambda *key: self.queued.append(key)  # type: ignore[method-assign]

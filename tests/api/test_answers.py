@@ -212,3 +212,14 @@ async def test_a_changed_address_is_not_dropped_with_its_type(api: aiohttp.Clien
                     "field": "spec.clusterIPs",
                 }
             ]
+
+
+async def test_an_empty_list_of_init_containers_is_no_change(api: aiohttp.ClientSession) -> None:
+    """`ValidatePodUpdate` builds the lists of containers anew; sealed-secrets has such a pod."""
+    container = {"name": "c", "image": "i", "env": [{"name": "A", "value": "1"}]}
+    pod: dict[str, Any] = {"metadata": {"name": "p"}, "spec": {"containers": [container], "initContainers": []}}
+    await post(api, f"{CORE}/pods", pod)
+    container["env"] = [{"name": "A", "value": "2"}]
+    async with api.put(f"{CORE}/pods/p", json=pod) as r:
+        text = await r.text()
+    assert r.status == 422 and "Env" in text and "InitContainers" not in text

@@ -68,6 +68,10 @@ fn main(object: &Value, old: &Value, path: &Path<'_>, causes: &mut Causes) {
             }
             i += 1;
         });
+        if before.is_empty() {
+            // Upstream builds the list anew, so that an empty one equals none.
+            munged.drop(list);
+        }
     }
     for key in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
         munged.copy_from(old, key);

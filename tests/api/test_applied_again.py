@@ -118,3 +118,20 @@ async def test_empty_bytes_are_no_change(api: aiohttp.ClientSession) -> None:
         shown.append((found["metadata"]["generation"], found["metadata"]["resourceVersion"]))
     assert shown[0] == shown[1]
     assert "caBundle" not in found["webhooks"][0]["clientConfig"]
+
+
+async def test_defaults_of_another_version_are_no_change(api: aiohttp.ClientSession) -> None:
+    """An apply that changes no value gives no defaults (`structuredMergeManager.Apply`; kueue's AdmissionCheck)."""
+    text = {"type": "object", "properties": {"a": {"type": "string"}}}
+    more = {"type": "object", "properties": {"a": {"type": "string"}, "delay": {"type": "integer", "default": 15}}}
+    former = version("v1", schema={"type": "object", "properties": {"spec": more}})
+    present = version("v2", storage=True, schema={"type": "object", "properties": {"spec": text}})
+    assert (await call(api, "POST", CRDS, definition(former, present)))[0] == 201
+    body = "kind: Thing\nmetadata: {name: x}\nspec: {a: b}\n"
+    place = f"{THINGS}/x".replace("/v1/", "/v2/")
+    assert (await applied(api, place, "one", f"apiVersion: e.com/v2\n{body}"))[0] == 201
+    status, found = await applied(api, f"{THINGS}/x", "two", f"apiVersion: e.com/v1\n{body}")
+    assert (status, found["metadata"]["generation"], found["spec"]) == (200, 1, {"a": "b"})
+    assert {entry["manager"] for entry in found["metadata"]["managedFields"]} == {"one", "two"}
+    _, found = await applied(api, f"{THINGS}/x", "two", f"apiVersion: e.com/v1\n{body.replace('b}', 'c}')}")
+    assert found["reason"] == "Conflict"

@@ -74,7 +74,7 @@ fn nothing_panics() {
             track_update(&pod, Some(old), &mut tracked, &req, &[&["status"]]).expect("no conversion");
             for force in [false, true] {
                 if let Ok(first) = apply(&pod, Some(old), new, &req, force, &FieldSet::new()) {
-                    let _ = apply(&pod, Some(&first), old, &req, force, &FieldSet::new());
+                    let _ = apply(&pod, Some(&first.object), old, &req, force, &FieldSet::new());
                 }
             }
         }

@@ -65,7 +65,7 @@ fn step(schema: &Schema, live: Option<&Value>, turn: &Value, name: &Value) -> Op
     match apply(schema, live, &body, &req, force, &FieldSet::new()) {
         Ok(new) => {
             assert!(turn.get("conflicts").or(turn.get("fails")).is_none(), "{name:?} is applied");
-            Some(decoded(schema, &new))
+            Some(decoded(schema, &new.object))
         }
         Err(ApplyError::Conflict(found)) => {
             let found: Vec<_> = found.causes().iter().map(|c| c.path.clone()).collect();

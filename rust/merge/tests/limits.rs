@@ -47,7 +47,7 @@ fn written(what: &str, live: &Value) -> Value {
     let config = json::parse(config.as_bytes()).expect("the text is JSON").value;
     within(what, || {
         let applied = apply(&schema, Some(live), &config, &by("applier"), false, &FieldSet::new());
-        let applied = applied.expect("nobody owns the key");
+        let applied = applied.expect("nobody owns the key").object;
         let mut new = applied.clone();
         new.object_at_mut(&["data"]).set("k0", "other");
         track_update(&schema, Some(&applied), &mut new, &by("updater"), &[]).expect("no conversion");

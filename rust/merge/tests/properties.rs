@@ -81,7 +81,7 @@ fn applied(live: Option<&Value>, config: &Value, manager: &str, force: bool) -> 
     let req = ManagedRequest { manager, api_version: "v1", subresource: "", now: "", versions: &OneVersion };
     let schema = schema("core.v1.ConfigMap");
     let out = apply(&schema, live, config, &req, force, &FieldSet::new())?;
-    Ok(json::decode(&schema, &json::encode_any(&out)).expect("the outcome is a config map").value)
+    Ok(json::decode(&schema, &json::encode_any(&out.object)).expect("the outcome is a config map").value)
 }
 
 fn without_owners(object: &Value) -> String {

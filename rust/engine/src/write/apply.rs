@@ -49,14 +49,18 @@ impl Apply<'_> {
         };
         let ignored = FieldSet::of_fields(kind.reset_fields(self.subresource));
         let applied = apply(kind.owned(), live.as_deref(), &config.value, &request, self.force, &ignored)?;
-        let mut value = typed(info, applied).map_err(|why| unconverted(info, &config.value, &why))?;
+        let mut value = typed(info, applied.object).map_err(|why| unconverted(info, &config.value, &why))?;
         if kind.has_raw() {
             raw::settle_applied(&**kind, given.as_deref(), &mut value);
         }
-        kind.complete_applied(&mut value).map_err(|error| match error {
-            Error::Decode(DecodeError::Type(why)) => unversioned_error(info, &config.value, &why).into(),
-            other => other,
-        })?;
+        // An unchanged object gets no defaults: one that is read in a version with more of them than its stored version
+        // would differ after all (`structuredMergeManager.Apply`).
+        if applied.changed {
+            kind.complete_applied(&mut value).map_err(|error| match error {
+                Error::Decode(DecodeError::Type(why)) => unversioned_error(info, &config.value, &why).into(),
+                other => other,
+            })?;
+        }
         Ok((value, config.strict))
     }
 }

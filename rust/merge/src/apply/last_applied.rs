@@ -2,7 +2,7 @@
 
 use hydrofoil_types::{Schema, Value};
 
-use super::{ApplyError, Conflicts, FieldSet, ManagedRequest, once};
+use super::{Applied, ApplyError, Conflicts, FieldSet, ManagedRequest, once};
 use crate::compare::Comparison;
 use crate::owned;
 use crate::place::Place;
@@ -21,7 +21,7 @@ pub(super) fn apply(
     req: &ManagedRequest<'_>,
     force: bool,
     ignored: &FieldSet,
-) -> Result<Value, ApplyError> {
+) -> Result<Applied, ApplyError> {
     let applied = match once(schema, live, config, req, force, ignored) {
         Err(ApplyError::Conflict(conflicts)) if req.manager == KUBECTL => {
             if let Some(left) = unsettled(schema, live, req, conflicts) {
@@ -32,8 +32,8 @@ pub(super) fn apply(
         other => other,
     };
     let mut applied = applied?;
-    if req.manager == KUBECTL && !applied.str_at(&["metadata", "annotations", ANNOTATION]).is_empty() {
-        applied.object_at_mut(&["metadata", "annotations"]).set(ANNOTATION, note(config));
+    if req.manager == KUBECTL && !applied.object.str_at(&["metadata", "annotations", ANNOTATION]).is_empty() {
+        applied.object.object_at_mut(&["metadata", "annotations"]).set(ANNOTATION, note(config));
     }
     Ok(applied)
 }

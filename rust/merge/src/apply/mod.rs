@@ -25,13 +25,21 @@ pub use overlay::overlay;
 /// The manager of the fields that an object had before it was first applied.
 const BEFORE: &str = "before-first-apply";
 
+/// The outcome of an apply.
+#[derive(Clone, Debug)]
+pub struct Applied {
+    /// The object as generic JSON, with its `managedFields`, not decoded and defaulted yet.
+    pub object: Value,
+    /// Whether a value changed. If not, the object is the live one, which upstream does not default again; only its
+    /// managed fields are new, and kubectl's annotation.
+    pub changed: bool,
+}
+
 /// Apply a configuration (`FieldManager.Apply` of apimachinery `pkg/util/managedfields/internal/fieldmanager.go`,
 /// `Updater.Apply` of structured-merge-diff `merge/update.go`).
 ///
 /// `live` is the object in loose form, `None` if the request creates it; `config` is generic JSON as given, with its
-/// group, version and kind checked. Paths of `ignored` cannot be set through this endpoint. Return generic JSON with
-/// its `managedFields`, not decoded and defaulted yet; if nothing changed, it equals the live object in all other
-/// fields.
+/// group, version and kind checked. Paths of `ignored` cannot be set through this endpoint.
 pub fn apply(
     schema: &Schema,
     live: Option<&Value>,
@@ -39,7 +47,7 @@ pub fn apply(
     req: &ManagedRequest<'_>,
     force: bool,
     ignored: &FieldSet,
-) -> Result<Value, ApplyError> {
+) -> Result<Applied, ApplyError> {
     last_applied::apply(schema, live, config, req, force, ignored)
 }
 
@@ -51,7 +59,7 @@ fn once(
     req: &ManagedRequest<'_>,
     force: bool,
     ignored: &FieldSet,
-) -> Result<Value, ApplyError> {
+) -> Result<Applied, ApplyError> {
     let version = config.str_at(&["apiVersion"]);
     if version != req.api_version {
         return Err(ApplyError::BadRequest(format!(
@@ -122,9 +130,9 @@ fn once(
     if !own.set.is_empty() {
         managed.0.push(own);
     }
-    let mut out = if changed { new } else { live };
-    managed.write(&mut out);
-    Ok(out)
+    let mut object = if changed { new } else { live };
+    managed.write(&mut object);
+    Ok(Applied { object, changed })
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ GROUPS = {
     "authorization": "v1",
     "autoscaling": "v2",
     "batch": "v1",
-    "certificates": "v1",
+    "certificates": "v1beta1",
     "discovery": "v1",
     "flowcontrol": "v1",
     "networking": "v1",
@@ -30,8 +30,12 @@ GROUPS = {
     "rbac": "v1",
     "resource": "v1",
     "storage": "v1",
+    "storagemigration": "v1beta1",
 }
 META = "k8s.io/apimachinery/pkg/apis/meta/v1"
+# Groups whose rules are declared: their causes show the versioned types, which have tags.
+DECLARED = {"scheduling": "v1alpha2"}
+TAGGED = {META, *DECLARED}
 # Types that messages of rules show whole; everything below them is included.
 ROOTS = (
     "admissionregistration.MutatingAdmissionPolicyBindingSpec",
@@ -52,6 +56,7 @@ ROOTS = (
     "batch.PodFailurePolicy",
     "batch.SuccessPolicy",
     "certificates.CertificateSigningRequestCondition",
+    "certificates.PodCertificateRequestSpec",
     "core.EphemeralContainer",
     "core.HostIP",
     "core.EventSource",
@@ -89,9 +94,13 @@ ROOTS = (
     "resource.ResourceClaimSpec",
     "resource.ResourceClaimTemplateSpec",
     "resource.ResourceSliceSpec",
+    "scheduling.PodGroupResourceClaimStatus",
+    "scheduling.PodGroupSpec",
+    "scheduling.WorkloadSpec",
     "storage.CSIDriverSpec",
     "storage.CSINodeDriver",
     "storage.VolumeAttachmentSpec",
+    "storagemigration.StorageVersionMigrationSpec",
 )
 SCALARS = {"string": "s", "bool": "b", "float64": "f", "float32": "f", "[]byte": "y"}
 WHOLE = re.compile(r"u?int(8|16|32|64)?$")
@@ -104,6 +113,7 @@ SPECIAL = {
     "intstr.IntOrString": "u",
     "runtime.RawExtension": "a",
     "runtime.Object": "a",
+    "types.NodeName": "s",
     "types.UID": "s",
     "types.NamespacedName": "a",
 }
@@ -133,6 +143,9 @@ class InternalTypes:
         self.versioned = {
             name: GoPackage.read(name, modules.api / name / version, name) for name, version in GROUPS.items()
         }
+        for name, version in DECLARED.items():
+            package = GoPackage.read(name, modules.api / name / version, name)
+            self.internal[name] = self.versioned[name] = package
         self.internal["meta"] = self.versioned["meta"] = GoPackage.read(
             META, modules.apimachinery / "pkg/apis/meta/v1", "meta"
         )
@@ -144,7 +157,7 @@ class InternalTypes:
         while waiting:
             name = waiting.pop()
             members = list(self.members(name))
-            out.append(f"{name} {' '.join(members)}")
+            out.append(" ".join([name, *members]))
             for member in members:
                 below = member.rsplit("/", 1)[1].lstrip("?*[]{}")
                 if "." in below and below not in known:
@@ -162,7 +175,7 @@ class InternalTypes:
                 yield f"+/metadata/{found}"
             elif field.embedded and field.json[0] == "":
                 yield from self.members(found)
-            elif package.path == META:
+            elif package.path in TAGGED:
                 name_, *options = field.json
                 omitted = "?" if {"omitempty", "omitzero"} & set(options) else ""
                 yield f"{name_}/{name_}/{omitted}{self.shape(package, field.type, package.structs[bare].imports)}"

@@ -1,5 +1,6 @@
 //! Kinds of the group `scheduling.k8s.io`.
 
+mod group;
 mod pod_group;
 mod priority_class;
 mod workload;

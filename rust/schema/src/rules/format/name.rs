@@ -63,6 +63,11 @@ pub(crate) fn subdomain(text: &str, bad: &mut dyn FnMut(&str)) {
     }
 }
 
+/// `validate.ShortName`: a label whose length is counted in bytes.
+pub(crate) fn short(text: &str, bad: &mut dyn FnMut(&str)) {
+    label(text, &mut |detail| bad(if detail == LONG_63 { "must be no more than 63 bytes" } else { detail }));
+}
+
 /// `validate.LongName`: a subdomain whose length is counted in bytes.
 pub(crate) fn long(text: &str, bad: &mut dyn FnMut(&str)) {
     subdomain(text, &mut |detail| bad(if detail == LONG_253 { "must be no more than 253 bytes" } else { detail }));

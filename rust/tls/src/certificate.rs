@@ -2,7 +2,9 @@
 
 use hydrofoil_types::calendar::days;
 
-use crate::der::{BIT_STRING, GENERALIZED_TIME, INTEGER, Malformed, Reader, SEQUENCE, UTC_TIME, VERSION, Value};
+use hydrofoil_x509::der::{
+    BIT_STRING, GENERALIZED_TIME, INTEGER, Malformed, Reader, SEQUENCE, UTC_TIME, VERSION, Value,
+};
 
 /// The members of a certificate that this crate reads itself.
 #[derive(Debug)]
@@ -48,7 +50,7 @@ impl<'a> Certificate<'a> {
         }
         let issuer = tbs.expect(SEQUENCE)?.content;
         let mut times = tbs.enter(SEQUENCE)?;
-        let validity = (time(times.next()?)?, time(times.next()?)?);
+        let validity = (time(times.read()?)?, time(times.read()?)?);
         let subject = tbs.expect(SEQUENCE)?.content;
         let key_info = tbs.expect(SEQUENCE)?.whole;
         if version == 1 && !tbs.at_end() {

@@ -8,7 +8,6 @@ mod authority;
 mod certificate;
 mod config;
 mod connection;
-mod der;
 mod issue;
 mod subject;
 pub mod token;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::der::{Malformed, OID, Reader, SEQUENCE, SET};
+use hydrofoil_x509::der::{Malformed, OID, Reader, SEQUENCE, SET};
 
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 const ORGANIZATION: &[u8] = &[0x55, 4, 10];
@@ -58,7 +58,7 @@ fn attributes(name: &[u8]) -> Result<Vec<Attribute<'_>>, Malformed> {
         while !set.at_end() {
             let mut pair = set.enter(SEQUENCE)?;
             let oid = pair.expect(OID)?.content;
-            let value = pair.next()?;
+            let value = pair.read()?;
             if !pair.at_end() {
                 return Err(Malformed);
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hydrofoil_codec::{json, proto};
 use hydrofoil_schema::{Kind, Request, validate};
-use hydrofoil_types::{Catalog, Causes, Schema, Value};
+use hydrofoil_types::{Catalog, Causes, Schema, Timestamp, Value};
 
 /// Return the catalog of the package.
 pub fn catalog() -> Catalog {
@@ -81,7 +81,10 @@ impl Subject {
 
     /// Validate it as a new object; it has no causes.
     pub fn validate(&self) -> Causes {
-        validate::create(&Request { kind: &self.kind, subresource: "", old: None }, &self.value)
+        validate::create(
+            &Request { kind: &self.kind, subresource: "", old: None, now: Timestamp::default() },
+            &self.value,
+        )
     }
 }
 

@@ -108,8 +108,8 @@ pub fn create(target: &Target, path: &str, body: &Json, warnings: &mut Vec<Strin
         format!("{}/{}", target.kind.group, target.kind.version)
     };
     map.set("apiVersion", Value::from(gv));
-    let req = Request { kind: &target.kind, subresource: "", old: None };
-    prepare::create(&req, &mut value, NOW);
+    let req = Request { kind: &target.kind, subresource: "", old: None, now: NOW };
+    prepare::create(&req, &mut value);
     if unlabelled {
         prepare::unlabelled(&target.kind, &mut value);
     }
@@ -141,8 +141,8 @@ fn update(target: &Target, mut value: Value, old: &Value, warnings: &mut Vec<Str
     {
         value.object_at_mut(&["metadata"]).set("resourceVersion", Value::from("1"));
     }
-    let req = Request { kind: &target.kind, subresource: &target.subresource, old: Some(old) };
-    prepare::update(&req, &mut value, NOW);
+    let req = Request { kind: &target.kind, subresource: &target.subresource, old: Some(old), now: NOW };
+    prepare::update(&req, &mut value);
     let causes = validate::update(&req, &value);
     if causes.is_empty() {
         warnings.extend(warn::update(&req, &value));

@@ -79,7 +79,7 @@ fn stored(step: &Json) -> (Target, Value) {
         meta.set("namespace", namespace.as_str());
     }
     let unlabelled = value.at(&["metadata", "labels"]).is_none_or(Value::is_zero);
-    prepare::create(&Request { kind: &kind, subresource: "", old: None }, &mut value, NOW);
+    prepare::create(&Request { kind: &kind, subresource: "", old: None, now: NOW }, &mut value);
     if unlabelled {
         prepare::unlabelled(&kind, &mut value);
     }

@@ -50,8 +50,8 @@ impl Builtin {
         Self { info: TypeInfo::new(resource, schema, kind, api_version, head), storage, served, raw: OnceLock::new() }
     }
 
-    fn request<'a>(&'a self, old: Option<&'a Value>, subresource: &'a str) -> Request<'a> {
-        Request { kind: &self.info.kind, subresource, old }
+    fn request<'a>(&'a self, old: Option<&'a Value>, subresource: &'a str, now: Timestamp) -> Request<'a> {
+        Request { kind: &self.info.kind, subresource, old, now }
     }
 
     fn served_version(&self, api_version: &str) -> Option<&(Kind, Schema)> {
@@ -105,15 +105,22 @@ impl Strategy for Builtin {
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: &str, now: Timestamp) {
-        let request = self.request(old, subresource);
+        let request = self.request(old, subresource, now);
         match old {
-            Some(_) => prepare::update(&request, object, now),
-            None => prepare::create(&request, object, now),
+            Some(_) => prepare::update(&request, object),
+            None => prepare::create(&request, object),
         }
     }
 
-    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str, _patience: Option<&Patience>) -> Causes {
-        let request = self.request(old, subresource);
+    fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        subresource: &str,
+        now: Timestamp,
+        _patience: Option<&Patience>,
+    ) -> Causes {
+        let request = self.request(old, subresource, now);
         match old {
             Some(_) => validate::update(&request, object),
             None => validate::create(&request, object),
@@ -125,7 +132,7 @@ impl Strategy for Builtin {
     }
 
     fn warnings(&self, object: &Value, old: Option<&Value>, subresource: &str, _passed: Vec<String>) -> Vec<String> {
-        let request = self.request(old, subresource);
+        let request = self.request(old, subresource, Timestamp::default());
         match old {
             Some(_) => warn::update(&request, object),
             None => warn::create(&request, object),
@@ -133,7 +140,7 @@ impl Strategy for Builtin {
     }
 
     fn prepare_warnings(&self, object: &Value) -> Vec<String> {
-        warn::prepared(&self.request(None, ""), object)
+        warn::prepared(&self.request(None, "", Timestamp::default()), object)
     }
 }
 

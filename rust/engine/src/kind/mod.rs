@@ -59,9 +59,16 @@ pub trait Strategy {
     /// Change a new object, or an update of `old`, as its strategy does before validation.
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: &str, now: Timestamp);
 
-    /// Return the causes for which an object is rejected, and its warnings of ratcheting validation. They may be
-    /// incomplete if the patience of a caller is over then.
-    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str, patience: Option<&Patience>) -> Causes;
+    /// Return the causes for which an object is rejected at a moment, and its warnings of ratcheting validation. They may
+    /// be incomplete if the patience of a caller is over then.
+    fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        subresource: &str,
+        now: Timestamp,
+        patience: Option<&Patience>,
+    ) -> Causes;
 
     /// Complete a valid new object that was sent without labels, as upstream does when it reads such an object back.
     fn complete_unlabelled(&self, object: &mut Value);

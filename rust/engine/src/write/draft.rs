@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hydrofoil_codec::{json, proto};
 use hydrofoil_store as store;
 use hydrofoil_store::Version;
-use hydrofoil_types::{MetaView, Value};
+use hydrofoil_types::{MetaView, Timestamp, Value};
 
 use crate::error::Result;
 use crate::kind::{Media, ObjectKind};
@@ -18,6 +18,8 @@ pub struct Draft {
     pub(super) value: Value,
     /// The object converted by a webhook for the store.
     converted: Option<Value>,
+    /// The moment of its preparation.
+    pub(super) prepared: Timestamp,
     /// The warnings of ratcheting validation.
     pub(super) passed: Vec<String>,
     /// Whether a new object was sent without labels.
@@ -31,7 +33,16 @@ pub struct Draft {
 impl Draft {
     /// Return a draft of an object in loose form.
     pub fn new(kind: Arc<dyn ObjectKind>, value: Value) -> Self {
-        Self { kind, value, converted: None, passed: Vec::new(), unlabelled: false, applied: false, sealed: None }
+        Self {
+            kind,
+            value,
+            converted: None,
+            prepared: Timestamp::default(),
+            passed: Vec::new(),
+            unlabelled: false,
+            applied: false,
+            sealed: None,
+        }
     }
 
     /// Return a draft of the result of an apply.
@@ -68,6 +79,7 @@ impl Draft {
     #[must_use]
     pub fn fork(&self) -> Self {
         Self {
+            prepared: self.prepared,
             unlabelled: self.unlabelled,
             applied: self.applied,
             ..Self::new(Arc::clone(&self.kind), self.value.clone())

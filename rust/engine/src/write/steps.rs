@@ -65,6 +65,7 @@ impl Draft {
     pub fn prepare(&mut self, old: Option<&Stored>, subresource: &str, now: Timestamp) -> Result<()> {
         let old = old.map(|old| old.value(&self.kind)).transpose()?;
         self.kind.prepare(&mut self.value, old.as_deref(), subresource, now);
+        self.prepared = now;
         Ok(())
     }
 
@@ -101,7 +102,7 @@ impl Draft {
         if shares {
             self.kind.complete_unlabelled(&mut self.value);
         }
-        let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource, patience);
+        let mut causes = self.kind.validate(&self.value, old.as_deref(), subresource, self.prepared, patience);
         if patience.is_some_and(Patience::is_over) {
             return Ok(None);
         }

@@ -5,7 +5,7 @@ mod strategy;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use hydrofoil_types::{SmolStr, Value};
+use hydrofoil_types::{SmolStr, Timestamp, Value};
 
 pub use strategy::NameRule;
 pub(crate) use strategy::{Change, Conversion, GenerationRule, MetadataCheck, MetadataOrder, Strategy, reset_metadata};
@@ -75,4 +75,6 @@ pub struct Request<'a> {
     pub subresource: &'a str,
     /// The object as it is stored; `None` when it is being created.
     pub old: Option<&'a Value>,
+    /// The moment of the write.
+    pub now: Timestamp,
 }

@@ -9,8 +9,8 @@ use crate::kind::Change;
 use crate::read::{Read, Write};
 use crate::{Kind, Request, convert, internal};
 
-/// `PrepareForCreate` of the kind's strategy, at a moment.
-pub fn create(req: &Request<'_>, object: &mut Value, now: Timestamp) {
+/// `PrepareForCreate` of the kind's strategy.
+pub fn create(req: &Request<'_>, object: &mut Value) {
     let strategy = req.kind.strategy;
     internally(req.kind, object, |object| {
         if strategy.has_status && !strategy.creates_status {
@@ -19,7 +19,7 @@ pub fn create(req: &Request<'_>, object: &mut Value, now: Timestamp) {
         if strategy.generation.on_create {
             object.make("metadata").put("generation", 1);
         }
-        (strategy.prepare_create)(object, now);
+        (strategy.prepare_create)(object, req.now);
         (strategy.drop_disabled)(object, None);
     });
 }
@@ -35,9 +35,10 @@ pub fn unlabelled(kind: &Kind, object: &mut Value) {
     (kind.strategy.label)(object);
 }
 
-/// `PrepareForUpdate` of the strategy of the kind or its subresource, at a moment.
-pub fn update(req: &Request<'_>, object: &mut Value, now: Timestamp) {
+/// `PrepareForUpdate` of the strategy of the kind or its subresource.
+pub fn update(req: &Request<'_>, object: &mut Value) {
     let Some(old) = req.old else { return };
+    let now = req.now;
     let strategy = req.kind.strategy;
     let internal = convert::internal(req.kind, old);
     let old = internal.as_ref().unwrap_or(old);

@@ -116,8 +116,8 @@ fn defaulted(target: &Target, value: &Value) -> Value {
 pub fn all(target: &Target, value: &Value, old: &Value) {
     let kind = &target.kind;
     let mut object = defaulted(target, value);
-    let req = Request { kind, subresource: "", old: None };
-    prepare::create(&req, &mut object, NOW);
+    let req = Request { kind, subresource: "", old: None, now: NOW };
+    prepare::create(&req, &mut object);
     in_time(&kind.kind, || validate::create(&req, &object));
     let _ = warn::create(&req, &object);
     for subresource in
@@ -125,8 +125,8 @@ pub fn all(target: &Target, value: &Value, old: &Value) {
     {
         let mut object = value.clone();
         default::apply(kind, &mut object, NOW);
-        let req = Request { kind, subresource, old: Some(old) };
-        prepare::update(&req, &mut object, NOW);
+        let req = Request { kind, subresource, old: Some(old), now: NOW };
+        prepare::update(&req, &mut object);
         in_time(&kind.kind, || validate::update(&req, &object));
         let _ = warn::update(&req, &object);
     }

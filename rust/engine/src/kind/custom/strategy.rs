@@ -33,7 +33,14 @@ impl Strategy for Custom {
         }
     }
 
-    fn validate(&self, object: &Value, old: Option<&Value>, subresource: &str, patience: Option<&Patience>) -> Causes {
+    fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        subresource: &str,
+        _now: Timestamp,
+        patience: Option<&Patience>,
+    ) -> Causes {
         let mut causes = Causes::new();
         let (definition, version) = (&self.definition, self.version());
         match old {

@@ -34,7 +34,7 @@ pub fn level(mut body: Json) -> Json {
         for key in ["uid", "resourceVersion", "creationTimestamp", "managedFields", "generateName", "name"] {
             meta.remove(key);
         }
-        if kind.starts_with("PersistentVolume") || kind == "VolumeAttributesClass" {
+        if kind.starts_with("PersistentVolume") || ["VolumeAttributesClass", "PodGroup"].contains(&&*kind) {
             meta.remove("finalizers");
         }
         if kind == "StorageClass" {

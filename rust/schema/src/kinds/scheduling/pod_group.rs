@@ -17,7 +17,8 @@ const MOST_CLAIMS: usize = 4;
 pub(crate) static STRATEGY: Strategy = Strategy {
     has_status: true,
     status_resets_metadata: true,
-    reset_fields: reset_metadata,
+    // The store of the main resource has no strategy of its own for them.
+    reset_fields: |subresource| if subresource.is_empty() { Some(&[]) } else { reset_metadata(subresource) },
     default: |object, _| default(object),
     drop_disabled,
     validate: |_, object, causes| validate(object.field("spec"), causes),

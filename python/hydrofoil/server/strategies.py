@@ -5,7 +5,7 @@ from __future__ import annotations
 from hydrofoil.registry.allocation.ranges import Ports
 from hydrofoil.registry.kinds.admissionregistration import PolicyBindingStrategy, PolicyStrategy
 from hydrofoil.registry.kinds.batch import JobStrategy
-from hydrofoil.registry.kinds.certificates import RequestStrategy
+from hydrofoil.registry.kinds.certificates import PodRequestStrategy, RequestStrategy
 from hydrofoil.registry.kinds.core import EventStrategy, NamespaceStrategy, OrphaningStrategy, PodStrategy
 from hydrofoil.registry.kinds.flowcontrol import Dangling, FlowControlStrategy
 from hydrofoil.registry.kinds.networking import AddressStrategy
@@ -44,6 +44,7 @@ def strategies(
         (POLICIES, "validatingadmissionpolicybindings"): PolicyBindingStrategy(registry, "validatingadmissionpolicies"),
         ("batch", "jobs"): JobStrategy(registry),
         ("certificates.k8s.io", "certificatesigningrequests"): RequestStrategy(registry),
+        ("certificates.k8s.io", "podcertificaterequests"): PodRequestStrategy(registry),
         ("flowcontrol.apiserver.k8s.io", "flowschemas"): FlowControlStrategy(registry, dangling),
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"): FlowControlStrategy(registry, dangling),
         ("networking.k8s.io", "ipaddresses"): AddressStrategy(registry),

@@ -26,6 +26,12 @@ fn zero(label: &str) -> SmolStr {
     })
 }
 
+/// Report whether the namespace is a field label of a kind. Those with labels of their own have it only if they are
+/// namespaced, and pod certificate requests not even then (`pkg/apis/certificates/v1beta1/conversion.go`).
+pub fn has_namespace(kind: &Kind, has_own: bool) -> bool {
+    !has_own || (kind.namespaced && kind.kind != "PodCertificateRequest")
+}
+
 /// Return the text that refuses an unknown label for most kinds with labels of their own.
 pub fn unsupported(label: &str) -> String {
     format!("field label not supported: {label}")

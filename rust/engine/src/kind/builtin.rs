@@ -273,8 +273,9 @@ impl ObjectKind for Builtin {
         let (own, kind) = (&self.info.resource.field_selectors, &self.info.kind);
         match label {
             "metadata.name" => return Ok(FieldTarget::Name),
-            // Kinds with field labels of their own support the namespace only if they have one.
-            "metadata.namespace" if own.is_empty() || kind.namespaced => return Ok(FieldTarget::Namespace),
+            "metadata.namespace" if selectable::has_namespace(kind, !own.is_empty()) => {
+                return Ok(FieldTarget::Namespace);
+            }
             _ => {}
         }
         let known = own.iter().any(|l| l == label);

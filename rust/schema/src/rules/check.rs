@@ -4,7 +4,6 @@
 
 use hydrofoil_types::{CauseReason, Causes, Path, Value, quoted};
 
-use super::format::Format;
 use crate::internal;
 
 /// A path without a name, as upstream prints it (`field.NewPath("")`).
@@ -17,7 +16,7 @@ pub(crate) const NOT_NEGATIVE: &str = "must be greater than or equal to 0";
 /// More ways to add causes.
 pub(crate) trait Check {
     /// Add `Invalid` for each error of a text.
-    fn format(&mut self, path: &Path<'_>, text: &str, format: Format);
+    fn format(&mut self, path: &Path<'_>, text: &str, format: impl Fn(&str, &mut dyn FnMut(&str)));
     /// Add `Required value` without detail.
     fn need(&mut self, path: &Path<'_>);
     /// Add `Unsupported value` of a text.
@@ -41,7 +40,7 @@ pub(crate) trait Check {
 }
 
 impl Check for Causes {
-    fn format(&mut self, path: &Path<'_>, text: &str, format: Format) {
+    fn format(&mut self, path: &Path<'_>, text: &str, format: impl Fn(&str, &mut dyn FnMut(&str))) {
         format(text, &mut |detail| self.invalid_str(path, text, detail));
     }
 

@@ -12,7 +12,7 @@ use crate::kind::{Kind, NameRule};
 use crate::read::{Read, Write};
 
 const METADATA: Path<'static> = Path::new("metadata");
-const ANNOTATIONS: usize = 256 * 1024;
+pub(crate) const ANNOTATIONS: usize = 256 * 1024;
 
 /// Validate the metadata of a new object, names by the kind's rule.
 pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
@@ -32,7 +32,13 @@ pub(crate) fn create(kind: &Kind, object: &Value, causes: &mut Causes) {
 }
 
 /// Validate the metadata of a new object, names by the given format.
-pub(crate) fn named(kind: &Kind, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
+pub(crate) fn named(
+    kind: &Kind,
+    object: &Value,
+    path: &Path<'_>,
+    format: impl Fn(&str, &mut dyn FnMut(&str)),
+    causes: &mut Causes,
+) {
     base(kind.namespaced, object, path, format, causes);
     kube_finalizers(kind, object, causes);
 }
@@ -43,7 +49,13 @@ pub(crate) fn common_create(kind: &Kind, object: &Value, causes: &mut Causes) {
 }
 
 /// `ValidateObjectMetaAccessor` of apimachinery: the rules for resources of any kind.
-pub(crate) fn base(namespaced: bool, object: &Value, path: &Path<'_>, format: Format, causes: &mut Causes) {
+pub(crate) fn base(
+    namespaced: bool,
+    object: &Value,
+    path: &Path<'_>,
+    format: impl Fn(&str, &mut dyn FnMut(&str)),
+    causes: &mut Causes,
+) {
     let meta = MetaView::of(object);
     let generate = meta.generate_name();
     if !generate.is_empty() {

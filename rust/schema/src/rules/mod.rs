@@ -18,6 +18,7 @@ pub(crate) mod qos;
 pub(crate) mod quantities;
 pub(crate) mod resource;
 pub(crate) mod selector;
+pub(crate) mod signer;
 pub(crate) mod table;
 pub(crate) mod volume_claim;
 pub(crate) mod volume_source;

@@ -10,7 +10,7 @@ use hydrofoil_types::{Again, Causes, Path, Value, Whole, quoted};
 use crate::kind::Request;
 use crate::read::Read;
 use crate::rules::check::Check;
-use crate::rules::format::name;
+use crate::rules::signer::signer;
 
 const SPEC: Path<'static> = Path::new("spec");
 const USAGES: [&str; 23] = [
@@ -159,32 +159,6 @@ fn request(spec: &Value, causes: &mut Causes) {
             causes.invalid(&at, &shown, "asn1: structure error: tags don't match");
         }
         Ok(_) => {}
-    }
-}
-
-/// `ValidateSignerName`.
-fn signer(text: &str, at: &Path<'_>, causes: &mut Causes) {
-    if text.is_empty() {
-        return causes.need(at);
-    }
-    let segments: Vec<&str> = text.split('/').collect();
-    let [domain, path] = segments.as_slice() else {
-        let detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-        return causes.invalid_str(at, text, detail);
-    };
-    for part in domain.split('.') {
-        name::label(part, &mut |detail| {
-            causes.invalid_str(at, domain, &format!("validating label \"{part}\": {detail}"));
-        });
-    }
-    if domain.split('.').count() < 2 {
-        causes.invalid_str(at, domain, "should be a domain with at least two segments separated by dots");
-    }
-    name::subdomain(path, &mut |detail| {
-        causes.invalid_str(at, path, &format!("validating label \"{path}\": {detail}"));
-    });
-    if text.len() > 571 {
-        causes.too_long(at, 571);
     }
 }
 

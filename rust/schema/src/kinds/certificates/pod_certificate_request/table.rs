@@ -1,21 +1,12 @@
-//! Pod certificate requests (`pkg/registry/certificates/podcertificaterequest/strategy.go`).
+//! Rows of pod certificate requests.
 
 use hydrofoil_types::Value;
 
-use crate::kind::Strategy;
 use crate::read::Read;
 use crate::rules::table::{Subject, cells, selector};
 
-pub(crate) static STRATEGY: Strategy = Strategy {
-    allow_unconditional_update: false,
-    has_status: true,
-    status_resets_metadata: true,
-    row: Some(row),
-    ..Strategy::DEFAULT
-};
-
 /// `printPodCertificateRequest`.
-fn row(of: &Subject<'_>) -> Vec<Value> {
+pub(super) fn row(of: &Subject<'_>) -> Vec<Value> {
     let spec = of.spec();
     let known = |c: &Value| ["Issued", "Denied", "Failed"].into_iter().find(|k| *k == c.text("type"));
     let state = of.status().list("conditions").iter().rev().find_map(known);

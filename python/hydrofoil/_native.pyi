@@ -66,6 +66,7 @@ __all__ = [
     "audit_sources",
     "build_profile",
     "cbor_to_json",
+    "certificate_end",
     "data_backup",
     "data_check",
     "data_compact",
@@ -764,6 +765,10 @@ class Logins:
     def get(self, key: bytes) -> Any:
         """Return a login."""
 
+    @property
+    def hits(self) -> int:
+        """Return the number of logins that were found."""
+
     def put(self, key: bytes, login: object) -> None:
         """Keep a login."""
 
@@ -1051,6 +1056,9 @@ class ClientRun:
 
 def watchers_wait(watchers: tuple[Watcher, ...]) -> bool:
     """Report whether any of several watchers has changes."""
+
+def certificate_end(certificate: bytes) -> int | None:
+    """Return the last second in which a certificate in DER is valid; None for a malformed one."""
 
 def token_digest(token: bytes) -> bytes:
     """Return the SHA-256 under which a token is known."""

@@ -191,3 +191,20 @@ async def test_refusals_at_the_start(settings: Json, why: str) -> None:
     server = Server(Config(port=0, **settings))
     with pytest.raises(StartError, match=re.escape(why)):
         await server.start()
+
+
+async def test_requests_for_logins_are_counted(client: aiohttp.ClientSession) -> None:
+    for _ in range(3):
+        assert await who(client, "Bearer ann-token") == "ann"
+    assert await who(client, "Bearer nobody") == "401"
+    async with client.get("/metrics", headers={"Authorization": "Bearer root-token"}) as response:
+        lines = (await response.text()).splitlines()
+    for line in (
+        'authentication_token_cache_request_total{status="hit"} 2',
+        'authentication_token_cache_request_total{status="miss"} 3',
+        'authentication_token_cache_fetch_total{status="ok"} 3',
+        'authentication_token_cache_active_fetch_count{status="blocked"} 0',
+        'authentication_token_cache_request_duration_seconds_count{status="miss"} 3',
+        "apiserver_client_certificate_expiration_seconds_count 0",
+    ):
+        assert line in lines

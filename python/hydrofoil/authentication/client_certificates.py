@@ -9,8 +9,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from hydrofoil.authentication.certificates import ClientCa, Subject
-from hydrofoil.authentication.login import Login
+from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Clock
+from hydrofoil.counting import Histogram
+from hydrofoil.engine import certificate_end
 from hydrofoil.files import Files
 from hydrofoil.request import Incoming, User
 
@@ -19,6 +21,11 @@ CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 SECONDS = 1.0
 """How long a verified certificate is good without being verified again, on whichever connection."""
 MOST = 1024
+HOUR, DAY = 3600.0, 86400.0
+BUCKETS = tuple(hours * HOUR for hours in (0, 0.5, 1, 2, 6, 12)) + tuple(
+    days * DAY for days in (1, 2, 4, 7, 30, 90, 180, 360)
+)
+"""The buckets of the rest of the life of certificates, in seconds (`clientCertificateExpirationHistogram`)."""
 
 
 class Authorities:
@@ -71,14 +78,44 @@ class Authorities:
             call()
 
 
+class Verified:
+    """The outcome for a certificate at one moment, and how many requests had it since."""
+
+    __slots__ = ("at", "left", "login", "requests")
+
+    def __init__(self, at: float, left: float | None, login: Login | None) -> None:
+        """`left` is the rest of its life at the moment, in seconds."""
+        self.at = at
+        self.left = left
+        self.login = login
+        self.requests = 1
+
+    def count(self, lives: Histogram) -> None:
+        """Count the requests: with the rest of the life when it was verified, a moment ago."""
+        if self.left is not None:
+            lives.observe(self.left, self.requests)
+
+
 class ClientCertificates:
     """Accept client certificates of some authorities: the common name is the user, each organization a group."""
 
     def __init__(self, authorities: Authorities, clock: Clock) -> None:
         self._authorities = authorities
         self._clock = clock
-        self._kept: dict[tuple[bytes, ...], tuple[float, Login | None]] = {}
-        authorities.on_change(self._kept.clear)
+        self._kept: dict[tuple[bytes, ...], Verified] = {}
+        self._lives = Histogram(BUCKETS)
+        authorities.on_change(self._forget)
+
+    def lives(self) -> Histogram:
+        """Return how long the certificates of requests were still valid, in seconds."""
+        found = self._lives.copy()
+        for verified in self._kept.values():
+            verified.count(found)
+        return found
+
+    def _forget(self) -> None:
+        self._lives = self.lives()
+        self._kept.clear()
 
     def authenticate(self, request: Incoming) -> Login | None:
         """Return the login of a certificate; None without one, or if it has no name. Raise Rejected."""
@@ -88,14 +125,24 @@ class ClientCertificates:
         now = self._clock.seconds()
         key = tuple(chain)
         kept = self._kept.get(key)
-        if kept is not None and 0 <= now - kept[0] < SECONDS:
-            return kept[1]
-        subject = self._authorities.ca.verify(chain, now)
-        login = None if subject is None else Login(user_of(subject, chain))
+        if kept is not None:
+            if 0 <= now - kept.at < SECONDS:
+                kept.requests += 1
+                return kept.login
+            self._kept.pop(key).count(self._lives)
+        end = certificate_end(chain[0])
+        verified = Verified(now, None if end is None else end - now, None)
+        try:
+            subject = self._authorities.ca.verify(chain, now)
+        except Rejected:
+            verified.count(self._lives)
+            raise
+        if subject is not None:
+            verified.login = Login(user_of(subject, chain))
         if len(self._kept) >= MOST:
-            del self._kept[next(iter(self._kept))]
-        self._kept[key] = (now, login)
-        return login
+            self._kept.pop(next(iter(self._kept))).count(self._lives)
+        self._kept[key] = verified
+        return verified.login
 
 
 def user_of(subject: Subject, chain: Sequence[bytes]) -> User:

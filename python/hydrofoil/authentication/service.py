@@ -21,8 +21,9 @@ from hydrofoil.authentication.accounts.tokens import AccountTokens, Counts
 from hydrofoil.authentication.anonymous import Conditions
 from hydrofoil.authentication.bearer import bearer, is_websocket, subprotocols
 from hydrofoil.authentication.bootstrap_tokens import BootstrapTokens
+from hydrofoil.authentication.cache import Fetches
 from hydrofoil.authentication.checks import check
-from hydrofoil.authentication.client_certificates import Authorities, ClientCertificates
+from hydrofoil.authentication.client_certificates import BUCKETS, Authorities, ClientCertificates
 from hydrofoil.authentication.front_proxy import FrontProxy, HeaderNames
 from hydrofoil.authentication.login import Login, Rejected, RequestAuthenticator
 from hydrofoil.authentication.options import AuthenticationOptions, issuers_named
@@ -30,6 +31,7 @@ from hydrofoil.authentication.published import Published
 from hydrofoil.authentication.static_tokens import load
 from hydrofoil.authentication.union import Known, Tokens, grouped
 from hydrofoil.clock import Chance, Clock
+from hydrofoil.counting import Histogram
 from hydrofoil.errors import ApiError
 from hydrofoil.files import Files
 from hydrofoil.headers import AUTHORIZATION
@@ -82,6 +84,7 @@ class Authentication:
         self._files = files
         self._tokens = Tokens(clock)
         self._by_request: list[RequestAuthenticator] = []
+        self._clients: ClientCertificates | None = None
         self._proxied: HeaderNames | None = None
         self._published: Published | None = None
         self._nameless = Conditions(enabled=self.anonymous)
@@ -256,7 +259,8 @@ class Authentication:
             self._by_request.append(FrontProxy(proxies, names, allowed, self._clock))
         if options.client_ca_file or self._trusted:
             clients = Authorities(options.client_ca_file, self._files, self._trusted)
-            self._by_request.append(ClientCertificates(clients, self._clock))
+            self._clients = ClientCertificates(clients, self._clock)
+            self._by_request.append(self._clients)
         if clients is not None or proxies is not None:
             self._published = Published(options, clients, proxies, self._registry, self._clock)
             self._published.write()
@@ -308,9 +312,16 @@ class Authentication:
                 options.authentication_token_webhook_version,
                 options.authentication_token_webhook_cache_ttl,
             )
-            hook = self._webhook = TokenWebhook(target, version, kept, self.audiences, self._clock, self._chance)
+            hook = self._webhook = TokenWebhook(
+                target, version, kept, self.audiences, self._clock, self._chance, self._tokens.fetches
+            )
             found.append(Known(hook, agnostic=False))
         return found
+
+    def credentials(self) -> tuple[Fetches, Histogram]:
+        """Return the use of kept logins, and how long the certificates of requests were still valid in seconds."""
+        lives = Histogram(BUCKETS) if self._clients is None else self._clients.lives()
+        return self._tokens.taken(), lives
 
     @property
     def collectors(self) -> list[Collector]:

@@ -37,12 +37,20 @@ class Tokens:
         """The audiences of this server."""
         self.known: list[Known] = []
         self._logins = cache.logins(clock)
+        self.fetches = cache.Fetches()
+        """Those of the logins here, and of the answers that a webhook gave before."""
         self.presented: Callable[[str], Login | None] = self._logins.presented
         """Return the login of a header with a token that was accepted a moment ago."""
 
     def kept(self, token: str) -> Login | None:
         """Return the login of a token for this server if it was accepted a moment ago."""
         found: Login | None = self._logins.get(cache.key(token))
+        return found
+
+    def taken(self) -> cache.Fetches:
+        """Return the present counts."""
+        found = self.fetches.copy()
+        found.hits += self._logins.hits
         return found
 
     def forget(self) -> None:
@@ -62,6 +70,22 @@ class Tokens:
             return kept
         wanted = self.audiences if audiences is None else tuple(audiences)
         reasons = ["invalid bearer token"]
+        login, failed, since = None, True, self.fetches.wait()
+        self.fetches.fetch()
+        try:
+            login = await self._ask(token, wanted, reasons)
+            failed = login is None and len(reasons) > 1
+        finally:
+            self.fetches.fetched(failed=failed)
+            self.fetches.waited(since)
+        if login is None:
+            raise Rejected(aggregated(reasons))
+        if audiences is None or sum(map(len, audiences)) < KEPT_AUDIENCES:
+            self._logins.put(key, login)
+        return login
+
+    async def _ask(self, token: str, wanted: tuple[str, ...], reasons: list[str]) -> Login | None:
+        """Return the login that the first authenticator gives, if any does; add the reasons of those that refuse."""
         for known in self.known:
             good = tuple(a for a in wanted if a in self.audiences) if known.agnostic else ()
             if known.agnostic and wanted and self.audiences and not good:
@@ -72,11 +96,8 @@ class Tokens:
                 reasons.append(str(e))
                 continue
             if found is not None:
-                login = replace(found, user=grouped(found.user), audiences=found.audiences or good)
-                if audiences is None or sum(map(len, audiences)) < KEPT_AUDIENCES:
-                    self._logins.put(key, login)
-                return login
-        raise Rejected(aggregated(reasons))
+                return replace(found, user=grouped(found.user), audiences=found.audiences or good)
+        return None
 
 
 def readable(token: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from hydrofoil.authentication.cache import MOST, digest
+from hydrofoil.authentication.cache import MOST, Fetches, digest
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.outbound.bounds import decoded
@@ -46,9 +46,17 @@ class TokenWebhook:
     """Ask a webhook about tokens. Answers are kept, errors are not; one call serves all who wait for the same."""
 
     def __init__(
-        self, target: Target, version: str, seconds: float, implied: Sequence[str], clock: Clock, chance: Chance
+        self,
+        target: Target,
+        version: str,
+        seconds: float,
+        implied: Sequence[str],
+        clock: Clock,
+        chance: Chance,
+        fetches: Fetches | None = None,
     ) -> None:
         """Keep answers for some `seconds`; `implied` are the audiences of this server. Raise ValueError."""
+        self._fetches = fetches or Fetches()
         if version not in VERSIONS:
             raise ValueError(
                 f'unsupported authentication webhook version "{version}", supported versions are "v1", "v1beta1"'
@@ -72,14 +80,19 @@ class TokenWebhook:
         kept = self._kept.get(key)
         if kept is not None:
             if self._clock.nanoseconds() < kept[0]:
+                self._fetches.hits += 1
                 return kept[1]
             del self._kept[key]
         task = self._asked.get(key)
         if task is None:
             task = self._asked[key] = asyncio.create_task(self._review(key, token), name="token review")
             task.add_done_callback(_retrieved)
-        # A client that leaves does not end the call for others.
-        return await asyncio.shield(task)
+        since = self._fetches.wait()
+        try:
+            # A client that leaves does not end the call for others.
+            return await asyncio.shield(task)
+        finally:
+            self._fetches.waited(since)
 
     async def close(self) -> None:
         """End all calls."""
@@ -88,9 +101,13 @@ class TokenWebhook:
         await self._target.close()
 
     async def _review(self, key: Key, token: str) -> Login | None:
+        failed = True
+        self._fetches.fetch()
         try:
             found = self._read(await self._asking(token, key[1]), key[1])
+            failed = False
         finally:
+            self._fetches.fetched(failed=failed)
             del self._asked[key]
         self._keep(key, found)
         return found

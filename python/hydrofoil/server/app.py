@@ -339,6 +339,7 @@ class App:
             # Upstream's `ApplyAuthorization`: a request without a credential never has every right.
             self.authentication.forbid_anonymous()
         self.metrics.watch_tokens(self.authentication.counts)
+        self.metrics.watch_credentials(self.authentication.credentials)
         self.metrics.show(self.authentication.collectors)
         await self.authorization.start()
         self.files.start()

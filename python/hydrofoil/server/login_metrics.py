@@ -1,4 +1,4 @@
-"""Metrics of logins and decisions (apiserver `pkg/endpoints/filters/metrics.go`, `filterlatency`)."""
+"""Metrics of credentials, logins and decisions (apiserver `pkg/endpoints/filters/metrics.go`, `filterlatency`)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Iterable
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from hydrofoil.authentication.cache import BUCKETS, Fetches
 from hydrofoil.counting import Histogram
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
 
+TOKENS = "authentication_token_cache_"
 DOUBLED = tuple(0.001 * 2**n for n in range(15))
 FILTER = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 5.0, 10.0, 15.0, 30.0)
 
@@ -85,3 +87,38 @@ class Logins:
                 found = merged(DOUBLED, (fine,))
                 family.add_metric((result,), found.cumulative(), found.sum)
         return family
+
+
+class Credentials:
+    """The use of kept logins (`token/cache/stats.go`) and of client certificates (`request/x509`), at one time."""
+
+    def __init__(self, fetches: Fetches, lives: Histogram) -> None:
+        """Take the rest of the lives of certificates in seconds."""
+        self._fetches = fetches
+        self._lives = lives
+
+    def collect(self) -> Iterable[Metric]:
+        """Yield the families."""
+        counts, status = self._fetches, ("status",)
+        # Upstream describes none of them.
+        active = GaugeMetricFamily(f"{TOKENS}active_fetch_count", "[ALPHA] ", labels=status)
+        active.add_metric(("blocked",), counts.blocked)
+        active.add_metric(("in_flight",), counts.under_way)
+        fetched = CounterMetricFamily(f"{TOKENS}fetch", "[ALPHA] ", labels=status)
+        requests = CounterMetricFamily(f"{TOKENS}request", "[ALPHA] ", labels=status)
+        seconds = HistogramMetricFamily(f"{TOKENS}request_duration_seconds", "[ALPHA] ", labels=status)
+        found = Histogram(BUCKETS)
+        # A look at a dict: upstream, too, counts whole milliseconds.
+        found.observe(0.0, counts.hits)
+        for result, count in (("error", counts.failed), ("ok", counts.found)):
+            if count:
+                fetched.add_metric((result,), count)
+        for result, spread in (("hit", found), ("miss", counts.missed)):
+            if count := sum(spread.counts):
+                requests.add_metric((result,), count)
+                seconds.add_metric((result,), spread.cumulative(), spread.sum)
+        yield from (active, fetched, requests, seconds)
+        text = "[ALPHA] Distribution of the remaining lifetime on the certificate used to authenticate a request."
+        lives = HistogramMetricFamily("apiserver_client_certificate_expiration_seconds", text)
+        lives.add_metric((), self._lives.cumulative(), self._lives.sum)
+        yield lives

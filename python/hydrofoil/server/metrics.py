@@ -18,7 +18,7 @@ from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.server import deprecated
 from hydrofoil.server.build_metrics import BuildMetrics, registered
-from hydrofoil.server.login_metrics import Logins
+from hydrofoil.server.login_metrics import Credentials, Logins
 from hydrofoil.server.queue_metrics import QueueMetrics
 from hydrofoil.server.request_metrics import Requests
 from hydrofoil.server.store_metrics import Handshakes, StoreMetrics
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.apis.gates import Gates
     from hydrofoil.authentication.accounts.tokens import Counts as TokenCounts
+    from hydrofoil.authentication.cache import Fetches
+    from hydrofoil.counting import Histogram
     from hydrofoil.endpoints.context import Context
     from hydrofoil.endpoints.filters.in_flight import InFlight
     from hydrofoil.registry.store import Registry
@@ -98,6 +100,7 @@ class Metrics:
         self.requests = Requests()
         self.watches = Watches()
         self._store: Registry | None = None
+        self._credentials: Callable[[], tuple[Fetches, Histogram]] | None = None
         self.long_running = Gauge(
             "apiserver_longrunning_requests",
             "[STABLE] Gauge of all active long-running apiserver requests broken out by verb, group, version, "
@@ -142,6 +145,10 @@ class Metrics:
     def watch_tokens(self, counts: TokenCounts) -> None:
         """Expose the numbers of used service account tokens."""
         self.registry.register(_TokenUses(counts))
+
+    def watch_credentials(self, taken: Callable[[], tuple[Fetches, Histogram]]) -> None:
+        """Expose the use of kept logins, and how long the certificates of requests were still valid."""
+        self._credentials = taken
 
     def watch_requests(self, running: InKinds, queued: InKinds) -> None:
         """Expose the numbers of requests in flight and in queues: those that read, and those that write."""
@@ -238,6 +245,8 @@ class Metrics:
             await pace.rest()
         parts: list[Collects] = [self.requests.taken(), self.watches.taken()]
         parts.append(Logins(self.attempts, self.decisions).taken())
+        if self._credentials is not None:
+            parts.append(Credentials(*self._credentials()))
         if self._store is not None:
             parts.append(StoreMetrics.taken(self._store))
         known = self._build is not None and not self._build.forgotten

@@ -57,7 +57,7 @@ mod _native {
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
-        tls::{new_authority, new_certificate, token_digest, usable_certificate},
+        tls::{certificate_end, new_authority, new_certificate, token_digest, usable_certificate},
         watch::watchers_wait,
     };
 

@@ -27,6 +27,7 @@ struct Inner {
     logins: HashMap<Box<[u8]>, Kept, rustc_hash::FxBuildHasher>,
     /// Keys in the order of their ends, as all live equally long, with those ends.
     order: VecDeque<(Box<[u8]>, i64)>,
+    hits: u64,
 }
 
 impl Logins {
@@ -35,7 +36,9 @@ impl Logins {
         let (ends, login) = kept.logins.get(key)?;
         // A clock that was set back is before the begin of later logins: these were for another time.
         if (ends.saturating_sub(self.life)..*ends).contains(&self.clock.nanoseconds()) {
-            return Some(login.clone_ref(py));
+            let login = login.clone_ref(py);
+            kept.hits = kept.hits.saturating_add(1);
+            return Some(login);
         }
         let ended = kept.logins.remove(key);
         drop(kept);
@@ -81,8 +84,16 @@ impl Logins {
     }
 
     fn clear(&self) {
-        let gone = std::mem::take(&mut *self.kept.lock());
+        let mut kept = self.kept.lock();
+        let gone = (std::mem::take(&mut kept.logins), std::mem::take(&mut kept.order));
+        drop(kept);
         drop(gone);
+    }
+
+    /// The number of logins that were found.
+    #[getter]
+    fn hits(&self) -> u64 {
+        self.kept.lock().hits
     }
 
     fn __len__(&self) -> usize {

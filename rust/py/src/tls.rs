@@ -155,6 +155,12 @@ pub(crate) fn usable_certificate(
     tls::usable(&tls::Identity { certificate, key }, authority, purpose, now)
 }
 
+/// Return the last second in which a certificate is valid; `None` for a malformed one.
+#[pyfunction]
+pub(crate) fn certificate_end(certificate: &[u8]) -> Option<i64> {
+    tls::end(certificate)
+}
+
 /// Return the SHA-256 under which a token is known.
 #[pyfunction]
 pub(crate) fn token_digest<'py>(py: Python<'py>, token: &[u8]) -> Bound<'py, PyBytes> {

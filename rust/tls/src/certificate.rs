@@ -26,6 +26,11 @@ pub(crate) struct Certificate<'a> {
     pub(crate) validity: (i64, i64),
 }
 
+/// Return the last second in which a certificate in DER is valid, since 1970; `None` for a malformed one.
+pub fn end(der: &[u8]) -> Option<i64> {
+    Some(Certificate::read(der).ok()?.validity.1)
+}
+
 impl<'a> Certificate<'a> {
     pub(crate) fn read(der: &'a [u8]) -> Result<Self, Malformed> {
         let mut outer = Reader::new(der);

@@ -14,6 +14,7 @@ pub mod token;
 mod verifier;
 
 pub use authority::{ClientCa, Refusal};
+pub use certificate::end;
 pub use config::{Config, Offer, Pair};
 pub use connection::Connection;
 pub use issue::{Identity, Purpose, authority, identity, usable};

@@ -82,3 +82,21 @@ async def test_new_authorities_count_at_once_and_bad_ones_change_nothing(authori
     assert certificates.authenticate(foreign) is not None
     with pytest.raises(Rejected):
         certificates.authenticate(ours)
+
+
+async def test_how_long_certificates_are_valid_is_counted(authorities: Authorities) -> None:
+    """Each request counts, a refused certificate as well, with negative seconds after its end."""
+    certificates = ClientCertificates(authorities, Fixed())
+    good, ended = OURS.issue("ann"), OURS.issue("ann", start=NOW - 2 * DAY, end=NOW - DAY)
+    for _ in range(3):
+        certificates.authenticate(request(certificates=(good,)))
+    for bad in (ended, b"no certificate"):
+        with pytest.raises(Rejected):
+            certificates.authenticate(request(certificates=(bad,)))
+    day = DAY.total_seconds()
+    for _ in range(2):
+        lives = certificates.lives()
+        assert lives.sum == 3 * day - day
+        counts = dict(lives.cumulative())
+        assert (counts["0"], counts["43200"], counts["86400"], counts["+Inf"]) == (1, 1, 4, 4)
+        certificates._forget()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from hydrofoil.authentication.cache import Fetches
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.authentication.union import KEPT_AUDIENCES, Known, Tokens, grouped
 from hydrofoil.clock import Clock
@@ -98,3 +99,31 @@ def test_the_group_of_all_users_is_added_once() -> None:
     assert grouped(User("ann", groups=("a",))).groups == ("a", "system:authenticated")
     for user in (User("ann", groups=("system:authenticated", "a")), ANONYMOUS, User("system:anonymous")):
         assert grouped(user) is user
+
+
+async def test_requests_for_logins_are_counted() -> None:
+    """`token/cache/stats.go`: an unknown token is not an error, a refused one is."""
+    tokens = union(Known(One("ann")))
+    for _ in range(3):
+        await tokens.authenticate("ann")
+    for unknown in ("x", "bad"):
+        with pytest.raises(Rejected):
+            await tokens.authenticate(unknown)
+    assert tokens.presented("Bearer ann") is not None
+    tokens.forget()
+    assert tokens.presented("Bearer ann") is None
+    counts = tokens.taken()
+    assert (counts.hits, sum(counts.missed.counts)) == (3, 3)
+    assert (counts.found, counts.failed, counts.under_way, counts.blocked) == (2, 1, 0, 0)
+
+
+async def test_fetches_under_way_are_counted() -> None:
+    class Waits(One):
+        async def authenticate(self, token: str, audiences: Sequence[str]) -> Login | None:
+            seen.append(tokens.taken())
+            return await super().authenticate(token, audiences)
+
+    seen: list[Fetches] = []
+    tokens = union(Known(Waits("ann")))
+    await tokens.authenticate("ann")
+    assert (seen[0].under_way, seen[0].blocked, seen[0].found) == (1, 1, 0)

@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from hydrofoil.authentication.cache import Fetches
 from hydrofoil.authentication.login import Login, Rejected
 from hydrofoil.authentication.webhook import CALLS, STEPS, TokenWebhook
 from hydrofoil.clock import Chance
@@ -225,3 +226,15 @@ async def test_tokens_of_anyone_cause_a_bounded_number_of_calls() -> None:
     await asyncio.gather(*(made.authenticate(f"t{i}", ()) for i in range(CALLS + 50)))
     assert hook.most == CALLS
     assert len(hook.reviews) == CALLS + 50
+
+
+async def test_answers_are_counted() -> None:
+    """One call serves all who wait for it, and a failed one is an error (`token/cache/stats.go`)."""
+    fetches = Fetches()
+    hook = Hook(KNOWN, Unreachable("down"))
+    made = TokenWebhook(hook, "v1", 120.0, ("own",), Frozen(), Chance(1), fetches)
+    await asyncio.gather(*(made.authenticate("t", ("own",)) for _ in range(3)))
+    await made.authenticate("t", ("own",))
+    await refused(made, "other")
+    assert (fetches.hits, sum(fetches.missed.counts), fetches.found, fetches.failed) == (1, 4, 1, 1)
+    assert (fetches.under_way, fetches.blocked) == (0, 0)

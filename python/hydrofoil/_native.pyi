@@ -391,6 +391,10 @@ class ListCursor:
         """Return the number of items in the chunks so far."""
 
     @property
+    def fetched(self) -> int:
+        """Return the number of objects that a cache without indexes reads for the list, selected or not."""
+
+    @property
     def is_packed(self) -> bool: ...
     def near(self) -> bool:
         """Search for the next object; return False if so many others come first that the search belongs on a thread."""

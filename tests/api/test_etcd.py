@@ -234,3 +234,24 @@ async def test_a_deletion_that_waits_for_finalizers_is_answered_again(etcd: Etcd
         async with api.delete(f"{MAPS}/x") as r:
             assert r.status == 200
             assert (await r.json())["metadata"]["deletionTimestamp"]
+
+
+async def test_what_is_read_from_etcd_is_counted(own: Etcd, start: Start) -> None:
+    """A server lists each resource in etcd once, at its start; later lists wait for the view."""
+    first = await start(own)
+    for name in ("x", "y"):
+        made = await post(first, MAPS, {"metadata": {"name": name}})
+    # Otherwise the second server reads an earlier revision, and the rest as events.
+    body = json.dumps({"revision": made["metadata"]["resourceVersion"]}).encode()
+    await asyncio.to_thread(own.call, "kv/compaction", body)
+    second = await start(own)
+    count = len((await get(second, "/api/v1/configmaps"))["items"])
+    async with second.get("/metrics") as r:
+        lines = (await r.text()).splitlines()
+    found = dict(line.rsplit(" ", 1) for line in lines if "configmaps" in line)
+    where = '{group="",resource="configmaps"}'
+    assert found[f"apiserver_watch_cache_initializations_total{where}"] == "1"
+    assert found[f"apiserver_storage_list_total{where}"] == "1"
+    for kind in ("fetched", "evaluated", "returned"):
+        assert int(found[f"apiserver_storage_list_{kind}_objects_total{where}"]) == count >= 2
+    assert float(found[f"apiserver_watch_cache_read_wait_seconds_sum{where}"]) > 0

@@ -54,3 +54,27 @@ async def test_counters_without_a_suffix_have_their_type() -> None:
     for name in ("authentication_attempts", "authenticated_user_requests"):
         assert f"# TYPE {name} counter\n" in text
         assert f"{name}_total" not in text
+
+
+async def test_reads_of_the_view_are_counted() -> None:
+    """`RecordListCacheMetrics`, `ConsistentReadTotal`: with all that a prefix has, selected or not."""
+    async with Server() as server, server.session() as session:
+        path = "/api/v1/namespaces/default/secrets"
+        for name in ("a", "b", "c"):
+            body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
+            assert (await session.post(path, json=body)).status == 201
+        for params in ({}, {"limit": "1"}, {"resourceVersion": "0"}, {"fieldSelector": "metadata.name!=a"}):
+            async with session.get(path, params=params) as answer:
+                assert answer.status == 200
+        async with session.get("/api/v1/namespaces/other/secrets") as answer:
+            assert answer.status == 200
+        where = 'group="",resource="secrets"'
+        name = 'apiserver_cache_list_fetched_objects_total{group="",index="",resource="secrets"}'
+        assert await sample(session, name) == 12
+        assert await sample(session, f"apiserver_cache_list_returned_objects_total{{{where}}}") == 9
+        labels = f'fallback="false",{where},success="true"'
+        assert await sample(session, f"apiserver_watch_cache_consistent_read_total{{{labels}}}") == 4
+        assert await sample(session, f"apiserver_watch_cache_read_wait_seconds_count{{{where}}}") == 4
+        assert await sample(session, f"apiserver_watch_cache_initializations_total{{{where}}}") == 1
+        assert await sample(session, f"apiserver_storage_list_total{{{where}}}") == 1
+        assert await sample(session, f"apiserver_storage_list_fetched_objects_total{{{where}}}") == 0

@@ -19,6 +19,8 @@ from hydrofoil.storage.places import place
 from hydrofoil.storage.sizes import Bound
 from hydrofoil.storage.unreadable import Fault, Words
 
+WAITS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3)
+"""The buckets of waits for a view, in seconds (apiserver `storage/cacher/metrics`)."""
 BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60)
 """The buckets of the durations of writes, in seconds (apiserver `storage/etcd3/metrics`)."""
 
@@ -26,21 +28,41 @@ BUCKETS = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2, 3, 4,
 class Uses:
     """The uses of a collection since the start."""
 
-    __slots__ = ("lists", "returned", "writes")
+    __slots__ = ("consistent", "fetched", "lagged", "lists", "loaded", "loads", "returned", "waited", "writes")
 
     def __init__(self) -> None:
         self.lists = 0
+        self.consistent = 0
+        """The number of lists of the present state, whatever that is."""
+        self.lagged = 0
+        """The number of such lists that were refused because the view did not reach it in time."""
+        self.fetched = 0
+        """The number of objects that lists were taken from."""
         self.returned = 0
         """The number of objects in lists."""
+        self.loads = 0
+        """How often the collection was read from the log."""
+        self.loaded = 0
+        """The number of objects that this gave."""
+        self.waited: Histogram | None = None
+        """The waits for the view in seconds; None without any."""
         self.writes: dict[str, Histogram] = {}
         """The durations of writes, by operation."""
 
     def copy(self) -> Uses:
         """Return the present state."""
         found = Uses()
-        found.lists, found.returned = self.lists, self.returned
+        for name in ("consistent", "fetched", "lagged", "lists", "loaded", "loads", "returned"):
+            setattr(found, name, getattr(self, name))
+        found.waited = None if self.waited is None else self.waited.copy()
         found.writes = {operation: row.copy() for operation, row in self.writes.items()}
         return found
+
+    def wait(self, seconds: float) -> None:
+        """Count a wait for the view."""
+        if self.waited is None:
+            self.waited = Histogram(WAITS)
+        self.waited.observe(seconds)
 
 
 class Stats(NamedTuple):
@@ -98,7 +120,7 @@ class Collection:
         """
         if self.ready(revision):
             return
-        wanted = revision
+        wanted, begun = revision, stopwatch()
         try:
             async with asyncio.timeout(self._log.endurance if revision is None else self._log.patience):
                 if self.loading is not None:
@@ -111,6 +133,8 @@ class Collection:
                     await self._reaching(wanted)
         except TimeoutError:
             raise Behind(revision, self._shard.revision) from None
+        finally:
+            self.uses.wait(stopwatch() - begun)
 
     def _reaching(self, revision: int) -> asyncio.Future[None]:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -223,6 +247,11 @@ class Collection:
         loop = asyncio.get_running_loop()
         while not self._shard.adopt(resource, await loop.run_in_executor(None, self._shard.reindexed, resource)):
             pass
+
+    def filled(self) -> None:
+        """Count that the view has what the log has of the collection: read from etcd or a disk, or nothing yet."""
+        self.uses.loads += 1
+        self.uses.loaded += self._shard.size()[0]
 
     def size(self) -> tuple[int, int, int]:
         """Return the numbers of objects, bytes and watchers."""

@@ -73,7 +73,9 @@ class Storage:
                 name, self._view.shard(key(name)), self._log, self._waiting.add, self.words, self.bound
             )
             following = self._log.follow(name, resource)
-            if following is not None:
+            if following is None:
+                found.filled()
+            else:
                 found.loading = asyncio.ensure_future(following)
                 found.loading.add_done_callback(lambda done: self._followed(found, done))
         return found
@@ -82,6 +84,7 @@ class Storage:
         # A failure is kept, and raised to all who wait for it.
         if not done.cancelled() and done.exception() is None:
             collection.loading = None
+            collection.filled()
             self.advanced()
 
     async def loaded(self) -> None:

@@ -22,6 +22,11 @@ impl ListCursor {
         self.0.returned()
     }
 
+    #[getter]
+    fn fetched(&self) -> u64 {
+        self.0.fetched()
+    }
+
     fn cheap(&self) -> bool {
         self.0.is_cheap()
     }

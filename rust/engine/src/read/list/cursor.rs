@@ -39,6 +39,8 @@ pub type Rest = Option<(String, Option<usize>)>;
 pub struct ListCursor<F> {
     maker: Maker,
     revision: u64,
+    /// The number of objects from the first one of the page to the end of the namespace, selected or not.
+    fetched: u64,
     /// The number of returned items: a request that is cancelled counts them while a thread makes the next ones.
     returned: AtomicU64,
     /// Held while pieces are made, that is, also while the GIL is not: see [`Self::state`].
@@ -61,9 +63,9 @@ impl<F: Frame> ListCursor<F> {
     }
 
     fn over(maker: Maker, page: Page) -> Self {
-        let revision = page.revision();
+        let (revision, fetched) = (page.revision(), page.following() as u64);
         let state = State { page, sum: Sum::default(), made: VecDeque::new() };
-        Self { maker, revision, returned: AtomicU64::new(0), state: Mutex::new(state) }
+        Self { maker, revision, fetched, returned: AtomicU64::new(0), state: Mutex::new(state) }
     }
 
     /// Return the state, once no other thread has it. Its holder may need the GIL, so that waiting must not hold that.
@@ -90,6 +92,12 @@ impl<F: Frame> ListCursor<F> {
     /// Return the revision of the list.
     pub fn revision(&self) -> u64 {
         self.revision
+    }
+
+    /// Return the number of objects that a cache without indexes reads for the list: those from the first one of the page
+    /// to the end of the namespace, selected or not.
+    pub fn fetched(&self) -> u64 {
+        self.fetched
     }
 
     /// Return the number of items that chunks have returned.

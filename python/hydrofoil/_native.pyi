@@ -86,6 +86,7 @@ __all__ = [
     "openapi_protobuf",
     "pretty",
     "quota_charge",
+    "rule_durations",
     "storage_grows",
     "token_digest",
     "usable_certificate",
@@ -1060,6 +1061,9 @@ class ClientRun:
 
 def watchers_wait(watchers: tuple[Watcher, ...]) -> bool:
     """Report whether any of several watchers has changes."""
+
+def rule_durations() -> tuple[Histogram, Histogram]:
+    """Return the durations of the compilations, and of the evaluations, of the rules of definitions in this process."""
 
 def certificate_end(certificate: bytes) -> int | None:
     """Return the last second in which a certificate in DER is valid; None for a malformed one."""

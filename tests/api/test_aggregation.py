@@ -380,6 +380,14 @@ async def test_an_unavailable_service_is_told_of(
     assert condition(reported)[2] == want
 
 
+async def outages(client: aiohttp.ClientSession) -> dict[str, str]:
+    """Return the samples about services that are or were unavailable."""
+    async with client.get("/metrics") as answer:
+        lines = (await answer.text()).splitlines()
+    found = dict(line.rsplit(" ", 1) for line in lines if line.startswith("aggregator_unavailable_apiservice"))
+    return {name: value for name, value in found.items() if value != "0"}
+
+
 async def test_a_backend_must_be_trusted_and_well(
     client: aiohttp.ClientSession, backend: Backend, certificate: Certificate
 ) -> None:
@@ -391,6 +399,7 @@ async def test_a_backend_must_be_trusted_and_well(
     found = await reached(client, name, says("FailedDiscoveryCheck"))
     want = f"failing or missing response from {url}: bad status from {url}: 500"
     assert condition(found) == ("False", "FailedDiscoveryCheck", want)
+    assert await outages(client) == {f'aggregator_unavailable_apiservice{{name="{name}"}}': "1"}
     backend.healthy = True
     # It is asked again by and by.
     found = await reached(client, name, says("Passed"))
@@ -399,6 +408,9 @@ async def test_a_backend_must_be_trusted_and_well(
     found = await reached(client, name, says("FailedDiscoveryCheck"))
     why = "tls: failed to verify certificate: x509: certificate signed by unknown authority"
     assert condition(found)[2] == f'failing or missing response from {url}: Get "{url}": {why}'
+    # Only what was available before has become unavailable.
+    counted = f'aggregator_unavailable_apiservice_total{{name="{name}",reason="FailedDiscoveryCheck"}}'
+    assert await outages(client) == {f'aggregator_unavailable_apiservice{{name="{name}"}}': "1", counted: "1"}
     found["spec"]["insecureSkipTLSVerify"] = True
     await call(client, "PUT", f"{SERVICES}/{name}", found)
     found = await reached(client, name, says("Passed"))

@@ -8,6 +8,8 @@ import aiohttp
 
 from hydrofoil import Server
 
+from .test_custom import CRDS, THINGS, call, definition, thing, version
+
 
 async def sample(session: aiohttp.ClientSession, name: str) -> float:
     """Return a sample by name and labels."""
@@ -78,3 +80,24 @@ async def test_reads_of_the_view_are_counted() -> None:
         assert await sample(session, f"apiserver_watch_cache_initializations_total{{{where}}}") == 1
         assert await sample(session, f"apiserver_storage_list_total{{{where}}}") == 1
         assert await sample(session, f"apiserver_storage_list_fetched_objects_total{{{where}}}") == 0
+
+
+
+async def test_what_extends_the_api_is_counted(api: aiohttp.ClientSession) -> None:
+    name = "apiserver_cel_{}_duration_seconds_count"
+    before = [await sample(api, name.format(kind)) for kind in ("compilation", "evaluation")]
+    schema = {"type": "object", "x-kubernetes-validations": [{"rule": "self.metadata.name != 'b'"}]}
+    body = definition(version("v1", storage=True, schema=schema))
+    assert (await call(api, "POST", CRDS, body))[0] == 201
+    for thing_name, status in (("a", 201), ("b", 422)):
+        assert (await call(api, "POST", THINGS, thing(thing_name)))[0] == status
+    assert await sample(api, name.format("compilation")) > before[0]
+    assert await sample(api, name.format("evaluation")) == before[1] + 2
+    assert await sample(api, 'aggregator_unavailable_apiservice{name="v1.e.com"}') == 0
+    assert await sample(api, "aggregator_discovery_aggregation_count_total") == 0
+    accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    for _ in range(2):
+        for path in ("/api", "/apis"):
+            async with api.get(path, headers={"Accept": accept}) as answer:
+                assert answer.status == 200
+    assert await sample(api, "aggregator_discovery_aggregation_count_total") == 2

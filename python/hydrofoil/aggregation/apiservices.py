@@ -7,6 +7,7 @@ controller). Here it is a queue of names that writes wait for; `aggregation/avai
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import orjson
@@ -14,7 +15,7 @@ import orjson
 from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.aggregation.wanted import Wanted, services_of
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.apis.registration import CUSTOM_PRIORITY
+from hydrofoil.apis.registration import CUSTOM_PRIORITY, registration
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
@@ -70,6 +71,8 @@ class ApiServices:
         self._wanted = Wanted(registry.outlines)
         self.followed: list[Followed[Any]] = []
         """The states brought up to the view before they are read."""
+        self.outages: Counter[tuple[str, str]] = Counter()
+        """How often each service was no longer available, by name and reason (`SetUnavailableCounter`)."""
         self._definitions: Followed[Wanted] | None = None
         if (resource := self._resource()) is not None:
             followed = Followed(registry.collection(resource), resource.native, registrations, hub)
@@ -128,7 +131,8 @@ class ApiServices:
         resource = self._resource()
         if resource is None or (old := self.registry.collection(resource).get(resource.native, "", name)) is None:
             return
-        if with_available(orjson.loads(old.json), available, self.registry.clock) is None:
+        body = orjson.loads(old.json)
+        if with_available(body, available, self.registry.clock) is None:
             return
 
         def change(present: Stored) -> Draft:
@@ -143,6 +147,9 @@ class ApiServices:
         except ApiError as e:
             if e.code != 404:
                 raise
+            return
+        if available[0] != "True" and registration(body).available:
+            self.outages[name, available[1]] += 1
 
     async def _sync(self, name: str) -> None:
         """Bring the API service of a group version of definitions in step with them (`checkAPIService`)."""

@@ -97,6 +97,10 @@ class Registrations:
         """Return an API service by name."""
         return self._all.get(name)
 
+    def available(self) -> dict[str, bool]:
+        """Return whether each API service is available, by name."""
+        return {name: found.available for name, found in self._all.items()}
+
     def groups(self) -> dict[str, list[str]]:
         """Return the groups in discovery order with their versions, the preferred one first
         (`SortedByGroupAndVersion`)."""

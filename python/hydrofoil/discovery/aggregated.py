@@ -26,6 +26,8 @@ class Aggregated:
         self._catalog = catalog
         self._registered = registered
         self._made = (-1, -1)
+        self.count = 0
+        """The number of times that a document was made."""
         self._documents = lru_cache(maxsize=8)(self._make)
 
     def document(self, *, core: bool) -> tuple[bytes, str]:
@@ -37,6 +39,7 @@ class Aggregated:
         return self._documents(core)
 
     def _make(self, core: bool) -> tuple[bytes, str]:
+        self.count += 1
         items = []
         for group, versions in self._merged():
             if (group == "") == core:

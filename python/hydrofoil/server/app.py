@@ -138,6 +138,9 @@ class App:
         passing_on = PassingOn(self.registrations, self.remote, backends)
         self._nonresource = self._documents(address, minor)
         self.metrics.show_build(self._nonresource.version, self.gates)
+        aggregated, services = self._nonresource.aggregated, self.api_services
+        extensions = (lambda: aggregated.count), self.registrations.available, services.outages.copy
+        self.metrics.watch_extensions(extensions)
         timeout = config.request_timeout
         authorizer, others = self.authorization.authorizer, self.authorization.others
         parts = self._parts = Parts(

@@ -46,6 +46,8 @@ class Collects(Protocol):
 
 InKinds = tuple[Callable[[], int], Callable[[], int]]
 """The numbers of requests that read, and that write."""
+Extensions = tuple[Callable[[], int], Callable[[], dict[str, bool]], Callable[[], dict[tuple[str, str], int]]]
+"""The parameters of `ExtensionMetrics`."""
 BODIES = {
     "create": "create",
     "update": "update",
@@ -100,6 +102,7 @@ class Metrics:
         self.requests = Requests()
         self.watches = Watches()
         self._store: Registry | None = None
+        self._extensions: Extensions | None = None
         self._credentials: Callable[[], tuple[Fetches, Histogram]] | None = None
         self.long_running = Gauge(
             "apiserver_longrunning_requests",
@@ -164,6 +167,10 @@ class Metrics:
             )
             for kind, count in zip(("readOnly", "mutating"), counts, strict=True):
                 gauge.labels(kind).set_function(count)
+
+    def watch_extensions(self, counts: Extensions) -> None:
+        """Expose how often discovery was made, which API services are available, and how often they ceased to be."""
+        self._extensions = counts
 
     def watch_handshakes(self, failed: Callable[[], int]) -> None:
         """Expose the number of failed handshakes of TLS."""
@@ -247,6 +254,11 @@ class Metrics:
         parts.append(Logins(self.attempts, self.decisions).taken())
         if self._credentials is not None:
             parts.append(Credentials(*self._credentials()))
+        if self._extensions is not None:
+            from hydrofoil.server.extension_metrics import ExtensionMetrics
+
+            aggregations, available, outages = self._extensions
+            parts.append(ExtensionMetrics(aggregations(), available(), outages()))
         if self._store is not None:
             parts.append(StoreMetrics.taken(self._store))
         known = self._build is not None and not self._build.forgotten
@@ -287,7 +299,8 @@ def exposition(ready: Iterable[Metric], parts: Iterable[Collects], *, counted: b
         rb"(?m)^(# (?:HELP|TYPE) (?:authentication_attempts|authenticated_user_requests))_total ", rb"\1 ", text
     )
     # Integers are written without a fraction, as in Go.
-    return re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
+    text = re.sub(rb"(?m)\.0$", b"", text).replace(b"_count_total", b"_count")
+    return text.replace(b"discovery_aggregation_count", b"discovery_aggregation_count_total")
 
 
 class _TokenUses(Collector):

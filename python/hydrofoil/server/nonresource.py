@@ -70,7 +70,7 @@ class NonResource:
         self._debug = debug
         self._catalog = registry.catalog
         self._discovery = Documents(registry.catalog, registrations, hashes=gates.enabled("StorageVersionHash"))
-        self._aggregated = Aggregated(registry.catalog, registrations)
+        self.aggregated = Aggregated(registry.catalog, registrations)
         self._making = asyncio.Lock()
         self._openapi = OpenApi(registry, remote, registry.clock)
         self._checked = checked
@@ -216,7 +216,7 @@ class NonResource:
         return respond.encode(body, accepted, pretty=pretty)
 
     def _aggregate(self, context: Context, accepted: Accepted, *, core: bool) -> Answer:
-        body, etag = self._aggregated.document(core=core)
+        body, etag = self.aggregated.document(core=core)
         lines = f"ETag: {etag}\r\nVary: Accept\r\nCache-Control: public\r\n"
         if etag == context.request.headers.get("If-None-Match"):
             return completed(context, Answer(304, lines.encode()))

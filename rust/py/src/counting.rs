@@ -1,5 +1,6 @@
 //! Counts for metrics.
 
+use hydrofoil_schema::custom;
 use hydrofoil_types as types;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -12,6 +13,12 @@ impl From<types::Histogram> for Histogram {
     fn from(found: types::Histogram) -> Self {
         Self(Mutex::new(found))
     }
+}
+
+/// Return the durations of the compilations and of the evaluations of the rules of definitions.
+#[pyfunction]
+pub(crate) fn rule_durations() -> (Histogram, Histogram) {
+    (custom::COMPILATIONS.taken().into(), custom::EVALUATIONS.taken().into())
 }
 
 #[pymethods]

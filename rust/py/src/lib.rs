@@ -41,7 +41,7 @@ mod _native {
     use crate::{
         audit::{AuditLines, AuditRecord, audit_record, audit_sources},
         client::{ClientError, ClientRun, ClientTarget},
-        counting::Histogram,
+        counting::{Histogram, rule_durations},
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, PendingError, RefusedError},

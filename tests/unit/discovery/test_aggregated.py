@@ -21,6 +21,7 @@ def test_what_a_service_serves_stands_among_what_is_served_here() -> None:
     made = Aggregated(CATALOG, table)
     before, etag = made.document(core=False)
     assert (before, etag) == made.document(core=False)
+    assert made.count == 1
     table.replace([stored("v1", "e.com", SERVICE, groupPriorityMinimum=30_000)])
     assert made.document(core=False)[1] == etag, "nothing is known of it yet"
     table.discover("v1.e.com", {"version": "v1", "resources": [], "freshness": "Current"})

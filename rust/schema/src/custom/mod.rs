@@ -4,6 +4,7 @@ mod columns;
 mod compile;
 mod default;
 mod definition;
+mod durations;
 mod embedded;
 mod lists;
 mod owned;
@@ -18,6 +19,7 @@ mod validate;
 
 pub use columns::Columns;
 pub use definition::{Definition, Version};
+pub use durations::{COMPILATIONS, EVALUATIONS};
 pub use embedded::ReadMeta;
 pub(crate) use rules::attach as attach_rules;
 pub use scale::{Scale, nested};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hydrofoil_cel::{Decl, Failure, Patience, Variables};
 use hydrofoil_types::{CauseReason, Causes, Path, Value};
 
+use super::durations::{COMPILATIONS, EVALUATIONS};
 use super::lists;
 use super::rule::{Rule, Rules};
 use super::structural::{Additional, Node};
@@ -22,7 +23,7 @@ pub(crate) fn attach(node: &mut Node, props: &Value, root: bool) {
     if !node.ruled {
         return;
     }
-    place(node, props, Decl::compile(props, root).as_ref());
+    COMPILATIONS.of(|| place(node, props, Decl::compile(props, root).as_ref()));
 }
 
 fn place(node: &mut Node, props: &Value, decl: Option<&Arc<Decl>>) {
@@ -85,7 +86,7 @@ fn walk(
     }
     let mut walk = Walk { budget: BUDGET, patience, causes };
     // The walk ends early when the budget is spent, which is then among the causes, or a caller waits no longer.
-    let _ = walk.value(node, value, old, before, path);
+    let _ = EVALUATIONS.of(|| walk.value(node, value, old, before, path));
 }
 
 struct Walk<'c> {

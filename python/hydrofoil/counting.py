@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Self
 
 from hydrofoil import engine
@@ -30,3 +31,17 @@ class Histogram(engine.Histogram):
             total += count
             found.append((bound, float(total)))
         return found
+
+    def quantile(self, part: float) -> float:
+        """Return about the value that a part of all values does not exceed: values lie evenly in their buckets.
+
+        NaN without values; beyond the last bound that bound.
+        """
+        counts = self.counts
+        wanted = part * sum(counts)
+        total, lower = 0, 0.0
+        for count, upper in zip(counts, self.buckets, strict=False):
+            if count and total + count >= wanted:
+                return lower + (upper - lower) * (wanted - total) / count
+            total, lower = total + count, upper
+        return lower if total < sum(counts) else math.nan

@@ -82,6 +82,17 @@ async def test_reads_of_the_view_are_counted() -> None:
         assert await sample(session, f"apiserver_storage_list_fetched_objects_total{{{where}}}") == 0
 
 
+async def test_admission_has_quantiles() -> None:
+    async with Server() as server, server.session() as session:
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"}}
+        assert (await session.post("/api/v1/namespaces/default/secrets", json=body)).status == 201
+        labels = 'operation="CREATE",rejected="false",type="admit"'
+        name = "apiserver_admission_step_admission_duration_seconds"
+        count = await sample(session, f"{name}_summary_count{{{labels}}}")
+        assert count == await sample(session, f"{name}_count{{{labels}}}") >= 1
+        quantile = labels.replace(",", ',quantile="0.99",', 1)
+        assert 0 < await sample(session, f"{name}_summary{{{quantile}}}") < 2.5
+
 
 async def test_what_extends_the_api_is_counted(api: aiohttp.ClientSession) -> None:
     name = "apiserver_cel_{}_duration_seconds_count"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,3 +28,14 @@ def test_bounds_are_written_as_go_writes_them() -> None:
     found.observe(1.0, 3)
     assert found.cumulative() == [("0.005", 0), ("1", 3), ("1e+06", 3), ("1e+09", 3), ("+Inf", 3)]
     assert found.sum == 3.0
+
+
+def test_quantiles_lie_in_the_bucket_of_their_rank() -> None:
+    found = Histogram((1.0, 2.0, 4.0))
+    assert math.isnan(found.quantile(0.5))
+    found.observe(0.5, 90)
+    found.observe(3.0, 10)
+    assert found.quantile(0.45) == 0.5 and found.quantile(0.9) == 1.0
+    assert 2.0 < found.quantile(0.99) <= 4.0
+    found.observe(9.0, 900)
+    assert found.quantile(0.99) == 4.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -11,9 +11,17 @@ from prometheus_client.registry import Collector
 from hydrofoil.counting import Histogram
 
 BOUNDS = (0.005, 0.025, 0.1, 0.5, 1.0, 2.5)
+FINE = tuple(sorted({*BOUNDS, *(1e-6 * 1.5**step for step in range(36))}))
+"""The buckets of phases, in seconds: quantiles are estimated from them."""
+QUANTILES = (0.5, 0.9, 0.99)
+"""Those of a summary (component-base `defObjectives`)."""
 _PREFIX = "apiserver_admission_"
 _STEP = (
     "[STABLE] Admission sub-step latency histogram in seconds, broken out for each operation and API resource and step "
+    "type (validate or admit)."
+)
+_SUMMARY = (
+    "[ALPHA] Admission sub-step latency summary in seconds, broken out for each operation and API resource and step "
     "type (validate or admit)."
 )
 _CONTROLLER = (
@@ -47,7 +55,7 @@ class Phases(Collector):
     """
 
     def __init__(self) -> None:
-        self._phases: defaultdict[Key, Histogram] = defaultdict(_empty)
+        self._phases: defaultdict[Key, Histogram] = defaultdict(_fine)
         self._ran: dict[tuple[str, ...], Ran] = {}
         self._waited: defaultdict[tuple[str, str, str, bool], Histogram] = defaultdict(_empty)
 
@@ -65,8 +73,8 @@ class Phases(Collector):
         self._waited[name, operation, kind, rejected].observe(seconds)
 
     def collect(self) -> Iterable[Metric]:
-        """Return both metrics."""
-        steps: defaultdict[tuple[str, str, bool], Histogram] = defaultdict(_empty)
+        """Return the metrics."""
+        steps: defaultdict[tuple[str, str, bool], Histogram] = defaultdict(_fine)
         calls: Counter[tuple[str, str, str, bool]] = Counter()
         for (kind, operation, rejected, ran), spread in self._phases.items():
             count = sum(spread.counts)
@@ -80,8 +88,11 @@ class Phases(Collector):
             f"{_PREFIX}step_admission_duration_seconds", _STEP, labels=("operation", "type", "rejected")
         )
         for (operation, kind, rejected), spread in steps.items():
-            family.add_metric((operation, kind, _text(rejected)), spread.cumulative(), spread.sum)
+            coarse = _empty()
+            coarse.add(spread)
+            family.add_metric((operation, kind, _text(rejected)), coarse.cumulative(), spread.sum)
         yield family
+        yield _summary(steps)
         family = HistogramMetricFamily(
             f"{_PREFIX}controller_admission_duration_seconds",
             _CONTROLLER,
@@ -95,8 +106,25 @@ class Phases(Collector):
         yield family
 
 
+def _summary(steps: Mapping[tuple[str, str, bool], Histogram]) -> Metric:
+    """Return the quantiles of all phases since the start; upstream has those of the last hours."""
+    name = f"{_PREFIX}step_admission_duration_seconds_summary"
+    family = Metric(name, _SUMMARY, "summary")
+    for (operation, kind, rejected), spread in steps.items():
+        labels = {"operation": operation, "type": kind, "rejected": _text(rejected)}
+        for part in QUANTILES:
+            family.add_sample(name, {**labels, "quantile": f"{part:g}"}, spread.quantile(part))
+        family.add_sample(f"{name}_sum", labels, spread.sum)
+        family.add_sample(f"{name}_count", labels, sum(spread.counts))
+    return family
+
+
 def _empty() -> Histogram:
     return Histogram(BOUNDS)
+
+
+def _fine() -> Histogram:
+    return Histogram(FINE)
 
 
 def _text(rejected: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from urllib.parse import parse_qsl
 
-from hydrofoil.engine import Work
+from hydrofoil.engine import Histogram, Work
 from hydrofoil.options import TRUE
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import RequestInfo
@@ -25,13 +25,16 @@ WIDE = tuple(Work(max(1, seats)) for seats in range(MOST + 1))
 CHANGES = frozenset(("create", "update", "patch", "delete"))
 
 
-def estimate(objects: Objects, info: RequestInfo, most: int) -> Work:
-    """Return the work of a request in a level whose requests take at most this many seats; 0 means no such limit."""
+def estimate(objects: Objects, info: RequestInfo, most: int, watched: Histogram | None = None) -> Work:
+    """Return the work of a request in a level whose requests take at most this many seats; 0 means no such limit.
+
+    `watched` gets the number of watchers of a change.
+    """
     limit = min(most, MOST) if most else MOST
     if info.verb in ("list", "watch"):
         return WIDE[min(limit, listed(objects, info))]
     if info.verb in CHANGES:
-        return changed(objects, info, limit)
+        return changed(objects, info, limit, watched)
     return ONE
 
 
@@ -49,7 +52,7 @@ def listed(objects: Objects, info: RequestInfo) -> int:
     return -(-objects.collection(resource).size()[0] // OBJECTS)
 
 
-def changed(objects: Objects, info: RequestInfo, limit: int) -> Work:
+def changed(objects: Objects, info: RequestInfo, limit: int, watched: Histogram | None) -> Work:
     """Return the work of a change: afterwards its watchers take seats, fewer for a longer time above the limit."""
     if info.resource == "serviceaccounts" and info.subresource == "token":
         return ONE
@@ -57,6 +60,8 @@ def changed(objects: Objects, info: RequestInfo, limit: int) -> Work:
     if resource is None or "list" not in resource.verbs:
         return ONE
     _, _, watchers = objects.collection(resource).size()
+    if watched is not None:
+        watched.observe(watchers)
     if watchers < WATCHERS:
         return ONE
     seats = math.ceil(watchers / WATCHERS)

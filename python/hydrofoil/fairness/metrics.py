@@ -119,6 +119,12 @@ class FlowMetrics(Collector):
                     if any(values.counts):
                         add(family, (*first, *rest), values)
             yield family
+        # The work of requests without a limit is not estimated.
+        text = "[ALPHA] count of watchers for mutating requests in API Priority and Fairness"
+        family = HistogramMetricFamily(f"{PREFIX}watch_count_samples", text, labels=BOTH)
+        for labels, watchers in self._fairness.watched.items():
+            add(family, labels, watchers)
+        yield family
         levels = sorted(self._fairness.levels.items())
         for name, text, measured in LEVELS:
             gauge = GaugeMetricFamily(PREFIX + name, f"{text} for each priority level", labels=BOTH[:1])

@@ -11,11 +11,11 @@ from typing import Any
 import orjson
 
 from hydrofoil.clock import Clock
-from hydrofoil.engine import Flow, FlowCounts, Queues, Stored, Work
+from hydrofoil.engine import Flow, FlowCounts, Histogram, Queues, Stored, Work
 from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
 from hydrofoil.fairness.dealer import flow_hash, hand
-from hydrofoil.fairness.estimate import ONE, estimate
+from hydrofoil.fairness.estimate import CHANGES, ONE, estimate
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.limits import LevelConfig, config_of, rounded, seats_of, share_sum
 from hydrofoil.fairness.schema import Schema, mandatory, schema_of
@@ -29,6 +29,8 @@ from hydrofoil.watch.hub import Hub
 GROUP, VERSION = "flowcontrol.apiserver.k8s.io", "v1"
 PERIOD = 10.0
 """The seconds between two adjustments of borrowed seats."""
+WATCHED = (0.0, 1.0, 10.0, 100.0, 1000.0, 10000.0)
+"""The buckets of numbers of watchers."""
 LOOKS = 6
 """Adjustments until missing objects are made again: upstream looks once a minute."""
 MOST_USERS, MOST_KINDS = 4096, 1024
@@ -49,6 +51,8 @@ class Fairness:
         self.schemas: list[Schema] = []
         self.counts: dict[tuple[str, str], FlowCounts] = {}
         """The counts by schema and level."""
+        self.watched: dict[tuple[str, str], Histogram] = {}
+        """The watchers of each change whose work is estimated, by level and schema."""
         self.fraction = 0.0
         """The fair fraction of the last adjustment."""
         self.turns = Turns(self._queues, clock)
@@ -143,11 +147,19 @@ class Fairness:
         lines += f"X-Kubernetes-PF-PriorityLevel-UID: {config.uid}\r\n"
         return level, Flow(counts, schema.name, distinguisher, cards, lines.encode())
 
-    def work(self, level: Level, info: RequestInfo) -> Work:
+    def work(self, level: Level, flow: Flow, info: RequestInfo) -> Work:
         """Return the estimated work of a request of a level with a limit."""
         if not info.resourceful or info.verb == "get":
             return ONE
-        return estimate(self._objects, info, level.most)
+        watched = self._watchers(level, flow) if info.verb in CHANGES else None
+        return estimate(self._objects, info, level.most, watched)
+
+    def _watchers(self, level: Level, flow: Flow) -> Histogram:
+        key = (level.config.name, flow.schema)
+        found = self.watched.get(key)
+        if found is None:
+            found = self.watched[key] = Histogram(WATCHED)
+        return found
 
     def adjust(self, *, look: bool = True) -> None:
         """Lend seats of levels that need few to those that need more (`updateBorrowing`)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hydrofoil.engine import Work
+from hydrofoil.engine import Histogram, Work
 from hydrofoil.fairness.estimate import ONE, estimate
 from hydrofoil.registry.write import Write
 from hydrofoil.request import parse
@@ -47,5 +47,7 @@ async def test_watchers_take_seats_after_a_change(watchers: int, most: int, expe
             collection.watch(maps.native, Selector(maps.native, "", "", ""), "json", None, token, False)
             for token in range(watchers)
         ]
-        assert estimate(registry, parse("DELETE", f"{MAPS}/c"), most) == expected
+        counted = Histogram((10.0,))
+        assert estimate(registry, parse("DELETE", f"{MAPS}/c"), most, counted) == expected
+        assert counted.sum == watchers
         del kept

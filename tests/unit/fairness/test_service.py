@@ -74,7 +74,7 @@ async def test_objects_decide_and_changes_take_effect(parts: tuple[Registry, Fai
     assert (made.seats.nominal, made.seats.least) == (450, 225) and len(made.queues.states()) == 4
     flow = fair.classify(ADA, PODS)[1]
     assert b"X-Kubernetes-PF-FlowSchema-UID: " in flow.lines
-    ticket = made.queues.start(flow, fair.work(made, PODS), None, "get")
+    ticket = made.queues.start(flow, fair.work(made, flow, PODS), None, "get")
     assert ticket is not None
     of = resource("prioritylevelconfigurations", GROUP)
     from hydrofoil.registry.delete_options import DeleteOptions
@@ -95,7 +95,7 @@ async def test_idle_levels_lend_their_seats(parts: tuple[Registry, Fairness]) ->
     fair.rebuild()
     busy, idle = fair.levels["busy"], fair.levels["idle"]
     flow = fair.classify(ADA, PODS)[1]
-    tickets = [busy.queues.start(flow, fair.work(busy, PODS), None, "get") for _ in range(busy.current)]
+    tickets = [busy.queues.start(flow, fair.work(busy, flow, PODS), None, "get") for _ in range(busy.current)]
     fair.adjust()
     assert busy.current > busy.seats.nominal and idle.current < idle.seats.nominal
     assert fair.fraction > 0
@@ -114,8 +114,9 @@ async def test_pages_and_metrics(parts: tuple[Registry, Fairness]) -> None:
         info = PODS
         user = ill
 
-    ticket = at.queues.start(flow, fair.work(at, PODS), Request(), "get")
+    ticket = at.queues.start(flow, fair.work(at, flow, PODS), Request(), "get")
     assert ticket is not None
+    fair.work(at, flow, parse("POST", "/api/v1/namespaces/n/pods"))
     levels, queues = dump.levels(fair), dump.queues(fair)
     assert levels.splitlines()[0].startswith("PriorityLevelName, ActiveQueues, IsIdle, IsQuiescing, WaitingRequests, ")
     assert "\nl,                 0,            false,  false,       0,               1," in levels
@@ -131,6 +132,8 @@ async def test_pages_and_metrics(parts: tuple[Registry, Fairness]) -> None:
     labels = '{flow_schema="s",priority_level="l"}'
     assert f"apiserver_flowcontrol_current_executing_requests{labels} 1.0" in text
     assert f"apiserver_flowcontrol_dispatched_requests_total{labels} 1.0" in text
+    watched = '{flow_schema="s",le="0",priority_level="l"}'
+    assert f"apiserver_flowcontrol_watch_count_samples_bucket{watched} 1.0" in text
     assert [count() for count in metrics.executing] == [1, 0]
     ticket.end()
     assert [count() for count in metrics.executing] == [0, 0]

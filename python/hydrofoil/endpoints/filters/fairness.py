@@ -36,7 +36,7 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None], crowd: Crowd) -
         if level.exempt:
             context.at_end(level.queues.enter(flow, context, info.verb))
             return later(crowd, context, inner) if crowd.full else inner(context)
-        ticket = level.queues.start(flow, fair.work(level, info), context, info.verb)
+        ticket = level.queues.start(flow, fair.work(level, flow, info), context, info.verb)
         if ticket is None:
             return _refused(context, fair, level, dropped)
         if ticket.waits:

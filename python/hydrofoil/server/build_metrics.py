@@ -35,8 +35,25 @@ NOTHING = (
         "apiserver_validation_declarative_validation_panic",
         "[BETA] Number of times declarative validation has panicked during validation.",
     ),
+    (
+        "apiserver_validation_duplicate_validation_error",
+        "[INTERNAL] Number of duplicate validation errors during validation.",
+    ),
+    (
+        "cardinality_enforcement_unexpected_categorizations",
+        "[ALPHA] The count of unexpected categorizations during cardinality enforcement.",
+    ),
+    (
+        "aggregator_discovery_peer_aggregated_cache_hits",
+        "[ALPHA] Counter of number of times discovery was served from peer-aggregated cache",
+    ),
+    (
+        "aggregator_discovery_peer_aggregated_cache_misses",
+        "[ALPHA] Counter of number of times discovery was aggregated across all API servers",
+    ),
 )
-"""Counters of events that never happen here: no family is disabled, and each rule is written once."""
+"""Counters of events that never happen here: no family is disabled, no label is restricted, each rule is written once,
+and no discovery asks other servers."""
 
 
 class BuildMetrics(Collector):

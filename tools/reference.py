@@ -18,6 +18,26 @@ ROOT = Path(__file__).parent.parent
 PLACE = ROOT / "docs" / "reference"
 EXPECTED = ROOT / "tests" / "conformance" / "expected.txt"
 HELP = re.compile(r"^# HELP (\S+) (?:\[(\w+)\] )?(.*)$", re.MULTILINE)
+MEANINGS = """## Meanings
+
+Some numbers are of something else than in kube-apiserver:
+
+- `apiserver_storage_list_*`: each collection is read from its log once, at the start from etcd or a disk, in memory
+  when it is first used and empty. These counters have that read, with the objects that the view had after it. All
+  lists of clients are answered by the view (`apiserver_cache_list_*`): none goes to etcd, so that `fallback` of
+  `apiserver_watch_cache_consistent_read_total` is always false.
+- `apiserver_cache_list_fetched_objects_total`: the objects from the start of the page to the end of the namespace, as
+  a cache without indexes reads them. A selector makes the server pass most of them by.
+- `apiserver_watch_cache_read_wait_seconds`: with etcd also the waits of GETs and of the server itself; in memory and
+  on a disk the view never lags, and lists count with 0 seconds.
+- `apiserver_cel_*_duration_seconds`: the rules of definitions, of one schema or for one object together, in all
+  servers of the process.
+- `apiserver_admission_step_admission_duration_seconds_summary`: quantiles since the start, estimated from buckets of
+  which each is half as wide again as the one before; kube-apiserver has those of the last hours.
+- `apiserver_flowcontrol_watch_count_samples`: without requests of exempt levels, whose work is not estimated.
+- `authentication_token_cache_active_fetch_count`: requests with the same token share only the call of a webhook, so
+  that otherwise each one that is blocked has a fetch in flight.
+"""
 TYPE = re.compile(r"^# TYPE (\S+) (\S+)$", re.MULTILINE)
 
 
@@ -65,7 +85,7 @@ def of_metrics() -> str:
     lines += ["", "| name | type | stability | meaning |", "| --- | --- | --- | --- |"]
     for name, stability, words in sorted(HELP.findall(text)):
         lines.append(f"| `{name}` | {types.get(name, '')} | {stability} | {cell(words)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join((*lines, "", MEANINGS))
 
 
 def of_controls() -> str:

@@ -44,7 +44,7 @@ class Fetches:
         self.blocked += 1
         return stopwatch()
 
-    def waited(self, since: float) -> None:
+    def end_wait(self, since: float) -> None:
         """End a wait that began at a moment."""
         self.blocked -= 1
         self.missed.observe(int((stopwatch() - since) * 1000) / 1000)
@@ -53,7 +53,7 @@ class Fetches:
         """Begin a fetch."""
         self.under_way += 1
 
-    def fetched(self, *, failed: bool) -> None:
+    def end_fetch(self, *, failed: bool) -> None:
         """End a fetch."""
         self.under_way -= 1
         if failed:

@@ -321,7 +321,7 @@ class Authentication:
     def credentials(self) -> tuple[Fetches, Histogram]:
         """Return the use of kept logins, and how long the certificates of requests were still valid in seconds."""
         lives = Histogram(BUCKETS) if self._clients is None else self._clients.lives()
-        return self._tokens.taken(), lives
+        return self._tokens.present_fetches(), lives
 
     @property
     def collectors(self) -> list[Collector]:

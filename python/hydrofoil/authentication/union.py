@@ -47,7 +47,7 @@ class Tokens:
         found: Login | None = self._logins.get(cache.key(token))
         return found
 
-    def taken(self) -> cache.Fetches:
+    def present_fetches(self) -> cache.Fetches:
         """Return the present counts."""
         found = self.fetches.copy()
         found.hits += self._logins.hits
@@ -76,8 +76,8 @@ class Tokens:
             login = await self._ask(token, wanted, reasons)
             failed = login is None and len(reasons) > 1
         finally:
-            self.fetches.fetched(failed=failed)
-            self.fetches.waited(since)
+            self.fetches.end_fetch(failed=failed)
+            self.fetches.end_wait(since)
         if login is None:
             raise Rejected(aggregated(reasons))
         if audiences is None or sum(map(len, audiences)) < KEPT_AUDIENCES:

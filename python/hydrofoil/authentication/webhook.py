@@ -92,7 +92,7 @@ class TokenWebhook:
             # A client that leaves does not end the call for others.
             return await asyncio.shield(task)
         finally:
-            self._fetches.waited(since)
+            self._fetches.end_wait(since)
 
     async def close(self) -> None:
         """End all calls."""
@@ -107,7 +107,7 @@ class TokenWebhook:
             found = self._read(await self._asking(token, key[1]), key[1])
             failed = False
         finally:
-            self._fetches.fetched(failed=failed)
+            self._fetches.end_fetch(failed=failed)
             del self._asked[key]
         self._keep(key, found)
         return found

@@ -112,7 +112,7 @@ async def test_requests_for_logins_are_counted() -> None:
     assert tokens.presented("Bearer ann") is not None
     tokens.forget()
     assert tokens.presented("Bearer ann") is None
-    counts = tokens.taken()
+    counts = tokens.present_fetches()
     assert (counts.hits, sum(counts.missed.counts)) == (3, 3)
     assert (counts.found, counts.failed, counts.under_way, counts.blocked) == (2, 1, 0, 0)
 
@@ -120,7 +120,7 @@ async def test_requests_for_logins_are_counted() -> None:
 async def test_fetches_under_way_are_counted() -> None:
     class Waits(One):
         async def authenticate(self, token: str, audiences: Sequence[str]) -> Login | None:
-            seen.append(tokens.taken())
+            seen.append(tokens.present_fetches())
             return await super().authenticate(token, audiences)
 
     seen: list[Fetches] = []

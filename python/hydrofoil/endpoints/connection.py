@@ -20,10 +20,11 @@ from aiohttp.streams import EMPTY_PAYLOAD, StreamReader
 from aiohttp.web_protocol import _ErrInfo
 
 from hydrofoil.endpoints import respond
-from hydrofoil.endpoints.framing import origin_form, refusal
+from hydrofoil.endpoints.framing import continues, origin_form, refusal
 from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
 from hydrofoil.endpoints.wire import CLOSED, Done, Wire, cut
 from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
+from hydrofoil.headers import EXPECT
 
 LOG = logging.getLogger("hydrofoil")
 HEAD = (1 << 20) + 4096
@@ -80,6 +81,7 @@ class Connection(web.RequestHandler):
         "address",
         "answer_timeout",
         "certificates",
+        "expected",
         "head_limit",
         "header_timeout",
         "own_host",
@@ -88,6 +90,8 @@ class Connection(web.RequestHandler):
     """The address of the client; empty without one."""
     certificates: Sequence[bytes]
     """The certificates that the client presented, in DER."""
+    expected: str | None
+    """The header Expect of the present request, which is looked up once: nearly all have none."""
     header_timeout: float
     """The time limit of a head, in seconds."""
     head_limit: int
@@ -238,6 +242,9 @@ class Connection(web.RequestHandler):
         """Check an accepted request before it is answered."""
         message = request._message
         found = refusal(message)
+        self.expected = message.headers.get(EXPECT)
+        if found is None and self.expected and not continues(self.expected):
+            found = 417, ""
         if found is None and self.own_host and foreign(message.headers, self.own_host, self.accepted_hosts):
             found = 403, FORBIDDEN
         if found is not None:

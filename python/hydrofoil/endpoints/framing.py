@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from hydrofoil.headers import EXPECT, HOST, TRANSFER_ENCODING
+from hydrofoil.headers import HOST, TRANSFER_ENCODING
 
 if TYPE_CHECKING:
     from aiohttp.http_parser import RawRequestMessage
@@ -38,8 +38,6 @@ def refusal(message: RawRequestMessage) -> tuple[int, str] | None:
             return 400, "400 Bad Request: unsupported transfer encoding"
         if coding.lower() != "chunked":
             return 501, "Unsupported transfer encoding"
-    if (expected := headers.get(EXPECT)) and not continues(expected):
-        return 417, ""
     host = headers.get(HOST)
     if host is not None and not is_host(host):
         return 400, "400 Bad Request: malformed Host header"

@@ -20,7 +20,7 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
 from hydrofoil.endpoints.share import Share
 from hydrofoil.errors import FAULTS, timed_out
-from hydrofoil.headers import CONNECTION, EXPECT
+from hydrofoil.headers import CONNECTION
 
 LOG = logging.getLogger("hydrofoil")
 RESET = struct.pack("ii", 1, 0)
@@ -143,8 +143,7 @@ class Wire:
         context.remote = connection.address
         if certificates := connection.certificates:
             context.certificates = certificates
-        # Most requests have no body: they cost no look at the headers.
-        if request.can_read_body and request.headers.get(EXPECT) and context.framed:
+        if connection.expected and request.can_read_body and context.framed:
             context.ask_for_body = connection.send_continue
         status = 500
         try:

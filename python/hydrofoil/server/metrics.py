@@ -215,7 +215,7 @@ class Metrics:
         self.requests.validated(context.params.get("fieldValidation", ""))
         if context.sent and context.verb in BODIES:
             self.requests.read(resource.group, resource.plural, BODIES[context.verb], context.sent)
-        if resource.deprecates(info.subresource):
+        if resource.deprecation and resource.deprecates(info.subresource):
             removed = resource.raw.get("lifecycle", {}).get("removed", "")
             self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)
 

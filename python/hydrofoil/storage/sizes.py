@@ -53,8 +53,8 @@ class Bound:
     most = 0
 
     def concerns(self, change: Change) -> bool:
-        """Report whether a write may be too large, and must be measured."""
-        return bool(self.most) and change.size * FACTOR > self.most
+        """Report whether a write may be larger than a bound, and must be measured."""
+        return change.size * FACTOR > self.most
 
     def check(self, name: Name, change: Change) -> None:
         """Raise ApiError 500 for a write of an object of a collection that is too large."""

@@ -242,8 +242,8 @@ class Connection(web.RequestHandler):
         """Check an accepted request before it is answered."""
         message = request._message
         found = refusal(message)
-        self.expected = message.headers.get(EXPECT)
-        if found is None and self.expected and not continues(self.expected):
+        self.expected = expected = message.headers.get(EXPECT)
+        if expected and found is None and not continues(expected):
             found = 417, ""
         if found is None and self.own_host and foreign(message.headers, self.own_host, self.accepted_hosts):
             found = 403, FORBIDDEN

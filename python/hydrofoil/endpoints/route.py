@@ -109,9 +109,10 @@ class Route:
             # The kind of a patch is checked before its Accept header.
             content_type = headers.get(CONTENT_TYPE, "")
             context.patch = patch_kind(content_type, custom=resource.custom, cbor=context.parts.cbor)
-        deprecated = resource.deprecation and resource.deprecates(info.subresource)
-        warning = respond.warning_lines([resource.deprecation]) if deprecated else b""
-        context.common += warning
+        warning = b""
+        if resource.deprecation and resource.deprecates(info.subresource):
+            warning = respond.warning_lines([resource.deprecation])
+            context.common += warning
         context.resource = resource
         if info.subresource and info.subresource in CONNECTED and not resource.custom:
             # Their routes produce any type.

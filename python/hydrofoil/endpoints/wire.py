@@ -58,16 +58,15 @@ def closes(request: web.BaseRequest, word: str | None) -> bool:
     return word == "close" or (word != "keep-alive" and request.version < HttpVersion11)
 
 
-def opening(context: Context, status: int, *, close: bool, bounded: bool) -> tuple[bytes, bytes, bool]:
+def opening(context: Context, status: int, close: bool) -> tuple[bytes, bytes, bool]:
     """Return the status line, the line about the connection, and whether that ends (net/http `cw.writeHeader`).
 
-    `bounded`: the end of the answer is not that of the connection. A client that was not asked for its body and sends
-    it all the same would be read as the next request.
+    `close`: the answer ends it in any case. A client that was not asked for its body and sends it all the same would be
+    read as the next request.
     """
     request = context.request
     line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
     word = request.headers.get(CONNECTION)
-    close = close or not bounded
     # The parser has one value for the version of nearly all requests, which have no such header either.
     if request.version is HttpVersion11 and word is None and context.ask_for_body is None:
         return line, b"Connection: close\r\n" if close else b"", close
@@ -170,7 +169,7 @@ class Wire:
         if transport is None:
             return CLOSED
         context.starts(answer)
-        line, connection, close = opening(context, answer.status, close=answer.close, bounded=True)
+        line, connection, close = opening(context, answer.status, answer.close)
         payload = answer.body
         head = b"%s%s%s%s%s\r\n" % (
             line,
@@ -232,7 +231,7 @@ class Wire:
         """Return the head of a stream, whether its pieces become chunks, and whether the connection ends with it."""
         whole = answer.sized
         chunked = not whole and context.framed
-        line, connection, close = opening(context, answer.status, close=answer.close, bounded=whole or chunked)
+        line, connection, close = opening(context, answer.status, answer.close or not (whole or chunked))
         head = b"%s%s%s%s%s\r\n" % (
             line,
             answer.head,

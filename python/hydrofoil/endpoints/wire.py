@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from aiohttp import web
 from aiohttp.http_writer import HttpVersion11
+from msgspec.structs import replace
 
 from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, Piece
 from hydrofoil.clock import Clock
@@ -61,20 +62,15 @@ def closes(request: web.BaseRequest, word: str | None) -> bool:
 def opening(context: Context, status: int, close: bool) -> tuple[bytes, bytes, bool]:
     """Return the status line, the line about the connection, and whether that ends (net/http `cw.writeHeader`).
 
-    `close`: the answer ends it in any case. A client that was not asked for its body and sends it all the same would be
-    read as the next request.
+    `close`: the answer ends it in any case.
     """
     request = context.request
     line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
     word = request.headers.get(CONNECTION)
     # The parser has one value for the version of nearly all requests, which have no such header either.
-    if request.version is HttpVersion11 and word is None and context.ask_for_body is None:
+    if request.version is HttpVersion11 and word is None:
         return line, b"Connection: close\r\n" if close else b"", close
     close = close or closes(request, word)
-    if context.ask_for_body is not None and not request.content.is_eof():
-        close = True
-        # Its body is not waited for.
-        request.protocol._lingering_time = 0.0
     if request.version >= HttpVersion11:
         return line, b"Connection: close\r\n" if close else b"", close
     return line.replace(b"HTTP/1.1", b"HTTP/1.0", 1), b"" if close else b"Connection: keep-alive\r\n", close
@@ -142,7 +138,8 @@ class Wire:
         context.remote = connection.address
         if certificates := connection.certificates:
             context.certificates = certificates
-        if connection.expected and request.can_read_body and context.framed:
+        asks = connection.expected and request.can_read_body and context.framed
+        if asks:
             context.ask_for_body = connection.send_continue
         status = 500
         try:
@@ -153,6 +150,11 @@ class Wire:
                     raise
                 answer = respond.broken(context, e)
             status = answer.status
+            if asks and not request.content.is_eof():
+                # A client that was not asked for its body, or sends the rest of it, would be read as the next request;
+                # that is not waited for.
+                answer = replace(answer, close=True)
+                connection._lingering_time = 0.0
             if answer.stream is None:
                 return await self._whole(context, answer)
             return await self._stream(context, answer)

@@ -218,7 +218,7 @@ def parse(method: str, target: str) -> RequestInfo:
     if "%" in path:
         path = unquote(path)
     segments = path.split("/")
-    if len(segments) > 1 and not segments[-1]:
+    if not segments[-1] and len(segments) > 1:
         segments.pop()
     if len(segments) > 3 and segments[1] == "api":
         group, version, parts = "", segments[2], segments[3:]
@@ -230,7 +230,7 @@ def parse(method: str, target: str) -> RequestInfo:
     if watch_prefix:
         parts = parts[1:]
     namespace = ""
-    if parts[0] == "namespaces" and len(parts) > 2 and not (len(parts) == 3 and parts[2] in ("status", "finalize")):
+    if parts[0] == "namespaces" and (len(parts) > 3 or (len(parts) == 3 and parts[2] not in ("status", "finalize"))):
         namespace, parts = parts[1], parts[2:]
     name = parts[1] if len(parts) > 1 else ""
     verb = VERBS.get(method, "")

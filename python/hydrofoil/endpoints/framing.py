@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from aiohttp.http_writer import HttpVersion11
+
 from hydrofoil.headers import HOST, TRANSFER_ENCODING
 
 if TYPE_CHECKING:
@@ -23,15 +25,16 @@ ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 
 def refusal(message: RawRequestMessage) -> tuple[int, str] | None:
     """Return status and text for a request to reject, which closes the connection; None for a valid one."""
-    major, minor = message.version
-    if major != 1:
-        # The parser reads a line without a version as HTTP/0.9.
-        if (major, minor) == (0, 9):
+    version = message.version
+    # The parser has one value for the version of nearly all requests.
+    if version is not HttpVersion11 and version.major != 1:
+        # It reads a line without a version as HTTP/0.9.
+        if version == (0, 9):
             return 400, "400 Bad Request"
         return 505, "505 HTTP Version Not Supported: unsupported protocol version"
     headers = message.headers
     if (coding := headers.get(TRANSFER_ENCODING)) is not None:
-        if minor == 0:
+        if version < HttpVersion11:
             return 400, "400 Bad Request"
         if "," in coding:
             # A recipient that reads only one of several codings finds another end of the body.

@@ -70,6 +70,7 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
         except errors.ApiError:
             collection.uses.lagged += 1
             raise
+        collection.uses.consistent += 1
     else:
         await reached(context, options.revision)
         if options.match == "Exact" or (limit and not options.match):
@@ -105,13 +106,12 @@ async def list_(context: Context) -> Answer:
     check_transform(context)
     if context.audit is not None and context.audit.wants_response:
         await record(context, options, context.audit)
-    consistent = options.revision is None and not options.token
     if context.accepted.yaml or respond.pretty(context) or by_precedence(context):
-        context.at_end(partial(used, context.collection.uses, cursor, consistent))
+        context.at_end(partial(used, context.collection.uses, cursor))
         return await rewritten(context, cursor, limit)
     if respond.wants_gzip(context) and await exceeds(cursor, respond.GZIP_ABOVE):
         cursor = cursor.packed()
-    context.at_end(partial(used, context.collection.uses, cursor, consistent))
+    context.at_end(partial(used, context.collection.uses, cursor))
     begin, end = await ends(context, cursor, limit)
     parts = [cursor.open(begin)]
     size = 0
@@ -127,10 +127,9 @@ async def list_(context: Context) -> Answer:
     return stream(context, cursor, parts, end)
 
 
-def used(uses: Uses, cursor: ListCursor, consistent: bool, _outcome: Outcome) -> None:
-    """Count a list, and its objects; `consistent`: it is of the present state."""
+def used(uses: Uses, cursor: ListCursor, _outcome: Outcome) -> None:
+    """Count a list, and its objects."""
     uses.lists += 1
-    uses.consistent += consistent
     uses.fetched += cursor.fetched
     uses.returned += cursor.returned
 

@@ -66,7 +66,7 @@ ifdef WHEEL
 	cp target/wheel/$(TARGET)/release/hot .cache/hot
 else
 	cargo build --release $(HOT)
-	cp target/release/hot .cache/hot
+	cp "$${CARGO_TARGET_DIR:-target}/release/hot" .cache/hot
 endif
 
 counts: $(VENV)/.installed ## Instructions of the hot native calls against the baseline; WRITE=1 makes them the baseline

@@ -105,6 +105,8 @@ def main() -> int:
         return 0
     wrong = slower(before, now)
     sys.stdout.write("".join(f"{line}\n" for line in wrong))
+    if wrong:
+        sys.stdout.write("refactoring? make counts WRITE=1\n")
     return 1 if wrong else 0
 
 

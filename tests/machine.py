@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from statistics import median
 
-QUIET = 0.0006
+QUIET = 0.00028
 """Seconds of processor time that the yardstick takes on the quiet machine for which bounds are written."""
 ITEMS = [{"metadata": {"name": f"n{i}", "labels": {"l": str(i)}}, "data": {"k": "v" * 50}} for i in range(100)]
 
@@ -18,11 +19,11 @@ def yardstick() -> float:
     return time.thread_time() - begun
 
 
-def slowness(tries: int = 5) -> float:
+def slowness(tries: int = 9) -> float:
     """Return how many times slower than the quiet machine this one is now; at least 1.
 
     A machine that is shared is slower for minutes: its clock, its caches and the other half of its cores are not its
-    own, which a thread's processor time shows as if it were the thread's work. The best of some tries, so that nothing
-    is excused by a moment's disturbance.
+    own, which a thread's processor time shows as if it were the thread's work. The median of some tries has as much of
+    that as longer work has, and no single disturbance.
     """
-    return max(1.0, min(yardstick() for _ in range(tries)) / QUIET)
+    return max(1.0, median(yardstick() for _ in range(tries)) / QUIET)

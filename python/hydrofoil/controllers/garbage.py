@@ -79,9 +79,8 @@ class GarbageCollector(Controller):
         super().discover()
         if not self._stopped:
             self._remotes.discover()
-        unknown, self._unknown = self._unknown, {}
-        for uid in unknown:
-            self.put("item", uid)
+        if self._unknown:
+            self.put("unknown", "")
 
     def known(self, resource: Kind) -> Iterable[Metadata]:
         storage = resource.storage
@@ -119,8 +118,7 @@ class GarbageCollector(Controller):
             self.put("owner", uid)
         if old is None and uid in self._dependents:
             # Dependents seen before it may refer to it in a namespace where it is not.
-            for dependent in self._dependents[uid]:
-                self.put("item", dependent)
+            self.put("dependents", uid)
 
     def _disown(self, owner: str, uid: str) -> None:
         self._dependents[owner].discard(uid)
@@ -151,12 +149,16 @@ class GarbageCollector(Controller):
         node = self._forget(uid)
         if uid in self._dependents:
             self._absent[uid] = node.namespace if node else ""
-            for dependent in self._dependents[uid]:
-                self.put("item", dependent)
+            self.put("dependents", uid)
 
     async def work(self, key: tuple[str, ...]) -> bool:
-        """Process an object as a dependent, or as an owner that is being deleted."""
+        """Process an object as a dependent, or as an owner that is being deleted; or queue several."""
         what, uid = key
+        if what == "dependents":
+            return await self._put_all(self._dependents.get(uid, ()))
+        if what == "unknown":
+            unknown, self._unknown = self._unknown, {}
+            return await self._put_all(unknown)
         node = self._nodes.get(uid)
         if node is None:
             return True
@@ -171,6 +173,14 @@ class GarbageCollector(Controller):
         except ApiError as e:
             # An object deleted or changed meanwhile has an event of its own.
             return e.code in (404, 409)
+
+    async def _put_all(self, uids: Iterable[str]) -> bool:
+        """Queue objects: an owner may have as many dependents as there are objects, which no event has the time for."""
+        pace = Pace()
+        for uid in list(uids):
+            self.put("item", uid)
+            await pace.rest()
+        return True
 
     async def _owner(self, node: Node, owner: dict[str, Any]) -> Found:
         """Return the state of the owner of a reference (`attemptToDeleteItem`, `isDangling`), read from the store.

@@ -33,6 +33,12 @@ def turns() -> None:
     """Replace the guard: these tests have turns of their own."""
 
 
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the machine for a quiet one, whatever it does."""
+    monkeypatch.setattr(machine, "slowness", lambda: 1.0)
+
+
 async def turn_of(*callbacks: Callable[[], object]) -> None:
     loop = asyncio.get_running_loop()
     for callback in callbacks:
@@ -41,12 +47,14 @@ async def turn_of(*callbacks: Callable[[], object]) -> None:
     await asyncio.sleep(0)
 
 
+@pytest.mark.usefixtures("quiet")
 async def test_a_long_turn_is_found() -> None:
     with Turns(0.01) as found:
         await turn_of(works)
     assert len(found.long) == 1 and "works" in found.long[0]
 
 
+@pytest.mark.usefixtures("quiet")
 async def test_the_callbacks_of_a_turn_count_together() -> None:
     with Turns(0.03) as found:
         await turn_of(works, works)
@@ -59,6 +67,7 @@ async def test_what_the_test_does_itself_does_not_count() -> None:
     assert found.long == []
 
 
+@pytest.mark.usefixtures("quiet")
 async def test_the_test_fails() -> None:
     with pytest.raises(AssertionError, match="a turn of"), short_turns(0.01):
         await turn_of(works)

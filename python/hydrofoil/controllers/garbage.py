@@ -210,12 +210,15 @@ class GarbageCollector(Controller):
             return "waiting" if known.deleting and FOREGROUND in known.finalizers else "solid"
         if present.uid != uid:
             return "dangling"
-        return "waiting" if present.deleting and FOREGROUND in present.finalizers else "solid"
+        waits = present.member("deletionTimestamp") and FOREGROUND in (present.member("finalizers") or ())
+        return "waiting" if waits else "solid"
 
     async def _present(self, node: Node, owners: list[dict[str, Any]]) -> bool:
         """Report whether an object still has the known owners: the event of a change may be outstanding."""
         found = await self._reach.read(node.resource, node.namespace, node.name)
-        return found is not None and {o["uid"] for o in found.owners} == {o["uid"] for o in owners}
+        if found is None:
+            return False
+        return {o["uid"] for o in found.member("ownerReferences") or ()} == {o["uid"] for o in owners}
 
     async def _tell_invalid(self, node: Node, owner: dict[str, Any]) -> None:
         """Report, once, that an owner is in a namespace where a dependent cannot have it

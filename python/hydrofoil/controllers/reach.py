@@ -24,9 +24,8 @@ class Present(NamedTuple):
     """An object as it is now."""
 
     uid: str
-    owners: Owners
-    finalizers: list[str]
-    deleting: bool
+    member: Callable[[str], Any]
+    """Decode a member of its metadata; None without it. Most looks at an owner need only its uid."""
 
 
 class WriteOf(Protocol):
@@ -55,15 +54,11 @@ class Reach:
             metadata = await self._remote.client.read(kind, namespace, name, self._user)
             if metadata is None:
                 return None
-            owners, finalizers = metadata.get("ownerReferences") or [], metadata.get("finalizers") or []
-            return Present(str(metadata.get("uid", "")), owners, finalizers, "deletionTimestamp" in metadata)
+            return Present(str(metadata.get("uid", "")), metadata.get)
         stored = self._registry.collection(kind).get(kind.native, namespace, name)
         if stored is None:
             return None
-        draft = stored.thaw()
-        lifecycle = draft.lifecycle()
-        owners = orjson.loads(draft.get(["metadata", "ownerReferences"]) or b"[]")
-        return Present(stored.uid, owners, lifecycle.finalizers, bool(lifecycle.deletion_timestamp))
+        return Present(stored.uid, lambda name: orjson.loads(stored.thaw().get(["metadata", name]) or b"null"))
 
     async def delete(self, node: Node, uid: str, policy: str) -> None:
         """Delete an object unless its uid is another one by now. Raise ApiError."""

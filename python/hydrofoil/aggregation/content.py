@@ -42,7 +42,7 @@ class RemoteContent:
         """Yield the namespaced resources of a group version whose objects can be deleted, if they are known."""
         registered = self._registrations.remote.get((group, version))
         if registered is not None and self._entry(registered).get("freshness") == "Current":
-            yield from (r for r in self._reported(registered) if r.namespaced and "delete" in r.verbs)
+            yield from (r for r in self._reported(group, version) if r.namespaced and "delete" in r.verbs)
 
     def collected(self) -> Iterator[Remote]:
         """Yield each resource of which the collector follows the objects, at the preferred version that has it.
@@ -52,19 +52,20 @@ class RemoteContent:
         seen: set[tuple[str, str]] = set()
         for group, versions in self.versions().items():
             for version in versions:
-                registered = self._registrations.remote.get((group, version))
-                for remote in self._reported(registered) if registered is not None else ():
+                for remote in self._reported(group, version):
                     if remote.verbs >= COLLECTED and remote.storage not in seen:
                         seen.add(remote.storage)
                         yield remote
 
     def find(self, group: str, version: str, kind: str) -> Remote | None:
         """Return the resource of a kind."""
-        registered = self._registrations.remote.get((group, version))
-        found = self._reported(registered) if registered is not None else ()
-        return next((r for r in found if r.kind == kind and "get" in r.verbs), None)
+        return next((r for r in self._reported(group, version) if r.kind == kind and "get" in r.verbs), None)
 
-    def _reported(self, registered: Registration) -> Iterator[Remote]:
+    def _reported(self, group: str, version: str) -> Iterator[Remote]:
+        """Yield the resources that a server last reported, if one has the group version."""
+        registered = self._registrations.remote.get((group, version))
+        if registered is None:
+            return
         for found in self._entry(registered).get("resources") or ():
             kind = (found.get("responseKind") or {}).get("kind", "")
             namespaced = found.get("scope") == "Namespaced"

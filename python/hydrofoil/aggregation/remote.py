@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -104,25 +105,26 @@ class RemoteClient:
         """Yield type and metadata of each event after a version, until the watch ends. Raise ApiError."""
         query = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": version}
         query["timeoutSeconds"] = str(WATCH_SECONDS)
-        try:
-            answer = await self._send(
-                "GET", remote, f"{remote.path('')}?{urlencode(query)}", user, METADATA, lasts=True
-            )
-            async with answer:
-                if answer.status != 200:
-                    _read(answer.status, await _body(answer))
-                rest = b""
-                async for piece in answer.content.iter_any():
-                    *lines, rest = (rest + piece).split(b"\n")
-                    if len(rest) > bounds.OBJECT:
-                        raise ValueError("an event is too large")
-                    for line in lines:
-                        if line.strip():
-                            yield _event(await bounds.decoded(line))
-        except (aiohttp.ClientError, OSError, TimeoutError, Unreachable, ValueError) as e:
-            raise _unusable(503) from e
+        path = f"{remote.path('')}?{urlencode(query)}"
+        async with self._answer("GET", remote, path, user, accept=METADATA, seconds=WATCH_SECONDS + SECONDS) as answer:
+            if answer.status != 200:
+                _read(answer.status, await _body(answer))
+            rest = b""
+            async for piece in answer.content.iter_any():
+                *lines, rest = (rest + piece).split(b"\n")
+                if len(rest) > bounds.OBJECT:
+                    raise ValueError("an event is too large")
+                for line in lines:
+                    if line.strip():
+                        yield _event(await bounds.decoded(line))
 
-    async def _ask(
+    async def _ask(self, verb: str, remote: Remote, path: str, user: User, **more: Any) -> tuple[int, Any]:
+        """Return status and body of an answer; None for a body that is no JSON. Raise ApiError if there is none."""
+        async with self._answer(verb, remote, path, user, **more) as answer:
+            return answer.status, await _body(answer)
+
+    @asynccontextmanager
+    async def _answer(
         self,
         verb: str,
         remote: Remote,
@@ -132,40 +134,29 @@ class RemoteClient:
         accept: str = "application/json",
         body: object = None,
         media: str = "application/json",
-    ) -> tuple[int, Any]:
-        """Return status and body of an answer; None for a body that is no JSON. Raise ApiError if there is none."""
+        seconds: float = SECONDS,
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send a request; yield its answer, of which only the head has arrived.
+
+        Raise ApiError 503 if there is none, or if it breaks off or cannot be read inside.
+        """
         try:
-            async with await self._send(verb, remote, path, user, accept, body=body, media=media) as answer:
-                return answer.status, await _body(answer)
+            service = remote.registered.service
+            if service is None:
+                raise Unreachable("no service")
+            session = await self._backends.connections(service).session()
+            async with session.request(
+                verb,
+                f"https://{self._backends.locate(service)}{path}",
+                data=None if body is None else orjson.dumps(body),
+                headers=[("Accept", accept), ("Content-Type", media), *identity(user.name, groups=[*user.groups])],
+                server_hostname=service.host,
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=seconds),
+            ) as answer:
+                yield answer
         except (aiohttp.ClientError, OSError, TimeoutError, Unreachable, ValueError) as e:
             raise _unusable(503) from e
-
-    async def _send(
-        self,
-        verb: str,
-        remote: Remote,
-        path: str,
-        user: User,
-        accept: str,
-        *,
-        body: object = None,
-        media: str = "application/json",
-        lasts: bool = False,
-    ) -> aiohttp.ClientResponse:
-        """Send a request; return its answer, of which only the head has arrived."""
-        service = remote.registered.service
-        if service is None:
-            raise Unreachable("no service")
-        session = await self._backends.connections(service).session()
-        return await session.request(
-            verb,
-            f"https://{self._backends.locate(service)}{path}",
-            data=None if body is None else orjson.dumps(body),
-            headers=[("Accept", accept), ("Content-Type", media), *identity(user.name, groups=[*user.groups])],
-            server_hostname=service.host,
-            allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=WATCH_SECONDS + SECONDS if lasts else SECONDS),
-        )
 
 
 async def _body(answer: aiohttp.ClientResponse) -> Any:

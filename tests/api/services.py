@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
+import orjson
 import pytest
 from aiohttp import web
 
@@ -57,3 +58,14 @@ async def reaching(port: int, log: Log | None = None) -> AsyncIterator[aiohttp.C
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
         yield session
     await server.stop()
+
+
+def discovery_of_flunders(*verbs: str) -> web.Response:
+    """Return the aggregated discovery of a server of `flunders`, which have some verbs."""
+    kind = {"group": "", "version": "", "kind": "Flunder"}
+    resource = {"resource": "flunders", "responseKind": kind, "scope": "Namespaced", "verbs": verbs}
+    versions = [{"version": "v1", "resources": [resource]}]
+    items = [{"metadata": {"name": "wardle.example.com"}, "versions": versions}]
+    body = {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
+    media = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    return web.Response(body=orjson.dumps(body), headers={"Content-Type": media})

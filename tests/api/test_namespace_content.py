@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 
 from hydrofoil.storage.log import Log
-from tests.api.services import Certificate, certificate, listening, reaching
+from tests.api.services import Certificate, certificate, discovery_of_flunders, listening, reaching
 from tests.api.test_aggregation import service
 from tests.api.test_custom import CRDS, Object, call, definition, thing, until, version
 
@@ -154,14 +154,7 @@ class Flunders:
         if not self.serves:
             return web.Response(status=503)
         if request.path == "/apis":
-            verbs = ["delete", "list", *(["deletecollection"] if self.bulk else [])]
-            kind = {"group": "", "version": "", "kind": "Flunder"}
-            resource = {"resource": "flunders", "responseKind": kind, "scope": "Namespaced", "verbs": verbs}
-            versions = [{"version": "v1", "resources": [resource]}]
-            items = [{"metadata": {"name": "wardle.example.com"}, "versions": versions}]
-            body = {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
-            media = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-            return web.Response(body=web.json_response(body).body, headers={"Content-Type": media})
+            return discovery_of_flunders("delete", "list", *(["deletecollection"] if self.bulk else []))
         if request.path.startswith(FLUNDERS):
             self.users.add(request.headers["X-Remote-User"])
             name = request.path.removeprefix(FLUNDERS).strip("/")

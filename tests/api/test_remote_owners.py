@@ -12,7 +12,7 @@ import orjson
 import pytest
 from aiohttp import web
 
-from tests.api.services import Certificate, certificate, listening, reaching
+from tests.api.services import Certificate, certificate, discovery_of_flunders, listening, reaching
 from tests.api.test_aggregation import service
 from tests.api.test_custom import Object, call, until
 
@@ -58,7 +58,7 @@ class Flunders:
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """Answer discovery, lists, watches and requests for one object."""
         if request.path == "/apis":
-            return discovery()
+            return discovery_of_flunders("delete", "get", "list", "patch", "watch")
         if not self.serves:
             return web.Response(status=503)
         if request.path == f"{ROOT}/flunders":
@@ -96,17 +96,6 @@ class Flunders:
             self.changed.clear()
             await self.changed.wait()
         return answer
-
-
-def discovery() -> web.Response:
-    """The resources of the server."""
-    kind = {"group": "", "version": "", "kind": "Flunder"}
-    verbs = ["delete", "get", "list", "patch", "watch"]
-    resource = {"resource": "flunders", "responseKind": kind, "scope": "Namespaced", "verbs": verbs}
-    items = [{"metadata": {"name": "wardle.example.com"}, "versions": [{"version": "v1", "resources": [resource]}]}]
-    body = {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "items": items}
-    media = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
-    return web.Response(body=orjson.dumps(body), headers={"Content-Type": media})
 
 
 @asynccontextmanager

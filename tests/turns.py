@@ -14,13 +14,14 @@ from typing import Any, Self
 
 from hydrofoil.endpoints.connection import Connection
 from hydrofoil.endpoints.tls import Session
+from hydrofoil.pace import shares
 from tests import machine
 
 HANDLE: Any = asyncio.Handle
 LOOP: Any = asyncio.BaseEventLoop
 TESTS = str(Path(__file__).parent)
-BOUND = float(os.environ.get("HYDROFOIL_TURN_MS", "20")) / 1000
-"""How long a turn may take, in seconds: 5 ms on a quiet machine, four times that on one that does other things too.
+BOUND = float(os.environ.get("HYDROFOIL_TURN_MS", 4000 * shares.TURN)) / 1000
+"""How long a turn may take, in seconds: the sum of its shares on a quiet machine, four times that on a busy one.
 
 A machine that is slower at that moment has as much more.
 """

@@ -7,6 +7,7 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "ENVELOPE_TAIL",
+    "LARGE",
     "ApplyConflictError",
     "AuditLines",
     "AuditRecord",
@@ -51,6 +52,7 @@ __all__ = [
     "Queues",
     "RefusedError",
     "Reindexed",
+    "RequestClock",
     "ResourceType",
     "Selector",
     "Shard",
@@ -98,6 +100,7 @@ __all__ = [
 ]
 
 ENVELOPE_TAIL: bytes
+LARGE: int
 build_profile: str
 version: str
 
@@ -783,20 +786,33 @@ class Logins:
     def __len__(self) -> int: ...
 
 @final
+class RequestClock:
+    """The time of requests on one loop: it stands still while other classes of work have the loop."""
+
+    def __new__(cls) -> RequestClock: ...
+    def set_aside(self, seconds: float) -> None:
+        """Count seconds that were not of requests."""
+
+    def seconds(self) -> float:
+        """Return seconds from an arbitrary point."""
+
+@final
 class LoopTurns:
     """The time of the loop, and the requests of all levels by kind."""
 
-    def __new__(cls, host: _TurnHost, gaps: bool = True) -> LoopTurns:
-        """`gaps`: requests have tickets, so that time without any of them shows the end of a turn."""
+    def __new__(
+        cls, host: _TurnHost, clock: RequestClock, queued: float, arrivals: float, gaps: bool = True
+    ) -> LoopTurns:
+        """Take the seconds of a turn for requests from queues, and for those that begin.
+
+        `gaps`: requests have tickets, so that time without any of them shows the end of a turn.
+        """
 
     def full(self) -> bool:
-        """Report whether a request that no level holds back has to wait."""
+        """Report whether a request has to wait before it begins."""
 
     def end(self) -> int | None:
         """End a turn: return how many waiting requests may run in the next; None if none wait."""
-
-    def apart(self, seconds: float) -> None:
-        """Note seconds of the present turn that were not of requests."""
 
     def limit(self, running: int, waiting: int) -> None:
         """Set how many requests may run and wait in all."""

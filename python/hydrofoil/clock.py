@@ -23,8 +23,6 @@ LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 stopwatch = time.perf_counter
 """Seconds from an arbitrary point: the duration of work on this machine."""
-TURN_SECONDS = 0.002
-"""The time that work in pieces keeps the loop before other tasks have a turn."""
 
 
 def machine_seconds() -> int:
@@ -244,22 +242,3 @@ class Chance:
     def between(self, least: float, most: float) -> float:
         """Return a number from a range."""
         return self._random.uniform(least, most)
-
-
-class Pace:
-    """Give other tasks a turn of the loop whenever work in pieces has kept it long enough."""
-
-    __slots__ = ("_due",)
-
-    def __init__(self) -> None:
-        self._due = stopwatch() + TURN_SECONDS
-
-    def due(self) -> bool:
-        """Report whether other tasks should have a turn."""
-        return stopwatch() > self._due
-
-    async def rest(self) -> None:
-        """Pause if a turn is due; call it between two pieces."""
-        if stopwatch() > self._due:
-            await asyncio.sleep(0)
-            self._due = stopwatch() + TURN_SECONDS

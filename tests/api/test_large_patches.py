@@ -13,7 +13,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from hydrofoil.pool import LARGE, POOLED_TRIES
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import POOLED_TRIES
 from hydrofoil.server.run import Server
 from tests.turns import Turns
 

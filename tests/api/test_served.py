@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from hydrofoil.pool import LARGE
+from hydrofoil.pace.sizes import LARGE
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
 

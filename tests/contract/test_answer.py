@@ -12,6 +12,8 @@ from hydrofoil.answer import Answer, Line, Outcome, Sink
 from hydrofoil.endpoints.connection import Connections
 from hydrofoil.endpoints.context import Context, Handler
 from hydrofoil.endpoints.wire import Wire
+from hydrofoil.pace.arrivals import ArrivalPacer
+from hydrofoil.pace.turn import current_turn
 from tests.contract.requests import parts
 
 GET = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -28,7 +30,7 @@ async def answering(
     handler: Handler, *, seconds: float = 5.0
 ) -> AsyncIterator[Callable[[bytes], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamWriter]]]]:
     """Yield a function that sends bytes to a wire on a port of its own."""
-    wire = Wire(handler, parts(Nobody(), seconds))
+    wire = Wire(handler, parts(Nobody(), seconds), ArrivalPacer(current_turn().request_clock))
     web = Connections(wire, header_timeout=5.0, answer_timeout=seconds, handler_cancellation=True)
     server = await asyncio.get_running_loop().create_server(web, "127.0.0.1", 0)
     writers = []

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hydrofoil.clock import Clock, Pace
+from hydrofoil.clock import Clock
 from hydrofoil.engine import Stored
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
@@ -384,7 +385,7 @@ async def test_what_a_worker_left_because_of_a_fault_is_another_ones(monkeypatch
     seen: list[Key] = []
     faults = [RuntimeError("between two keys")]
 
-    async def rest(_: Pace) -> None:
+    async def pause(_: Pacer) -> None:
         if faults:
             raise faults.pop()
 
@@ -392,7 +393,7 @@ async def test_what_a_worker_left_because_of_a_fault_is_another_ones(monkeypatch
         seen.append(key)
         return True
 
-    monkeypatch.setattr(Pace, "rest", rest)
+    monkeypatch.setattr(Pacer, "pause", pause)
     queue = Queue("a test", work, Clock())
     queue.put(("a",))
     async with asyncio.timeout(30):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hydrofoil.clock import Pace
+from hydrofoil.pace.pacer import Pacer
 from tests import machine
 from tests.turns import Turns, short_turns
 
@@ -100,9 +100,9 @@ async def test_paced_work_gives_turns() -> None:
             await asyncio.sleep(0)
 
     task = asyncio.create_task(others())
-    pace = Pace()
+    pacer = Pacer()
     for _ in range(20):
         spin(0.001)
-        await pace.rest()
+        await pacer.pause()
     task.cancel()
     assert turns >= 5

@@ -19,7 +19,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import invalid
 from hydrofoil.outbound.services import Services
 from hydrofoil.outbound.trust import bundle_problem
-from hydrofoil.pool import own_turn
+from hydrofoil.pace.turn import current_turn
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.store import Registry
@@ -79,12 +79,12 @@ class DefinitionStrategy(Strategy):
             await asyncio.gather(self._beside(old, new), self._extensions.status.done(stored.name))
             await self._extensions.followed.state.settled(stored.name)
             # Writes of a group are served at the same time, and a definition is large.
-            await own_turn()
+            await current_turn().results.resume()
 
     async def after_mark(self, resource: Resource, stored: Stored) -> None:
         await self._extensions.status.done(stored.name)
         await self._extensions.followed.state.settled(stored.name)
-        await own_turn()
+        await current_turn().results.resume()
 
     async def begin(self, write: Write, draft: Draft, old: Stored | None) -> Finish | None:
         """Refuse an invalid caBundle in the place of a valid one (`allowInvalidCABundle`)."""

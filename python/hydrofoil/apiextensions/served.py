@@ -22,7 +22,8 @@ from hydrofoil.clock import Clock
 from hydrofoil.engine import ResourceType, Stored
 from hydrofoil.errors import FAULTS
 from hydrofoil.outbound.services import Services
-from hydrofoil.pool import LARGE, RETRY_SECONDS, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import RETRY_SECONDS, run
 from hydrofoil.registry.store import Registry
 
 LOG = logging.getLogger("hydrofoil")

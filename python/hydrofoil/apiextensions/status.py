@@ -15,7 +15,8 @@ from hydrofoil.apiextensions.served import Served
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 from hydrofoil.registry.store import Registry
 from hydrofoil.storage.errors import Conflict, Missing
 from hydrofoil.watch.follow import Followed

@@ -12,9 +12,6 @@ from hydrofoil.authentication.bearer import decoded
 LONGEST = 128 * 1024
 """The longest token that is read, in characters; upstream bounds the whole head of a request by 1 MiB."""
 
-LARGE = 16 * 1024
-"""The length in characters from which a token is read off the loop."""
-
 
 class Compact(Struct, frozen=True):
     """The parts of a token; nothing of it is verified."""

@@ -9,8 +9,8 @@ from hydrofoil.authorization.metrics import Metrics
 from hydrofoil.authorization.reviews import Object, encoded
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import aggregate
+from hydrofoil.pace.turn import current_turn
 from hydrofoil.pool import run
-from hydrofoil.registry.patience import Patience
 
 _STRINGS = ("namespace", "verb", "group", "version", "resource", "subresource", "name")
 
@@ -25,10 +25,10 @@ class Condition:
         if self._expression.result != "bool":
             raise ValueError(f"must evaluate to bool but got {self._expression.result}")
 
-    def holds(self, variables: bytes, patience: float | None = None) -> bool | None:
-        """Evaluate it; None if it takes more seconds than `patience`. Raise ValueError."""
+    def holds(self, variables: bytes, seconds: float | None = None) -> bool | None:
+        """Evaluate it; None if it takes longer than that. Raise ValueError."""
         try:
-            found = self._expression.evaluate(variables, patience)
+            found = self._expression.evaluate(variables, seconds)
         except engine.EvaluationError as e:
             raise ValueError(f"cel evaluation error: expression '{self.text}' resulted in error: {e}") from None
         return None if found is None else found == b"true"
@@ -41,7 +41,6 @@ class Conditions:
         self._conditions = tuple(conditions)
         self._name = name
         self._metrics = metrics
-        self._patience = Patience()
 
     def hold(self, review: Object) -> bool | Awaitable[bool]:
         """Report whether all hold; one that does not wins over errors of others. Raise ValueError.
@@ -51,22 +50,23 @@ class Conditions:
         if not self._conditions:
             return True
         begun = stopwatch()
-        held = self._held(review, self._patience.left)
-        self._patience.spend(stopwatch() - begun)
+        share = current_turn().expressions
+        held = self._held(review, share.left)
+        share.spend(stopwatch() - begun)
         return run(self._evaluate, review, pooled=True) if held is None else held
 
     def _evaluate(self, review: Object) -> bool:
         held = self._held(review, None)
-        assert held is not None, "without patience there is a result"
+        assert held is not None, "without a limit there is a result"
         return held
 
-    def _held(self, review: Object, patience: float | None) -> bool | None:
+    def _held(self, review: Object, seconds: float | None) -> bool | None:
         begun = stopwatch()
         problems: list[str] = []
         excluded = False
         given = variables(review)
         for condition in self._conditions:
-            left = None if patience is None else patience - (stopwatch() - begun)
+            left = None if seconds is None else seconds - (stopwatch() - begun)
             try:
                 held = condition.holds(given, left)
             except ValueError as e:

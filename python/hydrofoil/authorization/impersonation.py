@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from hydrofoil import errors
 from hydrofoil.apis.names import NODE_OF_ACCOUNT, account_of, domain_prefixed, node_of
-from hydrofoil.clock import Pace
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes, refusal
 
 MANY = 4
@@ -175,10 +175,10 @@ class _Check(Struct):
                 raise self.refuse(self.attributes("groups", "system:masters"), why)
             if len(groups) >= MANY and await self._all(self.attributes("groups", "*")):
                 return
-        pace = Pace()
+        pacer = Pacer()
         for group in groups:
             await self.right(self.attributes("groups", group))
-            await pace.rest()
+            await pacer.pause()
 
     async def extra(self, extra: Mapping[str, tuple[str, ...]]) -> None:
         """Check the right to each extra value. Raise ApiError 403."""
@@ -188,11 +188,11 @@ class _Check(Struct):
             large = len(extra) >= MANY or sum(map(len, extra.values())) >= MANY
             if large and await self._all(self.attributes("userextras", "*", GROUP, subresource="*")):
                 return
-        pace = Pace()
+        pacer = Pacer()
         for key, values in extra.items():
             for value in values:
                 await self.right(self.attributes("userextras", value, GROUP, subresource=key))
-                await pace.rest()
+                await pacer.pause()
 
     async def _all(self, info: RequestInfo) -> bool:
         try:

@@ -17,12 +17,13 @@ from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import stopwatch
 from hydrofoil.controllers.graph import Kind
 from hydrofoil.errors import FAULTS
+from hydrofoil.pace.shares import WATCHERS
 from hydrofoil.pool import RETRY_SECONDS
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
 from hydrofoil.request import User
 from hydrofoil.storage.errors import Expired, Outdated
-from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
+from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, Hub
 from hydrofoil.watch.queue import Queue
 from hydrofoil.watch.stream import WatchStream
 
@@ -57,7 +58,7 @@ class EventSource(WatchStream):
 
     def _pump(self) -> None:
         """Pass on waiting events until another task is due."""
-        due = stopwatch() + SLICE_SECONDS
+        end = stopwatch() + WATCHERS
         while not self.ended.done():
             data, left = self._watcher.drain(PIECE)
             for line in (data or b"").splitlines():
@@ -75,7 +76,7 @@ class EventSource(WatchStream):
                 if self._ending:
                     self._controller.ended(self)
                 return
-            if stopwatch() > due:
+            if stopwatch() > end:
                 self._hub.again(self._token)
                 return
 

@@ -11,10 +11,10 @@ import orjson
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.aggregation.remote import Remote
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.clock import Pace
 from hydrofoil.controllers.graph import Kind
 from hydrofoil.controllers.namespace_status import Findings
 from hydrofoil.errors import ApiError
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
@@ -38,18 +38,18 @@ class Content:
         Pods go before all others. A resource that cannot be deleted does not hold up others.
         """
         findings = Findings(self._remote.unknown())
-        pace = Pace()
+        pacer = Pacer()
         kinds = dict(self._kinds())
         pods = kinds.pop(("", "pods"), None)
         if pods is not None:
-            await self._empty(pods, namespace, await self._period(pods, namespace, deleted), write, findings, pace)
+            await self._empty(pods, namespace, await self._period(pods, namespace, deleted), write, findings, pacer)
             if findings.remaining:
                 # Upstream writes no totals before it gets to the other resources.
                 findings.remaining, findings.finalizers = Counter(), Counter()
                 return findings
         for kind in kinds.values():
-            await pace.rest()
-            await self._empty(kind, namespace, False, write, findings, pace)
+            await pacer.pause()
+            await self._empty(kind, namespace, False, write, findings, pacer)
         return findings
 
     def _kinds(self) -> Iterator[tuple[tuple[str, str], Kind]]:
@@ -74,7 +74,7 @@ class Content:
         ending: bool,
         write: Callable[[Resource, str, str], Write],
         findings: Findings,
-        pace: Pace,
+        pacer: Pacer,
     ) -> None:
         """Delete the objects of a resource, and note those that remain.
 
@@ -84,9 +84,9 @@ class Content:
             if isinstance(kind, Remote):
                 await self._remote.delete(kind, namespace, self._user)
             else:
-                await self._delete(kind, namespace, write, pace)
+                await self._delete(kind, namespace, write, pacer)
             count, finalizers = 0, Counter[str]()
-            async for held in self._left(kind, namespace, pace):
+            async for held in self._left(kind, namespace, pacer):
                 count += 1
                 finalizers.update(held)
         except ApiError as e:
@@ -105,11 +105,11 @@ class Content:
                 )
 
     async def _delete(
-        self, resource: Resource, namespace: str, write: Callable[[Resource, str, str], Write], pace: Pace
+        self, resource: Resource, namespace: str, write: Callable[[Resource, str, str], Write], pacer: Pacer
     ) -> None:
         """Delete the objects of a resource of this server up to the first that is refused. Raise ApiError."""
         options = DeleteOptions(policy="Background")
-        async for old in self._registry.walk(resource, namespace, pace):
+        async for old in self._registry.walk(resource, namespace, pacer):
             try:
                 await self._registry.delete(
                     resource, namespace, old.name, options, write(resource, namespace, old.name)
@@ -118,13 +118,13 @@ class Content:
                 if e.code != 404:
                     raise
 
-    async def _left(self, kind: Kind, namespace: str, pace: Pace) -> AsyncIterator[list[str]]:
+    async def _left(self, kind: Kind, namespace: str, pacer: Pacer) -> AsyncIterator[list[str]]:
         """Yield the finalizers of each object of a resource. Raise ApiError."""
         if isinstance(kind, Remote):
             for metadata in await self._remote.left(kind, namespace, self._user):
                 yield metadata.get("finalizers") or []
         else:
-            async for old in self._registry.walk(kind, namespace, pace):
+            async for old in self._registry.walk(kind, namespace, pacer):
                 yield old.thaw().lifecycle().finalizers
 
     async def _period(self, pods: Kind, namespace: str, deleted: str) -> bool:

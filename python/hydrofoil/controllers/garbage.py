@@ -11,12 +11,12 @@ import orjson
 
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.apis.catalog import Resource
-from hydrofoil.clock import Pace
 from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.graph import Kind, Node, invalid_owner
 from hydrofoil.controllers.reach import Reach
 from hydrofoil.controllers.remote_source import Receiver, RemoteSources
 from hydrofoil.errors import ApiError
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategy import FOREGROUND, ORPHAN
 from hydrofoil.watch.hub import Hub
@@ -176,10 +176,10 @@ class GarbageCollector(Controller):
 
     async def _put_all(self, uids: Iterable[str]) -> bool:
         """Queue objects: an owner may have as many dependents as there are objects, which no event has the time for."""
-        pace = Pace()
+        pacer = Pacer()
         for uid in list(uids):
             self.put("item", uid)
-            await pace.rest()
+            await pacer.pause()
         return True
 
     async def _owner(self, node: Node, owner: dict[str, Any]) -> Found:
@@ -243,11 +243,11 @@ class GarbageCollector(Controller):
     async def _as_dependent(self, uid: str, node: Node) -> bool:
         if node.deleting or not node.owners:
             return True
-        pace = Pace()
+        pacer = Pacer()
         found: dict[Found, list[str]] = {"solid": [], "waiting": [], "dangling": []}
         for owner in node.owners:
             found[await self._owner(node, owner)].append(owner["uid"])
-            await pace.rest()
+            await pacer.pause()
         solid, waiting, dangling = found["solid"], found["waiting"], found["dangling"]
         if solid:
             if dangling or waiting:
@@ -272,19 +272,19 @@ class GarbageCollector(Controller):
     async def _as_owner(self, uid: str, node: Node) -> bool:
         if not node.deleting:
             return True
-        pace = Pace()
+        pacer = Pacer()
         if ORPHAN in node.finalizers:
             for dependent in list(self._dependents.get(uid, ())):
                 if found := self._nodes.get(dependent):
                     await self._orphan(found, uid)
-                await pace.rest()
+                await pacer.pause()
             await self._reach.drop_finalizer(node, ORPHAN)
             return True
         if FOREGROUND not in node.finalizers:
             return True
         blocking = False
         for dependent in list(self._dependents.get(uid, ())):
-            await pace.rest()
+            await pacer.pause()
             found = self._nodes.get(dependent)
             if found is None:
                 continue

@@ -14,7 +14,8 @@ from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.controllers.policy_types import Check, Kind, Known, served, wanted
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import Hub
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from hydrofoil.aggregation.content import RemoteContent
 from hydrofoil.aggregation.remote import Metadata, Remote, RemoteClient
-from hydrofoil.clock import Clock, Pace
+from hydrofoil.clock import Clock
 from hydrofoil.errors import ApiError
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.pool import RETRY_SECONDS, lasting
 from hydrofoil.request import User
 
@@ -87,22 +88,22 @@ class RemoteSource:
 
     async def _list(self) -> str:
         version, found = await self._client.items(self.resource, "", self._user)
-        pace, present = Pace(), set[str]()
+        pacer, present = Pacer(), set[str]()
         for metadata in found:
             if self._tell("ADDED", metadata):
                 present.add(str(metadata["uid"]))
-            await pace.rest()
+            await pacer.pause()
         self._receiver.replace(self.resource, present)
         return version
 
     async def _watch(self, version: str) -> str:
         """Pass on the events of one watch; return the version at its end."""
-        pace = Pace()
+        pacer = Pacer()
         async for kind, metadata in self._client.watch(self.resource, version, self._user):
             version = str(metadata.get("resourceVersion") or version)
             if kind != "BOOKMARK":
                 self._tell(kind, metadata)
-            await pace.rest()
+            await pacer.pause()
         return version
 
     def _tell(self, kind: str, metadata: Metadata) -> bool:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any, cast
 
@@ -25,6 +26,8 @@ from hydrofoil.endpoints.origin import CONTROLS, FORBIDDEN, foreign
 from hydrofoil.endpoints.wire import CLOSED, Done, Wire, cut
 from hydrofoil.errors import FAULTS, ApiError, method_not_allowed
 from hydrofoil.headers import EXPECT
+from hydrofoil.pace.reads import ReadQueue
+from hydrofoil.pace.turn import current_turn
 
 LOG = logging.getLogger("hydrofoil")
 HEAD = (1 << 20) + 4096
@@ -38,6 +41,7 @@ TOKEN = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+(?= )")
 UNANSWERED = "SEARCH"
 """A method of the parser that no resource answers to: the parser reads it in place of one that it does not know."""
 PRIVATES = (
+    "_buffer_paused",
     "_drain_helper",
     "_handle_request",
     "_keepalive_handle",
@@ -48,6 +52,7 @@ PRIVATES = (
     "_next_keepalive_close_time",
     "_payload_parser",
     "_process_keepalive",
+    "_reading_paused",
     "_upgraded",
     "_waiter",
 )
@@ -85,6 +90,7 @@ class Connection(web.RequestHandler):
         "head_limit",
         "header_timeout",
         "own_host",
+        "reads",
     )
     address: str
     """The address of the client; empty without one."""
@@ -100,6 +106,8 @@ class Connection(web.RequestHandler):
     """The patterns of further names that the server may be called by there, and of hosts whose pages may call it."""
     own_host: str
     """The address to which the requests of web pages are refused; empty: no address."""
+    reads: ReadQueue
+    """The share of the loop for input."""
     answer_timeout: float
     """The time limit for reading an answer, in seconds."""
     _wire: asyncio.Transport
@@ -134,6 +142,25 @@ class Connection(web.RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Parse input; a head has limits of time and size."""
+        reads = self.reads
+        reads.count += 1
+        if reads.count >= reads.check and data and not reads.take():
+            # Input that is read later waits behind this.
+            self._wire.pause_reading()
+            reads.defer(partial(self._resume, data))
+        else:
+            self._read(data)
+
+    def _resume(self, data: bytes) -> None:
+        """Parse input that had to wait for its turn, and read again."""
+        if self.transport is None:
+            return
+        # Where aiohttp has paused, because of a full body, it resumes by itself.
+        if not (self._reading_paused or self._buffer_paused):
+            self._wire.resume_reading()
+        self._read(data)
+
+    def _read(self, data: bytes) -> None:
         if self._size < 0:
             return
         if not data or self._upgraded or self._payload_parser is not None or not self._body.is_eof():
@@ -334,6 +361,7 @@ class Connections(web.Server):
         self.head_limit = head_limit
         self.own_host = own_host
         self.accepted_hosts = accepted_hosts
+        self._reads = current_turn().reads
 
     def __call__(self) -> web.RequestHandler:
         connection = Connection(self, loop=self._loop, **self._kwargs)
@@ -342,4 +370,5 @@ class Connections(web.Server):
         connection.head_limit = self.head_limit
         connection.own_host = self.own_host
         connection.accepted_hosts = self.accepted_hosts
+        connection.reads = self._reads
         return connection

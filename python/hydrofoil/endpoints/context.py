@@ -22,7 +22,6 @@ from hydrofoil.endpoints.options_shown import shown_options
 from hydrofoil.endpoints.params import Params
 from hydrofoil.errors import FAULTS, ApiError
 from hydrofoil.headers import USER_AGENT
-from hydrofoil.pool import Returns
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.write import Write
@@ -68,8 +67,6 @@ class Parts:
         self.hub = hub
         self.clock = clock
         self.chance = chance
-        self.turns = Returns()
-        """The turns of large answers."""
         self.request_timeout = request_timeout
         """The time limit of an answer, in seconds."""
         self.cbor = gates.enabled("CBORServingAndStorage")

@@ -19,7 +19,8 @@ from hydrofoil.engine import Stored
 from hydrofoil.errors import ApiError, bad_request, internal
 from hydrofoil.headers import ACCEPT, ACCEPT_ENCODING, USER_AGENT
 from hydrofoil.options import TRUE
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 
 LOG = logging.getLogger("hydrofoil")
 GZIP_ABOVE = 131_072

@@ -7,12 +7,12 @@ which is made once the handshake is complete: until then a client costs little.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, cast
 
 from hydrofoil import engine
-from hydrofoil.clock import TURN_SECONDS, stopwatch
+from hydrofoil.pace.turn import current_turn
 
 HANDSHAKE = 0x16
 """The type of a client's first record."""
@@ -40,41 +40,20 @@ class Listener:
         self.open: set[Session] = set()
         """Sessions whose handshake is not complete."""
         self.failed = 0
-        """The number of handshakes that never were."""
+        """The number of handshakes that failed."""
         self.loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[Session, bytes]] = deque()
-        self._spent = 0.0
-        self._called = False
+        self._queue = current_turn().handshakes
 
     def __call__(self) -> asyncio.Protocol:
         return Session(self)
 
     def step(self, session: Session, data: bytes) -> None:
         """Continue a handshake, in a later turn of the loop if others have used this one."""
-        if self._waiting or self._spent > TURN_SECONDS:
-            session.hold()
-            self._waiting.append((session, data))
+        if self._queue.has_time:
+            self._queue.run(partial(session.shake, data))
         else:
-            self._run(session, data)
-        if not self._called:
-            self._called = True
-            self.loop.call_soon(self._turn)
-
-    def _run(self, session: Session, data: bytes) -> None:
-        start = stopwatch()
-        session.shake(data)
-        self._spent += stopwatch() - start
-
-    def _turn(self) -> None:
-        self._called = False
-        self._spent = 0.0
-        while self._waiting and self._spent <= TURN_SECONDS:
-            session, data = self._waiting.popleft()
-            session.go_on()
-            self._run(session, data)
-        if self._waiting:
-            self._called = True
-            self.loop.call_soon(self._turn)
+            session.hold()
+            self._queue.defer(partial(session.resume, data))
 
     def close(self) -> None:
         """End all handshakes."""
@@ -173,10 +152,11 @@ class Session(asyncio.Transport, asyncio.Protocol):
         if not self._wire.is_closing():
             self._wire.pause_reading()
 
-    def go_on(self) -> None:
-        """Read again."""
+    def resume(self, data: bytes) -> None:
+        """Continue a handshake that was held, and read again."""
         if not self._wire.is_closing():
             self._wire.resume_reading()
+        self.shake(data)
 
     def eof_received(self) -> bool | None:
         """Report the end of the input."""

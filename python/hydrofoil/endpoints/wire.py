@@ -19,9 +19,10 @@ from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, P
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
-from hydrofoil.endpoints.share import Share
 from hydrofoil.errors import FAULTS, timed_out
 from hydrofoil.headers import CONNECTION
+from hydrofoil.pace.arrivals import ArrivalPacer
+from hydrofoil.pace.pacer import AnswerPacer
 
 LOG = logging.getLogger("hydrofoil")
 RESET = struct.pack("ii", 1, 0)
@@ -117,9 +118,10 @@ KEPT, CLOSED = Done(keep_alive=True), Done(keep_alive=False)
 class Wire:
     """Answer requests by a chain, and write its answers."""
 
-    def __init__(self, handler: Handler, parts: Parts) -> None:
+    def __init__(self, handler: Handler, parts: Parts, arrivals: ArrivalPacer) -> None:
         self._handler = handler
         self._parts = parts
+        self._arrivals = arrivals
         self._date = _Date(parts.clock)
         self._open = 0
         self._idle = asyncio.Event()
@@ -144,6 +146,8 @@ class Wire:
         status = 500
         try:
             try:
+                if self._arrivals.is_full():
+                    await self._arrivals.wait()
                 answer = await self._handler(context)
             except ConnectionError as e:
                 if request.transport is None or request.transport.is_closing():
@@ -192,14 +196,14 @@ class Wire:
             transport.write(head)
             view = memoryview(body)
             last = (len(body) - 1) // PIECE * PIECE
-            share = Share(self._parts.turns)
+            pacer = AnswerPacer()
             async with asyncio.timeout(self._parts.request_timeout):
                 for at in range(0, len(body), PIECE):
                     if at == last:
                         context.ended(answer.status, True)
                     transport.write(view[at : at + PIECE])
                     await request.protocol._drain_helper()
-                    await share.more()
+                    await pacer.pause()
         except FAULTS as e:
             # The head was sent: only a broken connection can report the failure.
             if not isinstance(e, TimeoutError | ConnectionError):
@@ -252,8 +256,8 @@ class Wire:
             return CLOSED
         context.starts(answer)
         head, chunked, close = (b"", False, True) if answer.takes_over else self._opening(context, answer)
-        share = Share(self._parts.turns)
-        line = Line(request, transport, head, share, chunked=chunked and not answer.framed)
+        pacer = AnswerPacer()
+        line = Line(request, transport, head, pacer, chunked=chunked and not answer.framed)
         limit = asyncio.timeout_at(context.ends())
         try:
             async with limit:
@@ -287,12 +291,12 @@ class Line:
     """One answer on a connection: head and pieces; for a stream that takes the connection over, the client's input."""
 
     def __init__(
-        self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, share: Share, *, chunked: bool
+        self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, pacer: AnswerPacer, *, chunked: bool
     ) -> None:
         self._request = request
         self._transport = transport
         self._head = head
-        self._share = share
+        self._pacer = pacer
         self._chunked = chunked
         self.begun = False
         self.size = 0
@@ -331,7 +335,7 @@ class Line:
         Output of milliseconds leaves turns of the loop to others in between.
         """
         await self._request.protocol._drain_helper()
-        await self._share.more()
+        await self._pacer.pause()
         if self._transport.is_closing():
             raise ConnectionResetError
 

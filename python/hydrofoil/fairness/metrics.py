@@ -85,13 +85,13 @@ class FlowMetrics(Collector):
     @property
     def executing(self) -> tuple[Callable[[], int], Callable[[], int]]:
         """Return functions that count the requests in flight: those that read, and those that write."""
-        turns = self._fairness.turns.native
+        turns = self._fairness.dispatcher.native
         return partial(turns.requests, False, False), partial(turns.requests, True, False)
 
     @property
     def queued(self) -> tuple[Callable[[], int], Callable[[], int]]:
         """Return functions that count the requests in queues, as `executing`."""
-        turns = self._fairness.turns.native
+        turns = self._fairness.dispatcher.native
         return partial(turns.requests, False, True), partial(turns.requests, True, True)
 
     def collect(self) -> Iterable[Metric]:
@@ -166,7 +166,7 @@ class FlowMetrics(Collector):
         )
         name = PREFIX + "read_vs_write_current_requests"
         family = HistogramMetricFamily(name, text, labels=("phase", "request_kind"))
-        turns = self._fairness.turns.native
+        turns = self._fairness.dispatcher.native
         for phase, waits in PHASES:
             for kind, writes in (("mutating", True), ("readOnly", False)):
                 add(family, (phase, kind), turns.requests_over_time(writes, waits))

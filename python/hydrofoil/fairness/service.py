@@ -15,11 +15,11 @@ from hydrofoil.engine import Flow, FlowCounts, Histogram, Queues, Stored, Work
 from hydrofoil.fairness import limits
 from hydrofoil.fairness.allocation import Claim, allocate
 from hydrofoil.fairness.dealer import flow_hash, hand
+from hydrofoil.fairness.dispatcher import Dispatcher
 from hydrofoil.fairness.estimate import CHANGES, ONE, estimate
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.limits import LevelConfig, config_of, rounded, seats_of, share_sum
 from hydrofoil.fairness.schema import Schema, mandatory, schema_of
-from hydrofoil.fairness.turns import Turns
 from hydrofoil.pool import lasting
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import RequestInfo, User
@@ -55,7 +55,7 @@ class Fairness:
         """The watchers of each change whose work is estimated, by level and schema."""
         self.fraction = 0.0
         """The fair fraction of the last adjustment."""
-        self.turns = Turns(self._queues, clock)
+        self.dispatcher = Dispatcher(self._queues, clock)
         self._users: dict[int, tuple[User, Kinds, Found | None]] = {}
         """By user: the levels of kinds of requests, or one for all of them."""
         self._task: asyncio.Task[None] | None = None
@@ -94,7 +94,7 @@ class Fairness:
                     configs[name] = level.config
         shares = share_sum(configs.values())
         for name, config in configs.items():
-            level = self.levels.get(name) or Level(config, self.turns.native)
+            level = self.levels.get(name) or Level(config, self.dispatcher.native)
             self.levels[name] = level
             level.configure(config, seats_of(config, self.total, shares))
         usable = {s.name: s for s in schemas if s.level in configs and not self.levels[s.level].leaving}
@@ -104,7 +104,7 @@ class Fairness:
         self._users.clear()
         self.adjust(look=False)
         room = sum(config.queues * config.length for config in configs.values())
-        self.turns.native.limit(self.total, room)
+        self.dispatcher.native.limit(self.total, room)
 
     def classify(self, user: User, info: RequestInfo) -> Found:
         """Return the level and the flow of a request; kept until a schema or level changes."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from hydrofoil.pool import LARGE
+from hydrofoil.pace.sizes import LARGE
 
 if TYPE_CHECKING:
     import aiohttp

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
-from hydrofoil.clock import Clock, Pace
+from hydrofoil.clock import Clock
 from hydrofoil.engine import ListCursor, Selector, Stored
-from hydrofoil.registry.patience import Patience
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
 
@@ -30,8 +30,6 @@ class Objects:
         self.catalog = catalog
         self.storage = storage
         self.clock = clock
-        self.patience = Patience()
-        """The time of the loop for expressions on objects."""
         self._collections: dict[tuple[str, str], Collection] = {}
 
     def collection(self, resource: Resource) -> Collection:
@@ -74,11 +72,11 @@ class Objects:
         everything = Selector(resource.native, namespace, "", "")
         return self.collection(resource).list(resource.native, everything, "json", 0, 0, "")
 
-    async def walk(self, resource: Resource, namespace: str = "", pace: Pace | None = None) -> AsyncIterator[Stored]:
+    async def walk(self, resource: Resource, namespace: str = "", pacer: Pacer | None = None) -> AsyncIterator[Stored]:
         """Yield every present object, with pauses, for loops inside the server that may be long."""
-        pace = pace or Pace()
+        pacer = pacer or Pacer()
         cursor = self._cursor(resource, namespace)
         while batch := cursor.versions(BATCH):
             for stored in batch:
-                await pace.rest()
+                await pacer.pause()
                 yield stored

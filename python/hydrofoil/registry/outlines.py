@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from hydrofoil.engine import Stored
-from hydrofoil.pool import LARGE
+from hydrofoil.pace.sizes import LARGE
 
 KEPT = 16
 """The number of large versions whose outline is kept: several parts of the server read each of them at its write."""

@@ -11,10 +11,12 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Conversions, Draft, Stored
-from hydrofoil.pool import LARGE, POOLED_TRIES, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import POOLED_TRIES, run
 from hydrofoil.registry.conversions import attempted
 from hydrofoil.registry.creates import check_creates
 from hydrofoil.registry.delete_options import DeleteOptions
+from hydrofoil.registry.expressions import validate_in_turn
 from hydrofoil.registry.fresh import judged_afresh
 from hydrofoil.registry.objects import Objects
 from hydrofoil.registry.outcome import Made, outcome
@@ -185,7 +187,7 @@ class Registry(Objects):
         else:
             draft.prepare(self._native)
         causes = self.strategy(resource).extra_causes(resource, namespace, draft)
-        found = None if pooled or write.slow else self.patience.causes(resource, draft)
+        found = None if pooled or write.slow else validate_in_turn(resource, draft)
         if found is None:
             found = await self._causes_apart(write, draft, pooled=pooled)
         if causes := causes + found:
@@ -351,7 +353,7 @@ class Registry(Objects):
         else:
             draft.prepare(self._native, old, subresource)
             if validate and not write.slow:
-                causes = self.patience.causes(resource, draft, old, subresource)
+                causes = validate_in_turn(resource, draft, old, subresource)
         if causes is None:
             causes = await self._causes_apart(write, draft, old, subresource, pooled=pooled)
         if causes:

@@ -30,17 +30,17 @@ from hydrofoil.authorization.impersonation import Impersonation
 from hydrofoil.authorization.service import Authorization
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.endpoints.context import Context, Filter, Handler, Parts
-from hydrofoil.endpoints.crowd import Crowd
 from hydrofoil.endpoints.filters.fairness import fairness
 from hydrofoil.endpoints.filters.in_flight import InFlight
 from hydrofoil.endpoints.filters.log import LEVEL, log
-from hydrofoil.endpoints.filters.spread import spread
 from hydrofoil.endpoints.route import Route
 from hydrofoil.endpoints.wire import Wire
 from hydrofoil.fairness.metrics import FlowMetrics
 from hydrofoil.fairness.service import Fairness
 from hydrofoil.files import Files
 from hydrofoil.outbound.services import Services
+from hydrofoil.pace.arrivals import ArrivalPacer
+from hydrofoil.pace.turn import current_turn
 from hydrofoil.registry.kinds.events import Expiry
 from hydrofoil.registry.kinds.flowcontrol import Dangling
 from hydrofoil.registry.store import Registry
@@ -173,7 +173,9 @@ class App:
             asks=not self.storage.direct,
         )
         outer, inner = self._filters(controls)
-        self.wire = Wire(chain(stages, outer=outer, inner=inner), parts)
+        turns = None if self.fairness is None else self.fairness.dispatcher.native
+        arrivals = ArrivalPacer(current_turn().request_clock, turns)
+        self.wire = Wire(chain(stages, outer=outer, inner=inner), parts, arrivals)
 
     def _welcome(self, guests: Guests) -> None:
         """Distinguish users of a test from the administrator, whose requests need no credentials by default."""
@@ -187,10 +189,10 @@ class App:
             return outer, []
         from hydrofoil.endpoints.filters.faults import faults
         from hydrofoil.endpoints.filters.journal import journal
-        from hydrofoil.endpoints.filters.turns import turns
+        from hydrofoil.endpoints.filters.sequence import in_sequence
 
         records = controls.journal
-        return [*outer, journal(records, self.clock), turns(controls)], [
+        return [*outer, journal(records, self.clock), in_sequence(controls)], [
             faults(controls.faults, records, self.clock, self.chance)
         ]
 
@@ -235,11 +237,9 @@ class App:
 
     def _limit(self) -> Filter:
         """Return the filter that limits requests in flight."""
-        crowd = Crowd(None if self.fairness is None else self.fairness.turns.native)
-        self.hub.apart = crowd.apart
         if self.fairness is None:
-            return spread(crowd, self.inflight.filter)
-        return fairness(self.fairness, self.metrics.dropped, crowd)
+            return self.inflight.filter
+        return fairness(self.fairness, self.metrics.dropped)
 
     def _fairness(self) -> Fairness | None:
         """Return priority and fairness, if it is on. Raise ValueError with one line."""

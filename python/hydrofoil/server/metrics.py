@@ -11,11 +11,11 @@ from prometheus_client import CollectorRegistry, Gauge, ProcessCollector, genera
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from hydrofoil.clock import Pace
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.negotiate import PATCHES
 from hydrofoil.headers import CONTENT_TYPE
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.server import deprecated
 from hydrofoil.server.build_metrics import BuildMetrics, registered
 from hydrofoil.server.login_metrics import Credentials, Logins
@@ -246,10 +246,10 @@ class Metrics:
     async def text(self) -> bytes:
         """Return the exposition: the many numbers are copied here, and written by another thread."""
         ready: list[Metric] = []
-        pace = Pace()
+        pacer = Pacer()
         for collector in tuple(self.registry.parts):
             ready += collector.collect()
-            await pace.rest()
+            await pacer.pause()
         parts: list[Collects] = [self.requests.taken(), self.watches.taken()]
         parts.append(Logins(self.attempts, self.decisions).taken())
         if self._credentials is not None:

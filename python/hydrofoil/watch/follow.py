@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from typing import Generic, Protocol, TypeVar
 
-from hydrofoil.clock import Pace
 from hydrofoil.engine import ResourceType, Selector, Stored, Watcher
 from hydrofoil.errors import FAULTS
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import INITIAL_END, LAPPED, Hub
 
@@ -84,10 +84,10 @@ class Followed(Generic[S]):
         """
         if not self._collection.ready():
             await self._collection.wait()
-        pace = Pace()
+        pacer = Pacer()
         while self.watcher.waits():
             self._take()
-            await pace.rest()
+            await pacer.pause()
         await self._state.settle()
         return self._state
 
@@ -143,10 +143,10 @@ class Followed(Generic[S]):
 
     def _pieces(self) -> bool:
         """Apply waiting changes until another task is due; report whether more are waiting."""
-        pace = Pace()
+        pacer = Pacer()
         while self.watcher.waits():
             self._take()
-            if pace.due():
+            if pacer.is_due():
                 return self.watcher.waits()
         return False
 

@@ -6,20 +6,18 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import Protocol
 
 from hydrofoil.clock import Clock, Timer, stopwatch
 from hydrofoil.errors import FAULTS
+from hydrofoil.pace.sizes import WATCHERS_AT_ONCE
+from hydrofoil.pace.turn import current_turn
 from hydrofoil.storage.view import Storage
 
 LOG = logging.getLogger("hydrofoil")
 BOOKMARK_SECONDS = 60.0
-AT_ONCE = 32
-"""The number of woken watchers that are served before the write is answered; more are served at the end of a turn."""
-SLICE_SECONDS = 0.002
-"""The time for which streams are served before other tasks have a turn of the loop."""
 NOTHING, MORE, INITIAL_END, LAPPED = range(4)
 """The state of a watcher after a drain."""
 
@@ -60,11 +58,11 @@ class Hub:
         self._tokens = count(1)
         self._waiting: deque[int] = deque()
         """Tokens of woken watchers that are not served yet."""
+        self._share = current_turn().watchers
         self._armed = False
+        """Whether woken watchers are served in the next turn."""
         self._bookmarks: Timer | None = None
         self.closing = False
-        self.apart: Callable[[float], None] = lambda _: None
-        """Called with the seconds of each turn of the loop in which watchers were served: requests have their own."""
 
     def wake(self) -> None:
         """Serve the woken watchers: at once if they are few, else soon; call it from any thread.
@@ -78,7 +76,7 @@ class Hub:
 
     def _serve_woken(self) -> None:
         tokens = self._storage.take_woken()
-        if len(tokens) > AT_ONCE:
+        if len(tokens) > WATCHERS_AT_ONCE:
             self._waiting += tokens
         else:
             for token in tokens:
@@ -100,23 +98,22 @@ class Hub:
     def _arm(self) -> None:
         if not self._armed:
             self._armed = True
-            self._loop.call_soon(self._drain)
+            self._share.defer(self._drain)
 
     def _drain(self) -> None:
         self._armed = False
-        waiting, begun = self._waiting, stopwatch()
-        due = begun + SLICE_SECONDS
+        waiting = self._waiting
+        end = stopwatch() + self._share.left
         # A watcher woken meanwhile has a later turn.
         for _ in range(len(waiting)):
             stream = self._streams.get(waiting.popleft())
             if stream is None:
                 continue
             self._serve(stream)
-            if stopwatch() > due:
+            if stopwatch() > end:
                 break
         if waiting:
             self._arm()
-        self.apart(stopwatch() - begun)
 
     @staticmethod
     def _serve(stream: Served) -> None:
@@ -148,16 +145,15 @@ class Hub:
     def _mark(self) -> None:
         """Send every reader its position, in slices."""
         self._bookmarks = self._clock.later(BOOKMARK_SECONDS, self._mark, repeats=True) if self._streams else None
-        self._mark_some(deque(self._streams))
+        self._share.defer(partial(self._mark_some, deque(self._streams)))
 
     def _mark_some(self, tokens: deque[int]) -> None:
-        begun = stopwatch()
-        while tokens and stopwatch() < begun + SLICE_SECONDS:
+        end = stopwatch() + self._share.left
+        while tokens and stopwatch() < end:
             if (stream := self._streams.get(tokens.popleft())) is not None:
                 stream.bookmark()
         if tokens:
-            self._loop.call_soon(self._mark_some, tokens)
-        self.apart(stopwatch() - begun)
+            self._share.defer(partial(self._mark_some, tokens))
 
     def __len__(self) -> int:
         return len(self._streams)

@@ -6,8 +6,9 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from hydrofoil.clock import Clock, Pace, stopwatch
+from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.errors import FAULTS
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.storage.unreadable import Unreadable
 from hydrofoil.watch.work import Work
 
@@ -115,7 +116,7 @@ class Queue:
         return waiting
 
     async def _run(self) -> None:
-        pace = Pace()
+        pacer = Pacer()
         # Requests are first.
         await asyncio.sleep(0)
         while (key := next((k for k in self._waiting if k not in self._running), None)) is not None:
@@ -143,7 +144,7 @@ class Queue:
                     hope.cancel()
                 if not done:
                     self._later(key)
-            await pace.rest()
+            await pacer.pause()
         if (worker := asyncio.current_task()) is not None:
             self._workers.discard(worker)
 

@@ -11,8 +11,9 @@ from hydrofoil import engine
 from hydrofoil.answer import Sink
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS, ApiError, internal
+from hydrofoil.pace.shares import WATCHERS
 from hydrofoil.watch.expired import lapped
-from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, SLICE_SECONDS, Hub
+from hydrofoil.watch.hub import INITIAL_END, LAPPED, NOTHING, Hub
 
 LOG = logging.getLogger("hydrofoil")
 PIECE = 64 * 1024
@@ -97,7 +98,7 @@ class WatchStream:
         if self.ended.done():
             return
         self.behind = False
-        due = stopwatch() + SLICE_SECONDS
+        end = stopwatch() + WATCHERS
         while True:
             if self._sink.paused():
                 self.behind = True
@@ -124,7 +125,7 @@ class WatchStream:
                 self._sink.write(self._error(lapped()))
                 self.end()
                 return
-            if stopwatch() > due:
+            if stopwatch() > end:
                 self._hub.again(self._token)
                 return
 

@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use hydrofoil_pace::CALL_COST;
+
 /// The cost after which the clock is looked at: a few microseconds of an evaluation.
 pub(crate) const STEP: u64 = 50;
 /// The cost of a run beside that of its expression.
 const START: u64 = 5;
-/// The highest cost of one call while others wait: it cannot be interrupted, and takes about half a millisecond.
-const AT_ONCE: u64 = 10_000;
 
 /// The time for evaluations that others wait for. One that takes longer gives up, to be begun anew where none waits.
 ///
@@ -59,7 +59,7 @@ impl Patience {
 
     /// Give up if a call costs too much to be waited for; report whether it does.
     pub(crate) fn refuses(&self, cost: u64) -> bool {
-        if cost > AT_ONCE {
+        if cost > CALL_COST {
             self.over.set(true);
         }
         self.over.get()

@@ -23,5 +23,5 @@ pub use level::{Arrival, Level, Start, Ticket};
 pub use queue::Queue;
 pub use seats::Seats;
 pub use timing::Timing;
-pub use turn::{Room, Turn};
+pub use turn::{Room, Slices, Turn};
 pub use work::{GUESS, Work};

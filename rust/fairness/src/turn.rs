@@ -3,10 +3,15 @@
 //! Requests that find their turn of the loop used up wait in their queue, so that of many at once those of other flows
 //! are served first. Without that the loop would serve whatever arrived, and one client with many connections most.
 
-/// The seconds of requests in one turn of the loop, before others wait.
-const TURN: f64 = 0.0002;
-/// The same of requests that no level holds back.
-const LONG: f64 = 0.002;
+/// The seconds of one turn of the loop that requests may take (`hydrofoil/pace/shares.py`).
+#[derive(Clone, Copy, Debug)]
+pub struct Slices {
+    /// Those of requests that run from the queues of levels, before the rest of them waits.
+    pub queued: f64,
+    /// Those in which requests begin. No level holds them back by then.
+    pub arrivals: f64,
+}
+
 /// The number of waiting requests that one turn serves, at most.
 const MOST: u64 = 32;
 /// The number of requests in one turn that are the only ones of their queue.
@@ -27,9 +32,16 @@ pub enum Room {
 
 /// The part of the present turn that is used up.
 ///
-/// A mark runs through the loop at the end of a turn; without it, the next turn is seen by the gap before it.
+/// A mark runs through the loop at the end of a turn; without it, the next turn is seen by the gap before it. Marks are
+/// saved where they can be: one costs about a hundredth of a request.
+///
+/// It counts the time of requests: that of the machine less what other classes of work have had of the loop. Otherwise a
+/// turn in which thousands of watchers are served would count as used up by the first request in it.
 #[derive(Debug)]
 pub struct Turn {
+    slices: Slices,
+    /// The seconds that other classes have had since the start.
+    others: f64,
     began: f64,
     /// When a request ended last.
     ended: f64,
@@ -50,8 +62,10 @@ pub struct Turn {
 
 impl Turn {
     /// Begin. `gaps`: `ended` is called at the end of each request.
-    pub fn new(gaps: bool) -> Self {
+    pub fn new(slices: Slices, gaps: bool) -> Self {
         Self {
+            slices,
+            others: 0.0,
             began: f64::NEG_INFINITY,
             ended: f64::NEG_INFINITY,
             marked: false,
@@ -64,10 +78,16 @@ impl Turn {
         }
     }
 
+    /// Take over how many seconds other classes have had since the start.
+    pub fn set_others(&mut self, seconds: f64) {
+        self.others = seconds;
+    }
+
     /// Return how a request that arrives may begin, and whether the loop has to be marked.
     pub fn arrive(&mut self, now: f64) -> (Room, bool) {
+        let now = now - self.others;
         if self.marked {
-            return (if now - self.began > TURN { Room::Used } else { Room::Free }, false);
+            return (if now - self.began > self.slices.queued { Room::Used } else { Room::Free }, false);
         }
         if self.gaps && now - self.ended > GAP {
             self.begin(now);
@@ -77,15 +97,21 @@ impl Turn {
         (Room::Free, true)
     }
 
-    /// Report whether a request that no level holds back has to wait, and whether the loop has to be marked.
+    /// Report whether a request has to wait before it begins, and whether the loop has to be marked.
+    ///
+    /// The first half of the share is measured from the first request on, whatever turn that was in; only what exceeds
+    /// it is marked, and has the other half. So a turn takes the whole share at most, and few turns need a mark.
     pub fn full(&mut self, now: f64) -> (bool, bool) {
+        let now = now - self.others;
         if now < self.until {
             return (false, false);
         }
+        // Without gaps each turn is marked by its first request, and measured as a whole.
+        let part = if self.gaps { self.slices.arrivals / 2.0 } else { self.slices.arrivals };
         if self.marked {
-            return (now - self.began > LONG, false);
+            return (now - self.began > part, false);
         }
-        self.until = now + LONG;
+        self.until = now + part;
         if self.gaps && now - self.ended > GAP {
             return (false, false);
         }
@@ -95,7 +121,8 @@ impl Turn {
 
     /// Report whether the only request of a queue may begin although the turn is used up, and count it.
     pub fn single(&mut self, now: f64) -> bool {
-        let free = self.single < SINGLE && now - self.began < LONG;
+        let now = now - self.others;
+        let free = self.single < SINGLE && now - self.began < self.slices.arrivals;
         if free {
             self.single = self.single.saturating_add(1);
         }
@@ -104,6 +131,7 @@ impl Turn {
 
     /// Note a request that waits; return whether the loop has to be marked.
     pub fn hold(&mut self, now: f64) -> bool {
+        let now = now - self.others;
         let mark = !self.marked;
         if mark {
             self.mark(now);
@@ -119,17 +147,14 @@ impl Turn {
 
     /// Note the end of a request.
     pub fn ended(&mut self, now: f64) {
+        let now = now - self.others;
         self.ended = now;
-    }
-
-    /// Note seconds of the present turn that were not of requests, such as those in which watchers were served.
-    pub fn apart(&mut self, seconds: f64) {
-        self.began += seconds;
     }
 
     /// End a turn at its mark: return how many waiting requests may run in the next, which has to be marked; None if none
     /// wait.
     pub fn end(&mut self, now: f64) -> Option<u64> {
+        let now = now - self.others;
         self.marked = false;
         if self.begun > 0 {
             let took = (now - self.began) / self.begun as f64;
@@ -140,7 +165,7 @@ impl Turn {
             return None;
         }
         self.mark(now);
-        Some(((TURN / self.cost.max(1e-6)) as u64).clamp(1, MOST))
+        Some(((self.slices.queued / self.cost.max(1e-6)) as u64).clamp(1, MOST))
     }
 
     fn mark(&mut self, now: f64) {
@@ -156,11 +181,15 @@ impl Turn {
 
 #[cfg(test)]
 mod tests {
-    use super::{GAP, LONG, MOST, Room, SINGLE, TURN, Turn};
+    use super::{GAP, MOST, Room, SINGLE, Slices, Turn};
+
+    const TURN: f64 = 0.0002;
+    const LONG: f64 = 0.002;
+    const SLICES: Slices = Slices { queued: TURN, arrivals: LONG };
 
     #[test]
     fn a_turn_is_used_up_and_the_next_one_is_new() {
-        let mut turn = Turn::new(false);
+        let mut turn = Turn::new(SLICES, false);
         assert_eq!(turn.arrive(0.0), (Room::Free, true));
         assert_eq!(turn.arrive(TURN), (Room::Free, false));
         assert_eq!(turn.arrive(2.0 * TURN), (Room::Used, false));
@@ -170,7 +199,7 @@ mod tests {
 
     #[test]
     fn requests_one_after_the_other_need_no_mark() {
-        let mut turn = Turn::new(true);
+        let mut turn = Turn::new(SLICES, true);
         for at in [0.0, 1.0, 2.0] {
             assert_eq!(turn.arrive(at), (Room::Free, false));
             turn.ended(at + TURN);
@@ -179,20 +208,22 @@ mod tests {
     }
 
     #[test]
-    fn requests_without_limit_have_longer_turns() {
-        let mut turn = Turn::new(true);
+    fn requests_begin_for_the_whole_share_of_a_turn() {
+        let half = LONG / 2.0;
+        let mut turn = Turn::new(SLICES, true);
         assert_eq!(turn.full(0.0), (false, false));
-        turn.ended(LONG - GAP / 2.0);
-        assert_eq!(turn.full(LONG / 2.0), (false, false));
-        assert_eq!(turn.full(LONG), (false, true));
-        turn.ended(2.5 * LONG);
-        assert_eq!(turn.full(2.5 * LONG), (true, false));
-        assert_eq!(turn.end(3.0 * LONG), None);
+        turn.ended(half - GAP / 2.0);
+        assert_eq!(turn.full(half / 2.0), (false, false));
+        assert_eq!(turn.full(half), (false, true));
+        turn.ended(half * 1.9);
+        assert_eq!(turn.full(half * 1.9), (false, false));
+        assert_eq!(turn.full(half * 2.1), (true, false));
+        assert_eq!(turn.end(half * 2.5), None);
     }
 
     #[test]
     fn waiting_requests_share_a_turn() {
-        let mut turn = Turn::new(false);
+        let mut turn = Turn::new(SLICES, false);
         assert!(turn.hold(0.0));
         assert_eq!(turn.end(0.0), Some(2));
         assert!(!turn.hold(0.0));
@@ -209,13 +240,13 @@ mod tests {
     /// Else one request a turn would be served while many watchers are.
     #[test]
     fn the_time_of_watchers_is_not_that_of_requests() {
-        let mut turn = Turn::new(false);
+        let mut turn = Turn::new(SLICES, false);
         assert!(turn.hold(0.0));
         turn.end(0.0);
-        turn.apart(10.0 * LONG);
+        turn.set_others(10.0 * LONG);
         assert_eq!(turn.arrive(10.0 * LONG + TURN / 2.0), (Room::Free, false));
-        assert_eq!(turn.full(10.0 * LONG + LONG / 2.0), (false, false));
-        assert!(turn.single(10.0 * LONG + LONG / 2.0));
+        assert_eq!(turn.full(10.0 * LONG + LONG / 4.0), (false, false));
+        assert!(turn.single(10.0 * LONG + LONG / 4.0));
         turn.began();
         turn.hold(10.0 * LONG);
         let room = turn.end(10.0 * LONG + TURN / 20.0);
@@ -224,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_few_single_requests_begin_in_a_turn_that_is_used_up() {
-        let mut turn = Turn::new(false);
+        let mut turn = Turn::new(SLICES, false);
         turn.arrive(0.0);
         assert!((0..SINGLE).all(|_| turn.single(TURN * 2.0)) && !turn.single(TURN * 2.0));
         turn.end(1.0);

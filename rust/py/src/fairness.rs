@@ -3,14 +3,14 @@
 use std::{
     sync::{
         LazyLock,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Instant,
 };
 
 use hydrofoil_fairness as fairness;
 use hydrofoil_fairness::{Arrival, Kind, Start};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use pyo3::{
     gc::{PyTraverseError, PyVisit},
     prelude::*,
@@ -29,9 +29,44 @@ fn now() -> f64 {
     START.elapsed().as_secs_f64()
 }
 
+/// The clock of requests on one loop: it stands still while other classes of work have the loop.
+///
+/// Otherwise a turn in which thousands of watchers are served would count as used up by the first request in it, and one
+/// request a turn would be served.
+#[pyclass(frozen, module = "hydrofoil._native")]
+#[derive(Default)]
+pub(crate) struct RequestClock {
+    /// The nanoseconds that were not of requests.
+    others: AtomicU64,
+}
+
+impl RequestClock {
+    /// Return the seconds that were not of requests.
+    fn others(&self) -> f64 {
+        self.others.load(Ordering::Relaxed) as f64 / 1e9
+    }
+}
+
+#[pymethods]
+impl RequestClock {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn set_aside(&self, seconds: f64) {
+        self.others.fetch_add((seconds * 1e9) as u64, Ordering::Relaxed);
+    }
+
+    fn seconds(&self) -> f64 {
+        now() - self.others()
+    }
+}
+
 /// The time of the loop, and the requests of all levels by kind.
 #[pyclass(frozen, module = "hydrofoil._native")]
 pub(crate) struct LoopTurns {
+    clock: Py<RequestClock>,
     turn: Mutex<fairness::Turn>,
     kinds: Mutex<fairness::Kinds>,
     /// The object that marks the loop, and waits.
@@ -39,6 +74,13 @@ pub(crate) struct LoopTurns {
 }
 
 impl LoopTurns {
+    /// Return the turn, which knows what other classes have had.
+    fn turn(&self) -> MutexGuard<'_, fairness::Turn> {
+        let mut turn = self.turn.lock();
+        turn.set_others(self.clock.get().others());
+        turn
+    }
+
     fn mark(&self, py: Python<'_>, wanted: bool) -> PyResult<()> {
         if wanted {
             self.host.call_method0(py, "mark")?;
@@ -50,26 +92,22 @@ impl LoopTurns {
 #[pymethods]
 impl LoopTurns {
     #[new]
-    #[pyo3(signature = (host, gaps=true))]
-    fn new(host: Py<PyAny>, gaps: bool) -> Self {
-        let now = now();
-        Self { turn: Mutex::new(fairness::Turn::new(gaps)), kinds: Mutex::new(fairness::Kinds::new(now)), host }
+    #[pyo3(signature = (host, clock, queued, arrivals, gaps=true))]
+    fn new(host: Py<PyAny>, clock: Py<RequestClock>, queued: f64, arrivals: f64, gaps: bool) -> Self {
+        let turn = fairness::Turn::new(fairness::Slices { queued, arrivals }, gaps);
+        Self { clock, turn: Mutex::new(turn), kinds: Mutex::new(fairness::Kinds::new(now())), host }
     }
 
     fn full(&self, py: Python<'_>) -> PyResult<bool> {
-        let (full, mark) = self.turn.lock().full(now());
+        let (full, mark) = self.turn().full(now());
         self.mark(py, mark)?;
         Ok(full)
     }
 
     fn end(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        let room = self.turn.lock().end(now());
+        let room = self.turn().end(now());
         self.mark(py, room.is_some())?;
         Ok(room)
-    }
-
-    fn apart(&self, seconds: f64) {
-        self.turn.lock().apart(seconds);
     }
 
     fn limit(&self, running: u64, waiting: u64) {
@@ -117,7 +155,7 @@ impl Queues {
         what: impl FnOnce(&mut fairness::Level<Held>, &mut fairness::Turn, &mut fairness::Kinds, f64) -> T,
     ) -> T {
         let turns = self.turns.get();
-        what(&mut self.level.lock(), &mut turns.turn.lock(), &mut turns.kinds.lock(), now())
+        what(&mut self.level.lock(), &mut turns.turn(), &mut turns.kinds.lock(), now())
     }
 
     /// Note a request that ended, and whether others wait; return whether the loop has to be marked.

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use hydrofoil_engine::Frame;
+use hydrofoil_pace::DETACH;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -55,10 +56,7 @@ pub(crate) fn seconds(time: f64) -> Duration {
     Duration::try_from_secs_f64(time.max(0.0)).unwrap_or(Duration::MAX)
 }
 
-/// The size of input in bytes from which work releases the GIL: below, reacquiring it may cost more.
-const LARGE: usize = 32 << 10;
-
 /// Do work on a number of bytes, without the GIL if they are many. It must acquire and release its own locks.
 pub(crate) fn apart<T: Send>(bytes: usize, work: impl FnOnce() -> T + Send) -> T {
-    if bytes < LARGE { work() } else { Bytes::apart(work) }
+    if bytes < DETACH { work() } else { Bytes::apart(work) }
 }

@@ -45,7 +45,7 @@ mod _native {
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, PendingError, RefusedError},
-        fairness::{LoopTurns, Queues, Ticket},
+        fairness::{LoopTurns, Queues, RequestClock, Ticket},
         flow::{Flow, FlowCounts, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
@@ -66,6 +66,7 @@ mod _native {
     #[pymodule_init]
     fn init(m: &Bound<'_, PyModule>) -> PyResult<()> {
         m.add("ENVELOPE_TAIL", hydrofoil_codec::proto::ENVELOPE_TAIL.as_slice())?;
+        m.add("LARGE", hydrofoil_pace::LARGE)?;
         m.add("PanicException", m.py().get_type::<pyo3::panic::PanicException>())?;
         m.add("version", env!("CARGO_PKG_VERSION"))?;
         m.add("build_profile", if cfg!(debug_assertions) { "debug" } else { "release" })

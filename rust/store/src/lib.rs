@@ -17,6 +17,6 @@ pub use error::StoreError;
 pub use local::Local;
 pub use view::{
     Block, BlockKey, Cache, Change, Checkpoint, ContinueToken, Difference, Draft, Drained, Event, EventType,
-    FieldSelector, FieldTarget, Filter, Frame, LOOKED_AT, LabelSelector, Leaf, Limits, Made, Page, Part, Reindexed,
-    SavedError, Selector, Shard, Shown, Snapshot, TokenError, Transaction, Tree, Version, View, WatchStart, WatcherId,
+    FieldSelector, FieldTarget, Filter, Frame, LabelSelector, Leaf, Limits, Made, Page, Part, Reindexed, SavedError,
+    Selector, Shard, Shown, Snapshot, TokenError, Transaction, Tree, Version, View, WatchStart, WatcherId,
 };

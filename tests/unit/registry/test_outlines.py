@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from hydrofoil.engine import Stored
-from hydrofoil.pool import LARGE
+from hydrofoil.pace.sizes import LARGE
 from hydrofoil.registry.outlines import KEPT, Outlines
 from tests.unit.parts import draft, resource
 

@@ -8,7 +8,9 @@ from typing import Any, cast
 import pytest
 
 from hydrofoil.clock import Clock, stopwatch
-from hydrofoil.watch.hub import AT_ONCE, Hub
+from hydrofoil.pace.sizes import WATCHERS_AT_ONCE
+from hydrofoil.pace.turn import current_turn
+from hydrofoil.watch.hub import Hub
 
 
 class Woken:
@@ -70,31 +72,30 @@ def streams(hub: Hub, count: int, **options: Any) -> list[Stream]:
 
 
 async def test_few_are_served_before_the_write_is_answered(hub: Hub, woken: Woken) -> None:
-    made = streams(hub, AT_ONCE)
-    woken.tokens = list(range(1, AT_ONCE + 1))
+    made = streams(hub, WATCHERS_AT_ONCE)
+    woken.tokens = list(range(1, WATCHERS_AT_ONCE + 1))
     hub.wake()
     assert all(stream.calls == ["pump"] for stream in made)
 
 
 async def test_many_are_served_at_the_end_of_the_turn(hub: Hub, woken: Woken) -> None:
-    made = streams(hub, AT_ONCE + 1)
-    woken.tokens = list(range(1, AT_ONCE + 2))
+    made = streams(hub, WATCHERS_AT_ONCE + 1)
+    woken.tokens = list(range(1, WATCHERS_AT_ONCE + 2))
     hub.wake()
     assert not any(stream.calls for stream in made)
     await asyncio.sleep(0)
     assert all(stream.calls == ["pump"] for stream in made)
 
 
-async def test_what_watchers_take_of_a_turn_is_reported(hub: Hub, woken: Woken) -> None:
-    spent: list[float] = []
-    hub.apart = spent.append
-    streams(hub, AT_ONCE + 1)
-    woken.tokens = list(range(1, AT_ONCE + 2))
-    before = stopwatch()
+async def test_what_watchers_take_of_a_turn_is_not_time_of_requests(hub: Hub, woken: Woken) -> None:
+    clock = current_turn().request_clock
+    begun = stopwatch() - clock.seconds()
+    streams(hub, WATCHERS_AT_ONCE + 1)
+    woken.tokens = list(range(1, WATCHERS_AT_ONCE + 2))
     hub.wake()
+    assert stopwatch() - clock.seconds() == pytest.approx(begun, abs=1e-5)
     await asyncio.sleep(0)
-    assert len(spent) == 1
-    assert 0 < spent[0] < stopwatch() - before
+    assert stopwatch() - clock.seconds() > begun
 
 
 async def test_a_stream_that_is_not_urgent_waits_for_its_turn(hub: Hub, woken: Woken) -> None:

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.clock import stopwatch
 from hydrofoil.engine import Document, Expressions
+from hydrofoil.pace.turn import current_turn
 from hydrofoil.pool import run
-from hydrofoil.registry.patience import Patience
 from hydrofoil.request import RequestInfo, User, Verdict, attributes
 
 Question = tuple[str, ...]
@@ -21,9 +21,9 @@ ACCOUNTS = "system:serviceaccounts"
 class Questions:
     """The questions of the expressions of a request to its authorizer (`NewCachingAuthorizer`)."""
 
-    def __init__(self, a: Attributes, patience: Patience) -> None:
+    def __init__(self, a: Attributes) -> None:
         self._a = a
-        self._patience = patience
+        self._share = current_turn().expressions
         self._known: list[tuple[list[str], Answer]] = []
 
     async def evaluate(
@@ -44,8 +44,8 @@ class Questions:
         while True:
             on = (request, new, old, namespace, params, self._known, budget)
             begun = stopwatch()
-            found, left, question = expressions.evaluate(*on, self._patience.left)
-            self._patience.spend(stopwatch() - begun)
+            found, left, question = expressions.evaluate(*on, self._share.left)
+            self._share.spend(stopwatch() - begun)
             if left == LONG:
                 found, left, question = await run(expressions.evaluate, *on, None, pooled=True)
             if question is None:

@@ -16,7 +16,8 @@ from hydrofoil.admission.policies.policy import Binding, MutatingPolicy
 from hydrofoil.admission.policies.round import BUDGET, Round
 from hydrofoil.clock import stopwatch
 from hydrofoil.engine import Expressions, ResourceType
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 
 MEMORY = "MutatingAdmissionPolicy"
 Bound = Sequence[tuple[MutatingPolicy, Sequence[Binding]]]

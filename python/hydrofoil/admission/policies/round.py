@@ -35,7 +35,7 @@ class Round:
         self.parts = parts
         self.a = a
         self.seen = Seen(a, parts.registry)
-        self.questions = Questions(a, parts.registry.patience)
+        self.questions = Questions(a)
         self._namespace: Document | None = None
         self._named = False
 

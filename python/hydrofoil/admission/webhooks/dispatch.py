@@ -46,7 +46,7 @@ class Round:
         self.parts = parts
         self.a = a
         self.seen = Seen(a, parts.objects)
-        self.questions = Questions(a, parts.objects.patience)
+        self.questions = Questions(a)
 
     async def wanted(self, hook: Hook) -> Target | None:
         """Return the form in which a webhook wants the request (`ShouldCallHook`). Raise ApiError 403, 404 and 500."""

@@ -16,7 +16,8 @@ from hydrofoil.admission.webhooks.hook import Hook
 from hydrofoil.admission.webhooks.reviews import Reply
 from hydrofoil.clock import stopwatch
 from hydrofoil.errors import FAULTS
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 
 PREFIX = "mutation.webhook.admission.k8s.io/"
 MEMORY = "MutatingAdmissionWebhook"

@@ -20,6 +20,7 @@ from hydrofoil.authentication.options import AuthenticationOptions
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
 from hydrofoil.files import Files
+from hydrofoil.pace.sizes import TOKEN
 from hydrofoil.reloads import Reloads
 
 LOG = logging.getLogger("hydrofoil")
@@ -69,7 +70,7 @@ class Issuers:
 
     async def authenticate(self, token: str) -> Login | None:
         """Return the login of a token; None if no issuer of these made it. Raise Rejected."""
-        parsed = compact.read(token) if len(token) < compact.LARGE else await asyncio.to_thread(compact.read, token)
+        parsed = compact.read(token) if len(token) < TOKEN else await asyncio.to_thread(compact.read, token)
         found = None if parsed is None else self._by_url.get(issuer(parsed))
         if found is None or parsed is None:
             return None

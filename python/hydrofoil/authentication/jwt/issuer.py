@@ -17,10 +17,8 @@ from hydrofoil.authentication.login import Rejected
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.outbound.target import Target
 from hydrofoil.outbound.trust import Trust
+from hydrofoil.pace.sizes import TOKEN
 from hydrofoil.request import User
-
-LARGE = 16 * 1024
-"""The length of a token, in characters, from which its claims are read off the loop."""
 
 
 class IssuerTokens:
@@ -73,7 +71,7 @@ class IssuerTokens:
             if self._distributed is not None:
                 claims = await self._distributed.expanded(claims)
             # The length of its input does not bound the time of an expression.
-            if len(token) < LARGE and not self._mapper.evaluates:
+            if len(token) < TOKEN and not self._mapper.evaluates:
                 found = self._mapper.user(claims)
             else:
                 found = await asyncio.to_thread(self._mapper.user, claims)

@@ -11,9 +11,7 @@ from hydrofoil.authentication.jwt.provider import Provider
 from hydrofoil.authentication.jwt.verify import MANY, check, fitting, signed
 from hydrofoil.authentication.login import Rejected
 from hydrofoil.clock import Clock
-
-LARGE = 16 * 1024
-"""The length of a token, in characters, from which its signature is checked off the loop."""
+from hydrofoil.pace.sizes import TOKEN
 
 
 class Verifier:
@@ -40,6 +38,6 @@ class Verifier:
             return False
         algorithm = str(parsed.header.get("alg"))
         candidates = fitting(provider.keys, parsed)
-        if len(candidates) > MANY or len(token) > LARGE:
+        if len(candidates) > MANY or len(token) > TOKEN:
             return await asyncio.to_thread(signed, token, candidates, algorithm)
         return signed(token, candidates, algorithm)

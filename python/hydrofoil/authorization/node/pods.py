@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import orjson
 
-from hydrofoil.clock import Pace
 from hydrofoil.engine import ResourceType, Selector, Stored, Watcher
 from hydrofoil.errors import FAULTS
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.registry import references
 from hydrofoil.storage.collection import Collection
 from hydrofoil.watch.hub import LAPPED, Hub
@@ -188,14 +188,14 @@ class Pods:
     async def _sort(self) -> None:
         everything = Selector(self._resource, "", "", "")
         cursor = self._collection.list(self._resource, everything, "json", 0, 0, "")
-        pace = Pace()
+        pacer = Pacer()
         names: dict[str, str] = {}
         while batch := cursor.versions(BATCH):
             for pod in batch:
                 if at := self._placement.of(pod):
                     namespace = names.setdefault(pod.namespace, pod.namespace)
                     self._keys.setdefault(at, {})[namespace, pod.name] = None
-            await pace.rest()
+            await pacer.pause()
 
     async def _read(self, name: str) -> None:
         """Read the pods of a node; events of it are applied from here on."""
@@ -205,12 +205,12 @@ class Pods:
         node = self._nodes.get(name)
         if node is None:
             node = self._nodes[name] = Node()
-        pace = Pace()
+        pacer = Pacer()
         for namespace, pod in list(self._keys.get(name, ())):
             stored = self._collection.get(self._resource, namespace, pod)
             if stored is not None and self._placement.of(stored) == name:
                 node.put(stored)
-            await pace.rest()
+            await pacer.pause()
         if self._nodes.get(name) is node:
             self._keys.pop(name, None)
             node.read = True
@@ -247,10 +247,10 @@ class Pods:
 
     def pump(self) -> None:
         """Apply waiting changes; the hub calls this when there are any."""
-        pace = Pace()
+        pacer = Pacer()
         while self._watcher.waits():
             self._take()
-            if pace.due():
+            if pacer.is_due():
                 self._hub.again(self._token)
                 return
 

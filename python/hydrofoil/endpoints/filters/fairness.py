@@ -9,9 +9,7 @@ from functools import partial
 from hydrofoil.answer import NOSNIFF, TEXT, Answer
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
-from hydrofoil.endpoints.crowd import Crowd
 from hydrofoil.endpoints.filters.in_flight import REFUSAL
-from hydrofoil.endpoints.filters.spread import later
 from hydrofoil.engine import Ticket
 from hydrofoil.fairness.level import Level
 from hydrofoil.fairness.service import Fairness
@@ -20,11 +18,8 @@ LONGEST_WAIT = 60.0
 """The seconds that any request may wait in its queue."""
 
 
-def fairness(fair: Fairness, dropped: Callable[[Context], None], crowd: Crowd) -> Filter:
-    """Answer 429 where a level has no seats and its queues are full; `dropped` is called with the request.
-
-    Requests without a limit have turns of the loop as they arrive; those of levels with queues wait in these instead.
-    """
+def fairness(fair: Fairness, dropped: Callable[[Context], None]) -> Filter:
+    """Answer 429 where a level has no seats and its queues are full; `dropped` is called with the request."""
 
     def limit(context: Context, inner: Handler) -> Awaitable[Answer]:
         info = context.info
@@ -35,7 +30,7 @@ def fairness(fair: Fairness, dropped: Callable[[Context], None], crowd: Crowd) -
         context.common += flow.lines
         if level.exempt:
             context.at_end(level.queues.enter(flow, context, info.verb))
-            return later(crowd, context, inner) if crowd.full else inner(context)
+            return inner(context)
         ticket = level.queues.start(flow, fair.work(level, flow, info), context, info.verb)
         if ticket is None:
             return _refused(context, fair, level, dropped)

@@ -12,7 +12,8 @@ from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
 from hydrofoil.engine import Draft, ResourceType
 from hydrofoil.headers import CONTENT_TYPE
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 
 TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 """The type that upstream decodes a body into first."""

@@ -9,7 +9,6 @@ import orjson
 from hydrofoil import engine, errors
 from hydrofoil.answer import Answer
 from hydrofoil.apis import scheme
-from hydrofoil.clock import Pace
 from hydrofoil.endpoints import params as query
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
@@ -26,6 +25,7 @@ from hydrofoil.endpoints.handlers.list import (
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.errors import Cause
 from hydrofoil.headers import CONTENT_TYPE
+from hydrofoil.pace.pacer import Pacer
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.objects import BATCH
 
@@ -156,13 +156,13 @@ async def delete_collection(context: Context) -> Answer:
     # Items omit the type that the list implies, except those of custom resources.
     head_length = len(f'"kind":"{context.resource.kind}","apiVersion":"{context.resource.api_version}",')
     head_length = 0 if context.resource.custom else head_length
-    pace, clock = Pace(), context.parts.clock.native
+    pacer, clock = Pacer(), context.parts.clock.native
     write = context.write(dry_run=options.dry_run, options=options)
     try:
         async with asyncio.timeout(context.parts.request_timeout):
             while batch := await versions(cursor, BATCH):
                 for old in batch:
-                    await pace.rest()
+                    await pacer.pause()
                     try:
                         await context.registry.delete(context.resource, old.namespace, old.name, options, write)
                     except errors.ApiError as e:

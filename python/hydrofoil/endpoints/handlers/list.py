@@ -16,9 +16,10 @@ from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.params import ListOptions, list_options, place
-from hydrofoil.endpoints.share import Share
 from hydrofoil.engine import ListCursor, Stored
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.pacer import AnswerPacer
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 from hydrofoil.storage.collection import Uses
 from hydrofoil.storage.errors import Expired, Future
 from hydrofoil.watch import expired
@@ -139,10 +140,10 @@ async def record(context: Context, options: ListOptions, event: AuditEvent) -> N
     shape = respond.form(context)
     cursor, limit = await open_list(context, options, shape.replace(shape.partition(":")[0], "json", 1))
     begin = await head(cursor, limit)
-    parts, share = [begin], Share(context.parts.turns)
+    parts, pacer = [begin], AnswerPacer()
     while (more := await chunk(cursor)) is not None:
         parts += more
-        await share.more()
+        await pacer.pause()
     empty = len(parts) == 1 and nothing_is_null(context)
     body = b"%snull}" % begin[:-1] if empty else b"".join([*parts, b"]}"])
     await run(event.responded, body, pooled=len(body) > LARGE)
@@ -226,10 +227,10 @@ PRECEDENCE = 2
 async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
     """Return a list that is assembled as JSON, then indented, converted to YAML or sorted."""
     begin, end = await ends(context, cursor, limit)
-    parts, share = [begin], Share(context.parts.turns)
+    parts, pacer = [begin], AnswerPacer()
     while (more := await chunk(cursor)) is not None:
         parts += more
-        await share.more()
+        await pacer.pause()
     if len(parts) == 1 and nothing_is_null(context):
         return respond.json(context, b"%snull}\n" % begin[:-1])
     parts.append(end)

@@ -17,7 +17,8 @@ from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
 from hydrofoil.engine import Conversions, Draft, ResourceType, Stored
-from hydrofoil.pool import LARGE, run
+from hydrofoil.pace.sizes import LARGE
+from hydrofoil.pool import run
 from hydrofoil.registry.conversions import attempted
 from hydrofoil.registry.objects import check_segment
 

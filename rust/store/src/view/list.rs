@@ -10,9 +10,6 @@ use std::sync::Arc;
 use crate::view::column::{Source, Wanted};
 use crate::{FieldSelector, FieldTarget, LabelSelector, Leaf, Snapshot, Version};
 
-/// The maximum number of objects or events to search for selected ones while other requests wait: about 50 microseconds.
-pub const LOOKED_AT: usize = 1000;
-
 /// The number of objects that are looked at in the time of one whose value is not cached.
 const KNOWN: usize = 16;
 

@@ -38,7 +38,7 @@ pub use feed::Change;
 pub use fields::{FieldSelector, FieldTarget, Shown};
 pub use labels::LabelSelector;
 pub use leaf::{BlockKey, Leaf};
-pub use list::{LOOKED_AT, Page, Part, Selector};
+pub use list::{Page, Part, Selector};
 pub use past::Reindexed;
 pub(crate) use reach::Reach;
 pub use ring::{Event, EventType, Limits};

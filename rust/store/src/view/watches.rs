@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::view::list::LOOKED_AT;
 use crate::view::shard::State;
 use crate::view::watcher::{Watcher, frame};
 use crate::{Drained, EventType, Filter, Frame, Page, Shard, Snapshot, StoreError, Version, WatchStart, WatcherId};
+use hydrofoil_pace::SCAN;
 
 impl Shard {
     /// Add a watcher that its owner identifies as `token`. It is woken at once, to send the present state or events.
@@ -102,7 +102,7 @@ impl Shard {
         watcher.catch_up(ring.end());
         watcher.woken = false;
         if let Some(page) = &mut watcher.initial {
-            let mut most = LOOKED_AT;
+            let mut most = SCAN;
             if page.selector().is_plain() {
                 page.take(|v| give(&added(v)));
             } else if page.look(&mut most) {
@@ -118,7 +118,7 @@ impl Shard {
             return (Drained::Lapped, watcher.next, watcher.seen);
         }
         let filter = Arc::clone(&watcher.filter);
-        let last = watcher.next.saturating_add(LOOKED_AT as u64);
+        let last = watcher.next.saturating_add(SCAN as u64);
         while let Some(event) = ring.get(watcher.next).filter(|_| watcher.next < last) {
             watcher.next += 1;
             if event.revision <= watcher.from {
@@ -189,7 +189,7 @@ impl Shard {
         let selector = &watcher.filter.selector;
         let undecided = |version: &Version| !selector.fields.knows(version);
         if let Some(page) = &mut watcher.initial {
-            let mut most = LOOKED_AT;
+            let mut most = SCAN;
             let look = |v: &Arc<Version>| look(v, undecided(v));
             if selector.is_plain() {
                 page.clone().take(look);
@@ -200,7 +200,7 @@ impl Shard {
             return;
         }
         let mut next = watcher.next.max(ring.base());
-        let last = next.saturating_add(LOOKED_AT as u64);
+        let last = next.saturating_add(SCAN as u64);
         while let Some(event) = ring.get(next).filter(|_| next < last) {
             next += 1;
             if event.revision <= watcher.from {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hydrofoil_codec::gzip::{self, Sum};
+use hydrofoil_pace::LITTLE;
 use hydrofoil_store::{Page, Shard};
 use parking_lot::{Mutex, MutexGuard};
 
@@ -21,9 +22,6 @@ use crate::stored::Stored;
 
 /// The maximum bytes of pieces that a list may hold after they were made to compute their length.
 const HELD: u64 = 8 << 20;
-
-/// The maximum bytes of stored JSON to encode while other requests wait: about 100 microseconds.
-const LITTLE: usize = 16 << 10;
 
 /// The minimum number of objects of a page to convert at a time if the selection is not known yet.
 const CONVERTED: usize = 500;

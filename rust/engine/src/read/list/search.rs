@@ -1,6 +1,7 @@
 //! How far the next objects of a list are searched for.
 
-use hydrofoil_store::{LOOKED_AT, Page};
+use hydrofoil_pace::SCAN;
+use hydrofoil_store::Page;
 
 use crate::frame::Frame;
 
@@ -11,7 +12,7 @@ pub(super) struct Search(usize);
 impl Search {
     /// Return a search that ends after some objects if it is `near`, else with the list.
     pub(super) fn new(near: bool) -> Self {
-        Self(if near { LOOKED_AT } else { usize::MAX })
+        Self(if near { SCAN } else { usize::MAX })
     }
 
     /// Find the next object or the end of the page. Return false if that is further away.

@@ -11,14 +11,16 @@ from collections.abc import Callable, Sequence
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
+from hydrofoil.pace import shares
+from hydrofoil.pace.turn import current_turn
 
 
-class Turns:
-    """Mark the turns of the loop, and run waiting requests in each."""
+class Dispatcher:
+    """Run the requests that wait in queues, some in each turn of the loop."""
 
     def __init__(self, levels: Callable[[], Sequence[engine.Queues]], clock: Clock) -> None:
         """`levels` returns the queues that may have waiting requests."""
-        self.native = engine.LoopTurns(self)
+        self.native = engine.LoopTurns(self, current_turn().request_clock, shares.QUEUED, shares.ARRIVALS)
         self._levels = levels
         self._clock = clock
         self._first = 0

@@ -8,7 +8,7 @@ import weakref
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
-from hydrofoil.fairness.turns import Turns
+from hydrofoil.fairness.dispatcher import Dispatcher
 
 ONE = engine.Work()
 
@@ -17,8 +17,8 @@ class Levels:
     """The levels of a server, which hold their turns, and are held by them."""
 
     def __init__(self) -> None:
-        self.turns = Turns(self.all, Clock())
-        self.queues = level(self.turns, 1)
+        self.dispatcher = Dispatcher(self.all, Clock())
+        self.queues = level(self.dispatcher, 1)
 
     def all(self) -> list[engine.Queues]:
         return [self.queues]
@@ -28,8 +28,8 @@ def flow() -> engine.Flow:
     return engine.Flow(engine.FlowCounts(), "s", "", [0], b"")
 
 
-def level(turns: Turns, limit: int) -> engine.Queues:
-    made = engine.Queues(turns.native)
+def level(dispatcher: Dispatcher, limit: int) -> engine.Queues:
+    made = engine.Queues(dispatcher.native)
     made.configure(limit, limit, 1, 1000)
     return made
 
@@ -45,8 +45,8 @@ async def served(tickets: list[engine.Ticket | None]) -> None:
 
 
 async def test_waiting_requests_are_served_turn_by_turn() -> None:
-    turns = Turns(lambda: [queues], Clock())
-    queues, given = level(turns, 10), flow()
+    dispatcher = Dispatcher(lambda: [queues], Clock())
+    queues, given = level(dispatcher, 10), flow()
     tickets = [queues.start(given, ONE, None, "get") for _ in range(100)]
     assert queues.executing == 10 and queues.waiting == 90
     await asyncio.wait_for(served(tickets), 5)
@@ -55,8 +55,8 @@ async def test_waiting_requests_are_served_turn_by_turn() -> None:
 
 
 async def test_what_a_request_waits_for_is_done_in_its_turn() -> None:
-    turns = Turns(lambda: [queues], Clock())
-    queues, given = level(turns, 1), flow()
+    dispatcher = Dispatcher(lambda: [queues], Clock())
+    queues, given = level(dispatcher, 1), flow()
     first, second = (queues.start(given, ONE, None, "get") for _ in range(2))
     assert first is not None and second is not None and second.waits
     granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -68,8 +68,8 @@ async def test_what_a_request_waits_for_is_done_in_its_turn() -> None:
 
 
 async def test_a_request_that_stops_waiting_returns_what_it_holds() -> None:
-    turns = Turns(lambda: [queues], Clock())
-    queues, given = level(turns, 1), flow()
+    dispatcher = Dispatcher(lambda: [queues], Clock())
+    queues, given = level(dispatcher, 1), flow()
     first, second = (queues.start(given, ONE, None, "get") for _ in range(2))
     assert first is not None and second is not None
     second.hold("x")
@@ -80,8 +80,8 @@ async def test_a_request_that_stops_waiting_returns_what_it_holds() -> None:
 
 
 async def test_watchers_keep_seats_for_a_while() -> None:
-    turns = Turns(lambda: [queues], Clock())
-    queues, given = level(turns, 5), flow()
+    dispatcher = Dispatcher(lambda: [queues], Clock())
+    queues, given = level(dispatcher, 5), flow()
     ticket = queues.start(given, engine.Work(1, 5, 0.01), None, "update")
     assert ticket is not None
     ticket(None)
@@ -93,8 +93,8 @@ async def test_watchers_keep_seats_for_a_while() -> None:
 
 
 async def test_more_seats_serve_those_who_wait() -> None:
-    turns = Turns(lambda: [queues], Clock())
-    queues, given = level(turns, 1), flow()
+    dispatcher = Dispatcher(lambda: [queues], Clock())
+    queues, given = level(dispatcher, 1), flow()
     tickets = [queues.start(given, ONE, None, "get") for _ in range(3)]
     queues.configure(3, 3, 1, 1000)
     for ticket in tickets:
@@ -104,10 +104,10 @@ async def test_more_seats_serve_those_who_wait() -> None:
 
 
 async def test_reads_and_writes_are_counted_apart() -> None:
-    turns = Turns(lambda: [queues], Clock())
-    queues, given = level(turns, 2), flow()
+    dispatcher = Dispatcher(lambda: [queues], Clock())
+    queues, given = level(dispatcher, 2), flow()
     tickets = [queues.start(given, ONE, None, verb) for verb in ("get", "patch", "watch", "create")]
-    found = [turns.native.requests(writes, waits) for waits in (False, True) for writes in (False, True)]
+    found = [dispatcher.native.requests(writes, waits) for waits in (False, True) for writes in (False, True)]
     assert found == [1, 1, 1, 1]
     await served(tickets)
     assert [sum(h.counts) for h in given.counts.executed] == [3, 1]

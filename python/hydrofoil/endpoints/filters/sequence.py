@@ -1,4 +1,4 @@
-"""Requests and controllers in turn, so that a run repeats with a seed."""
+"""Requests and controllers one after the other, so that a run repeats with a seed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from hydrofoil.controls.controls import Controls
 from hydrofoil.endpoints.context import Context, Filter, Handler
 
 
-def turns(controls: Controls) -> Filter:
+def in_sequence(controls: Controls) -> Filter:
     """Let controllers finish their work on earlier requests before the next one is answered."""
 
     def take(context: Context, inner: Handler) -> Awaitable[Answer]:
-        return _taken(context, inner, controls) if controls.seeded else inner(context)
+        return _answer(context, inner, controls) if controls.seeded else inner(context)
 
     return take
 
 
-async def _taken(context: Context, inner: Handler, controls: Controls) -> Answer:
+async def _answer(context: Context, inner: Handler, controls: Controls) -> Answer:
     await controls.settle()
     return await inner(context)

@@ -9,44 +9,52 @@ from typing import cast
 import pytest
 
 from hydrofoil import engine
-from hydrofoil.clock import TURN_SECONDS, stopwatch
-from hydrofoil.endpoints import crowd as module
-from hydrofoil.endpoints.crowd import Crowd
+from hydrofoil.clock import stopwatch
+from hydrofoil.pace.arrivals import ArrivalPacer
+from hydrofoil.pace.shares import ARRIVALS
+from hydrofoil.pace.turn import current_turn
 
-COST = 0.0005
+COST = 0.00035
 """The seconds that each request takes."""
+
+
+def spin(seconds: float) -> None:
+    """Use the loop."""
+    end = stopwatch() + seconds
+    while stopwatch() < end:
+        pass
 
 
 class Requests:
     """Requests that begin together; the clock moves only while one works."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self) -> None:
         self.now = 100.0
         self.turn = 0
         self.began = 0.0
         """When the present turn began; 0 before its first request."""
-        self.crowd = Crowd(cast(engine.LoopTurns, self))
+        self.pacer = ArrivalPacer(cast(engine.RequestClock, self), cast(engine.LoopTurns, self))
         self.order: list[int] = []
         self.begun: Counter[int] = Counter()
         """How many began in each turn of the loop."""
-        monkeypatch.setattr(module, "stopwatch", lambda: self.now)
+
+    def seconds(self) -> float:
+        """Return the time of requests, as its clock does."""
+        return self.now
 
     def full(self) -> bool:
         """Report whether the turn is used up, as the native turns do."""
         if not self.began:
             self.began = self.now
             asyncio.get_running_loop().call_soon(self.end)
-        return self.now - self.began > TURN_SECONDS
+        return self.now - self.began > ARRIVALS
 
     def end(self) -> None:
         self.began = 0.0
 
-    def apart(self, seconds: float) -> None:
-        self.began += seconds
-
     async def request(self, number: int) -> None:
-        if self.crowd.full:
-            await self.crowd.wait()
+        if self.pacer.is_full():
+            await self.pacer.wait()
         self.order.append(number)
         self.begun[self.turn] += 1
         self.now += COST
@@ -63,16 +71,16 @@ class Requests:
 
 
 @pytest.fixture
-def crowd(monkeypatch: pytest.MonkeyPatch) -> Requests:
-    return Requests(monkeypatch)
+def crowd() -> Requests:
+    return Requests()
 
 
 async def test_a_crowd_is_spread(crowd: Requests) -> None:
     await crowd.run(200)
     assert crowd.order == list(range(200))
-    assert max(crowd.begun.values()) * COST <= 4 * TURN_SECONDS
+    assert max(crowd.begun.values()) * COST <= 4 * ARRIVALS
     # Each turn has work for most of its time: a crowd is not served one by one.
-    assert 200 / len(crowd.begun) * COST >= TURN_SECONDS / 2
+    assert 200 / len(crowd.begun) * COST >= ARRIVALS / 2
 
 
 async def test_a_few_do_not_wait(crowd: Requests) -> None:
@@ -93,27 +101,18 @@ async def test_those_that_leave_are_passed_over(crowd: Requests) -> None:
 
 
 async def test_without_levels_the_turns_are_its_own() -> None:
-    crowd = Crowd()
-    assert not crowd.full
-    end = stopwatch() + 2 * TURN_SECONDS
-    while stopwatch() < end:
-        pass
-    assert crowd.full
-    await asyncio.wait_for(crowd.wait(), 5)
+    pacer = ArrivalPacer(current_turn().request_clock)
+    assert not pacer.is_full()
+    spin(ARRIVALS)
+    assert pacer.is_full()
+    await asyncio.wait_for(pacer.wait(), 5)
     await asyncio.sleep(0)
-    assert not crowd.full
+    assert not pacer.is_full()
 
 
-async def test_watchers_take_nothing_of_a_turn(crowd: Requests) -> None:
+async def test_watchers_take_nothing_of_a_turn() -> None:
     """Else one request a turn would be served while thousands of watchers are."""
-
-    async def serve_watchers() -> None:
-        while True:
-            await asyncio.sleep(0)
-            crowd.now += 2 * TURN_SECONDS
-            crowd.crowd.apart(2 * TURN_SECONDS)
-
-    watchers = asyncio.create_task(serve_watchers())
-    await crowd.run(200)
-    watchers.cancel()
-    assert 200 / len(crowd.begun) * COST >= TURN_SECONDS / 2
+    clock = current_turn().request_clock
+    begun = clock.seconds()
+    current_turn().watchers.run(lambda: spin(5 * ARRIVALS))
+    assert clock.seconds() - begun < ARRIVALS

@@ -1,4 +1,4 @@
-"""Requests that arrive together and that no priority level holds back, over several turns of the event loop."""
+"""Requests that arrive together, over several turns of the event loop."""
 
 from __future__ import annotations
 
@@ -6,38 +6,35 @@ import asyncio
 from collections import deque
 
 from hydrofoil import engine
-from hydrofoil.clock import TURN_SECONDS, stopwatch
+from hydrofoil.pace import shares
 
 FIRST = 2
 """How many waiting requests begin in a turn before it is known how long they take."""
 
 
-class Crowd:
-    """Let requests begin in the order of their arrival, about `TURN_SECONDS` of them in each turn.
+class ArrivalPacer:
+    """Let requests begin in the order of their arrival, as many in each turn as the share of arrivals has time for.
 
-    A crowd of clients would otherwise be one long turn, in which no timer, watch or health check has its own.
+    A crowd of clients would otherwise be one long turn, in which no timer, watch or health check has its own. The
+    pacer is in front of everything else that a request costs; it knows nothing of priorities. Requests that begin meet
+    the priority levels, where they may wait again: a client that floods the server fills the queues of its own level
+    there, since its next requests arrive when the last ones are answered.
     """
 
-    def __init__(self, turns: engine.LoopTurns | None = None) -> None:
+    def __init__(self, clock: engine.RequestClock, turns: engine.LoopTurns | None = None) -> None:
         """Take the turns of the priority levels, if there are any: these know when requests end."""
-        self._turns = turns or engine.LoopTurns(self, gaps=False)
+        self._clock = clock
+        self._turns = turns or engine.LoopTurns(self, clock, shares.QUEUED, shares.ARRIVALS, gaps=False)
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._resuming = False
         """Whether the next turn is on its way."""
         self._most = FIRST
         self._begun: float | None = None
-        """When the requests that waited last began."""
+        """When the requests that waited last began, in seconds of requests."""
 
-    @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Report whether a request has to wait; to be asked once for each request."""
         return bool(self._waiting) or self._turns.full()
-
-    def apart(self, seconds: float) -> None:
-        """Note seconds that were not of requests: watchers have their own share of a turn."""
-        if self._begun is not None:
-            self._begun += seconds
-        self._turns.apart(seconds)
 
     def mark(self) -> None:
         """Note the end of the present turn."""
@@ -50,19 +47,19 @@ class Crowd:
         self._waiting.append(place)
         if not self._resuming:
             self._resuming = True
-            loop.call_soon(self._next)
+            loop.call_soon(self._resume)
         await place
 
-    def _next(self) -> None:
+    def _resume(self) -> None:
         """Begin a turn: let as many requests begin as the last turn had time for."""
         if not self._waiting:
             self._resuming = False
             self._most = FIRST
             self._begun = None
             return
-        now = stopwatch()
+        now = self._clock.seconds()
         if self._begun is not None:
-            fit = int(self._most * TURN_SECONDS / max(now - self._begun, 1e-6))
+            fit = int(self._most * shares.ARRIVALS / max(now - self._begun, 1e-6))
             self._most = max(1, min(2 * self._most, fit))
         self._begun = now
         left = self._most
@@ -72,4 +69,4 @@ class Crowd:
                 place.set_result(None)
                 left -= 1
         # Those that begin now run before the next turn.
-        asyncio.get_running_loop().call_soon(self._next)
+        asyncio.get_running_loop().call_soon(self._resume)

@@ -1,0 +1,135 @@
+"""The share that a class of work has in each turn, and the queue for it, first come, first served."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from hydrofoil.clock import stopwatch
+from hydrofoil.errors import FAULTS
+
+LOG = logging.getLogger("hydrofoil")
+Call = Callable[[], None]
+
+
+class Ending(Protocol):
+    """A turn that can be asked to end."""
+
+    def arm(self) -> None:
+        """Renew all shares at the end of this turn."""
+
+    def set_aside(self, seconds: float) -> None:
+        """Count seconds that were not of requests."""
+
+
+class Share:
+    """A share whose users measure themselves: `left` bounds the next piece of work, `spend` counts it."""
+
+    __slots__ = ("_spent", "_turn", "seconds")
+
+    def __init__(self, turn: Ending, seconds: float) -> None:
+        self._turn = turn
+        self.seconds = seconds
+        """The share of each turn."""
+        self._spent = 0.0
+
+    @property
+    def left(self) -> float:
+        """Return the seconds that are left of this turn, at least 0."""
+        return max(self.seconds - self._spent, 0.0)
+
+    def spend(self, seconds: float) -> None:
+        """Count the time of a piece of work."""
+        # The first piece asks for the end of the turn. A turn without any costs nothing.
+        if not self._spent:
+            self._turn.arm()
+        self._spent += seconds
+
+    def renew(self) -> None:
+        """Begin a turn."""
+        self._spent = 0.0
+
+
+class CallQueue(Share):
+    """A share of calls: in each turn, as many run as there is time for. Their time is not that of requests."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self, turn: Ending, seconds: float) -> None:
+        super().__init__(turn, seconds)
+        self._waiting: deque[Call] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def has_time(self) -> bool:
+        """Report whether a call may run now: nothing waits before it, and the share is not used up."""
+        return not self._waiting and self._spent < self.seconds
+
+    def run(self, call: Call) -> None:
+        """Run a call, and count its time."""
+        begun = stopwatch()
+        try:
+            call()
+        finally:
+            seconds = stopwatch() - begun
+            self._turn.set_aside(seconds)
+            self.spend(seconds)
+
+    def defer(self, call: Call) -> None:
+        """Run a call in a later turn, behind all that wait."""
+        self._waiting.append(call)
+        self._turn.arm()
+
+    def renew(self) -> None:
+        """Begin a turn with the calls that wait. A call that fails affects no other."""
+        self._spent = 0.0
+        waiting = self._waiting
+        while waiting and self._spent < self.seconds:
+            try:
+                self.run(waiting.popleft())
+            except FAULTS:
+                LOG.exception("deferred work failed")
+        if waiting:
+            self._turn.arm()
+
+
+class ResumeQueue(Share):
+    """A share of tasks: one of them continues in each turn, and bounds its next piece of work by `seconds`."""
+
+    __slots__ = ("_taken", "_waiting")
+
+    def __init__(self, turn: Ending, seconds: float) -> None:
+        super().__init__(turn, seconds)
+        self._taken = False
+        """Whether one has continued in this turn."""
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def resume(self) -> None:
+        """Continue at once if no other task of the class did in this turn, else in a later one."""
+        if self._taken:
+            await self.wait()
+        else:
+            self._taken = True
+            self._turn.arm()
+
+    async def wait(self) -> None:
+        """Continue in a later turn, behind all that wait."""
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        self._turn.arm()
+        await place
+
+    def renew(self) -> None:
+        """Begin a turn: let the first task that has not left continue."""
+        self._taken = False
+        while self._waiting and not self._taken:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                self._taken = True
+                self._turn.arm()

@@ -1,0 +1,66 @@
+"""The turn of an event loop: one budget, shared by all servers and tasks of the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from weakref import WeakKeyDictionary
+
+from hydrofoil import engine
+from hydrofoil.pace import shares
+from hydrofoil.pace.queues import CallQueue, ResumeQueue, Share
+from hydrofoil.pace.reads import ReadQueue
+
+
+class Turn:
+    """The present turn of one loop. Each class of work asks its share, and continues in a later turn without one.
+
+    A turn ends by a call that runs through the loop behind what is ready. It is asked for by the first class that uses
+    its share: turns without such work, which are those of nearly all single requests, cost nothing.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._armed = False
+        self.request_clock = engine.RequestClock()
+        """The time of requests: it stands still while handshakes, input or watchers have the loop."""
+        self.set_aside = self.request_clock.set_aside
+        self.handshakes = CallQueue(self, shares.HANDSHAKES)
+        self.reads = ReadQueue(self, shares.READS)
+        self.watchers = CallQueue(self, shares.WATCHERS)
+        # Expressions are parts of requests: their time is not set aside.
+        self.expressions = Share(self, shares.EXPRESSIONS)
+        self.answers = ResumeQueue(self, shares.ANSWERS)
+        self.results = ResumeQueue(self, shares.RESULTS)
+        self.bookkeeping = ResumeQueue(self, shares.BOOKKEEPING)
+        self._shares: tuple[Share, ...] = (
+            self.handshakes,
+            self.reads,
+            self.watchers,
+            self.expressions,
+            self.answers,
+            self.results,
+            self.bookkeeping,
+        )
+
+    def arm(self) -> None:
+        """Renew all shares at the end of this turn."""
+        if not self._armed:
+            self._armed = True
+            self._loop.call_soon(self._end)
+
+    def _end(self) -> None:
+        """Begin the next turn: the classes continue in the order of their shares."""
+        self._armed = False
+        for share in self._shares:
+            share.renew()
+
+
+_TURNS: WeakKeyDictionary[asyncio.AbstractEventLoop, Turn] = WeakKeyDictionary()
+
+
+def current_turn() -> Turn:
+    """Return the turn of the running loop. Servers of one loop share it, since they share its time."""
+    loop = asyncio.get_running_loop()
+    if (turn := _TURNS.get(loop)) is None:
+        turn = _TURNS[loop] = Turn(loop)
+    return turn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec import Struct
@@ -77,8 +77,11 @@ class Line(Sink, Protocol):
         """Upgrade to a WebSocket with one of these protocols."""
 
 
-Stream = Callable[[Line], Awaitable[None]]
-"""A writer of a body. Most take a `Sink`; only an answer that takes over the connection gets a whole `Line`."""
+class Stream(Protocol):
+    """A body that is written in pieces. It is data: filters and metrics read what they know of its class."""
+
+    async def write(self, line: Line) -> None:
+        """Write the body. Only an answer that takes over the connection uses more of the line than a `Sink` has."""
 
 
 class Answer(Struct):
@@ -89,7 +92,11 @@ class Answer(Struct):
     """Header lines, each with its line end, without those that delimit the body."""
     body: bytes = b""
     stream: Stream | None = None
-    """The writer of the body instead. Work that may fail is done before the head, or else before the first piece."""
+    """The body instead, in pieces. Work that may fail is done before the head, or else before the first piece."""
+    tap: Callable[[Piece], None] | None = None
+    """Called with each piece of a stream before it is written."""
+    breaks: bool = False
+    """Whether the connection breaks after half of the body, or of the first piece of a stream."""
     takes_over: bool = False
     """Whether the stream writes its head itself and keeps the connection: upgrades."""
     framed: bool = False

@@ -19,6 +19,17 @@ from tests.contract.requests import parts
 GET = b"GET /x HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
+class Written:
+    """A body that a test writes."""
+
+    def __init__(self, write: Callable[[Line], Awaitable[None]]) -> None:
+        self._write = write
+
+    async def write(self, line: Line) -> None:
+        """Write the body."""
+        await self._write(line)
+
+
 class Nobody:
     """Stands for the hub."""
 
@@ -83,7 +94,7 @@ async def test_hooks_run_before_the_first_and_the_last_byte() -> None:
             sink.write(b"one", b"two")
             await sink.drained()
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     out = await reported(handler)
     assert out.endswith(b"\r\n\r\n6\r\nonetwo\r\n0\r\n\r\n")
@@ -100,7 +111,7 @@ async def test_the_end_is_told_also_when_the_connection_breaks() -> None:
             sink.write(b"x")
             await asyncio.get_running_loop().create_future()
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     async with answering(handler) as send:
         reader, writer = await send(GET)
@@ -117,7 +128,7 @@ async def test_a_stream_that_fails_before_its_head_becomes_another_answer() -> N
         async def stream(_: Sink) -> None:
             raise RuntimeError("too early")
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     out = await reported(handler)
     assert out.startswith(b"HTTP/1.1 500 ")
@@ -132,7 +143,7 @@ async def test_a_stream_that_fails_after_its_head_breaks_the_connection() -> Non
             sink.write(b"x")
             raise RuntimeError("too late")
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     async with answering(handler) as send:
         reader, _ = await send(GET)
@@ -154,7 +165,7 @@ async def test_a_sink_is_bounded_in_bytes() -> None:
             paused.set_result(True)
             await sink.drained()
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     async with answering(handler) as send:
         reader, writer = await send(GET)
@@ -186,7 +197,7 @@ async def test_a_reader_that_has_gone_is_told_to_who_waits_for_it() -> None:
                 gone.set_result(e)
                 raise
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     async with answering(handler) as send:
         reader, writer = await send(GET)
@@ -217,7 +228,7 @@ async def test_upgrades_get_the_bare_connection_both_ways() -> None:
             line.receive(Echo(line, done))
             await done
 
-        return Answer(101, b"", stream=stream, takes_over=True)
+        return Answer(101, b"", stream=Written(stream), takes_over=True)
 
     async with answering(handler) as send:
         reader, writer = await send(b"GET /x HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\n")
@@ -236,7 +247,7 @@ async def test_what_outlives_its_time_is_cut_off() -> None:
             sink.write(b"x")
             await asyncio.get_running_loop().create_future()
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     async with answering(handler) as send:
         reader, _ = await send(GET)
@@ -253,7 +264,7 @@ async def test_old_clients_read_to_the_end(word: bytes) -> None:
             sink.write(b"one")
             sink.write(b"two")
 
-        return Answer(200, b"", stream=stream)
+        return Answer(200, b"", stream=Written(stream))
 
     out = await reported(handler, b"GET /x HTTP/1.0\r\nHost: x\r\n%s\r\n" % word)
     assert out.endswith(b"\r\n\r\nonetwo")

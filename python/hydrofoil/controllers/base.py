@@ -52,7 +52,8 @@ class EventSource(WatchStream):
             watcher = collection.watch(resource.native, everything, "json:bare", None, token, False)
         except Expired:  # pragma: no cover - a watch of the present state is never too old
             raise RuntimeError("the present state is always within reach") from None
-        super().__init__(hub, token, watcher, _Nowhere(), lambda _: b"", bookmarks=False)
+        super().__init__(hub, token, watcher, lambda _: b"", bookmarks=False)
+        self.begin(_Nowhere())
         self.subject = resource.storage if resource.custom else None
         self._present: set[str] | None = set() if controller.watched_before(resource) else None
 

@@ -32,7 +32,6 @@ from hydrofoil.watch.hub import Hub
 if TYPE_CHECKING:
     # Only servers of tests load these.
     from hydrofoil.controls.record import Record
-    from hydrofoil.watch.stream import WatchStream
 
 LOG = logging.getLogger("hydrofoil")
 MAX_BODY = 3 * 1024 * 1024
@@ -123,8 +122,6 @@ class Context:
     """The body, if it is kept."""
     record: Record | None = None
     """The record in the journal of a test server."""
-    opened: Callable[[WatchStream], None] | None = None
-    """Called with the stream of a watch before its first event."""
     allowed: float | None = None
     """The time limit of the answer in seconds; None for a stream that lasts until its client disconnects."""
     _early: bytes | None = None

@@ -7,6 +7,7 @@ import contextlib
 import logging
 import socket
 import struct
+from collections.abc import Callable
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import Any, cast
@@ -15,7 +16,7 @@ from aiohttp import web
 from aiohttp.http_writer import HttpVersion11
 from msgspec.structs import replace
 
-from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, Piece
+from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Feed, Piece, Stream
 from hydrofoil.clock import Clock
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Handler, Parts
@@ -257,11 +258,16 @@ class Wire:
         context.starts(answer)
         head, chunked, close = (b"", False, True) if answer.takes_over else self._opening(context, answer)
         pacer = AnswerPacer()
-        line = Line(request, transport, head, pacer, chunked=chunked and not answer.framed)
+        make = Line
+        if answer.breaks:
+            from hydrofoil.endpoints.half_line import HalfLine
+
+            make = HalfLine
+        line = make(request, transport, head, pacer, chunked=chunked and not answer.framed, tap=answer.tap)
         limit = asyncio.timeout_at(context.ends())
         try:
             async with limit:
-                await stream(line)
+                await line.take(stream)
             context.answered = line.size
             context.ended(answer.status, True)
             line.begin()
@@ -291,16 +297,28 @@ class Line:
     """One answer on a connection: head and pieces; for a stream that takes the connection over, the client's input."""
 
     def __init__(
-        self, request: web.BaseRequest, transport: asyncio.Transport, head: bytes, pacer: AnswerPacer, *, chunked: bool
+        self,
+        request: web.BaseRequest,
+        transport: asyncio.Transport,
+        head: bytes,
+        pacer: AnswerPacer,
+        *,
+        chunked: bool,
+        tap: Callable[[Piece], None] | None = None,
     ) -> None:
         self._request = request
         self._transport = transport
         self._head = head
         self._pacer = pacer
         self._chunked = chunked
+        self._tap = tap
         self.begun = False
         self.size = 0
         """The number of bytes written as chunks."""
+
+    async def take(self, stream: Stream) -> None:
+        """Write a stream. Raise its error."""
+        await stream.write(self)
 
     def begin(self) -> None:
         """Send the head unless it was sent."""
@@ -310,6 +328,9 @@ class Line:
 
     def write(self, *pieces: Piece) -> None:
         """Write pieces, together one chunk."""
+        if (tap := self._tap) is not None:
+            for piece in pieces:
+                tap(piece)
         if self._chunked:
             size = sum(map(len, pieces))
             if size == 0:

@@ -148,14 +148,23 @@ def passed(request: Incoming, answer: aiohttp.ClientResponse) -> Answer:
         return Answer(answer.status, head, sized=True)
     # A request that ended meanwhile, or never reaches this, leaves nothing open.
     request.at_end(lambda _: answer.close())
+    body = Relay(answer.content, request.patience)
+    return Answer(answer.status, head, stream=body, sized="content-length" in answer.headers)
 
-    async def stream(sink: Sink) -> None:
+
+class Relay:
+    """The body of a response, passed on piece by piece."""
+
+    def __init__(self, content: aiohttp.StreamReader, seconds: float) -> None:
+        self._content = content
+        self._seconds = seconds
+        """The time that a reader has for a piece."""
+
+    async def write(self, sink: Sink) -> None:
+        """Write the body. Raise TimeoutError for a reader that takes nothing, even of a watch."""
         sink.begin()
-        async for piece in answer.content.iter_any():
+        async for piece in self._content.iter_any():
             sink.write(piece)
             if sink.paused():
-                # A reader that takes nothing within the time limit of a request is cut off, even in a watch.
-                async with asyncio.timeout(request.patience):
+                async with asyncio.timeout(self._seconds):
                     await sink.drained()
-
-    return Answer(answer.status, head, stream=stream, sized="content-length" in answer.headers)

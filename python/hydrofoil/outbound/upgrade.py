@@ -125,16 +125,27 @@ async def upgraded(
     if status != 101 and status < 400:
         return failed(f"invalid upgrade response: status code {status}")
 
-    async def stream(line: Line) -> None:
-        line.write(head)
+    request.lasts()
+    return Answer(status, b"", stream=Tunnel(status, head, reader, writer), takes_over=True)
+
+
+class Tunnel:
+    """A connection to a service, whose head was read: bytes of either side are sent to the other until one ends."""
+
+    def __init__(self, status: int, head: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._status = status
+        self._head = head
+        self._reader = reader
+        self._writer = writer
+
+    async def write(self, line: Line) -> None:
+        """Write the head and what follows; a refusal is passed on as it is."""
+        line.write(self._head)
         with contextlib.suppress(OSError):
-            if status != 101:
-                await echoed(line, reader, left_of(head))
+            if self._status != 101:
+                await echoed(line, self._reader, left_of(self._head))
                 return
-            line.receive(Pipe(line, writer))
-            while data := await reader.read(PIECE):
+            line.receive(Pipe(line, self._writer))
+            while data := await self._reader.read(PIECE):
                 line.write(data)
                 await line.drained()
-
-    request.lasts()
-    return Answer(status, b"", stream=stream, takes_over=True)

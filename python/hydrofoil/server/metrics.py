@@ -14,6 +14,7 @@ from prometheus_client.registry import Collector
 from hydrofoil.endpoints.filters.authentication import Attempts
 from hydrofoil.endpoints.filters.authorization import Decisions
 from hydrofoil.endpoints.negotiate import PATCHES
+from hydrofoil.endpoints.watching import Watching
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.pace.pacer import Pacer
 from hydrofoil.server import deprecated
@@ -25,6 +26,7 @@ from hydrofoil.server.store_metrics import Handshakes, StoreMetrics
 from hydrofoil.server.watch_metrics import Watched, Watches
 
 if TYPE_CHECKING:
+    from hydrofoil.answer import Stream
     from hydrofoil.apis.catalog import Resource
     from hydrofoil.apis.gates import Gates
     from hydrofoil.authentication.accounts.tokens import Counts as TokenCounts
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
     from hydrofoil.endpoints.filters.in_flight import InFlight
     from hydrofoil.registry.store import Registry
     from hydrofoil.request import RequestInfo
-    from hydrofoil.watch.stream import WatchStream
 
 
 class Collects(Protocol):
@@ -219,28 +220,22 @@ class Metrics:
             removed = resource.raw.get("lifecycle", {}).get("removed", "")
             self.deprecated.labels(resource.group, resource.version, resource.plural, info.subresource, removed).set(1)
 
-    def watching(self, context: Context) -> Callable[[], None]:
+    def watching(self, context: Context, stream: Stream) -> Callable[[], None]:
         """Count a watch until the returned function is called."""
         resource = context.resource
         watches: Gauge = self.long_running.labels("WATCH", *_where("watch", resource, context.info))
         watches.inc()
         scope = "resource" if context.info.name else "namespace" if context.info.namespace else "cluster"
         name = Watched(resource.group, resource.version, resource.plural, scope)
-        opened, before = None, context.opened
-
-        def open_stream(stream: WatchStream) -> None:
-            nonlocal opened
-            opened = stream
-            self.watches.open[stream] = name
-            if before is not None:
-                before(stream)
+        watch = stream.watch if isinstance(stream, Watching) else None
+        if watch is not None:
+            self.watches.open[watch] = name
 
         def close() -> None:
             watches.dec()
-            if opened is not None:
-                self.watches.ended(opened)
+            if watch is not None:
+                self.watches.ended(watch)
 
-        context.opened = open_stream
         return close
 
     async def text(self) -> bytes:

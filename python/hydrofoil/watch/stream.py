@@ -44,7 +44,6 @@ class WatchStream:
         hub: Hub,
         token: int,
         watcher: engine.Watcher,
-        sink: Sink,
         error: Callable[[ApiError], bytes],
         *,
         bookmarks: bool,
@@ -53,7 +52,7 @@ class WatchStream:
         self._hub = hub
         self._token = token
         self._watcher = watcher
-        self._sink = sink
+        self._sink: Sink | None = None
         self._bookmarks = bookmarks
         self._piece = piece
         self._error = error
@@ -65,7 +64,7 @@ class WatchStream:
         """The faults on the watch; with some, events are sent one by one."""
         self._converting: asyncio.Task[None] | None = None
         self._ending = False
-        self._begun = stopwatch()
+        self._begun = 0.0
         self.initial_mark = False
         self.marked: float | None = None
         """The seconds until the end of the initial events was marked."""
@@ -82,25 +81,31 @@ class WatchStream:
         self.wake = asyncio.Event()
         """Set if the handler must act: the reader is behind, or the stream has ended."""
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        hub.add(token, self)
+
+    def begin(self, sink: Sink) -> None:
+        """Write events to a sink from now on; the caller pumps the first ones."""
+        self._sink = sink
+        self._begun = stopwatch()
+        self._hub.add(self._token, self)
 
     def pump(self) -> None:
         """Write waiting events until none is left, the reader is behind or others are due; a fault ends this stream."""
         try:
             self._pump()
         except FAULTS as e:
-            if not self._sink.begun:
+            if self._sink is None or not self._sink.begun:
                 # The handler can still answer with a Status.
                 raise
             self.fail(e)
 
     def _pump(self) -> None:
-        if self.ended.done():
+        sink = self._sink
+        if sink is None or self.ended.done():
             return
         self.behind = False
         end = stopwatch() + WATCHERS
         while True:
-            if self._sink.paused():
+            if sink.paused():
                 self.behind = True
                 self.wake.set()
                 return
@@ -110,7 +115,7 @@ class WatchStream:
                 return
             data, left = self._watcher.drain(self._piece if self.gate is None else ONE)
             if data is not None:
-                self._sink.write(data)
+                sink.write(data)
                 self.size += len(data)
             if left == NOTHING:
                 if self._ending:
@@ -122,7 +127,7 @@ class WatchStream:
                 self._mark(initial=True)
             elif left == LAPPED:
                 self.lapped = True
-                self._sink.write(self._error(lapped()))
+                sink.write(self._error(lapped()))
                 self.end()
                 return
             if stopwatch() > end:
@@ -145,7 +150,8 @@ class WatchStream:
             LOG.error("a watch failed", exc_info=fault)
             error = internal(fault)
         try:
-            self._sink.write(self._error(error))
+            if self._sink is not None:
+                self._sink.write(self._error(error))
         except FAULTS:
             LOG.exception("a watch ended without telling why")
         self.end()
@@ -176,17 +182,18 @@ class WatchStream:
     def bookmark(self) -> None:
         """Send a bookmark unless the reader is behind."""
         try:
-            if not self.ended.done() and not self._sink.paused():
+            if self._sink is not None and not self.ended.done() and not self._sink.paused():
                 self._mark(initial=False)
         except FAULTS as e:
             self.fail(e)
 
     def _mark(self, *, initial: bool) -> None:
         """Write a bookmark; the end of the initial events is sent to the slowest reader too."""
-        if self._bookmarks and (self.gate is None or self.gate.marks()):
+        sink = self._sink
+        if sink is not None and self._bookmarks and (self.gate is None or self.gate.marks()):
             mark = self._watcher.bookmark(initial)
             if mark is not None:
-                self._sink.write(mark)
+                sink.write(mark)
                 if initial:
                     self.marked = stopwatch() - self._begun
 

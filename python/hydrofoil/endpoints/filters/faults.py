@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable
 
 from msgspec.structs import replace
 
 from hydrofoil import engine, errors
-from hydrofoil.answer import Answer, Dropped, Line, Outcome, Piece, Socket, Stream
+from hydrofoil.answer import Answer, Line, Outcome
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.controls.fault import Fault, Subject
 from hydrofoil.controls.faults import Faults, at_start, versioned
@@ -17,8 +16,8 @@ from hydrofoil.controls.watching import OpenWatch
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context, Filter, Handler
 from hydrofoil.endpoints.filters.journal import own
-from hydrofoil.endpoints.filters.lines import Around
 from hydrofoil.endpoints.negotiate import body_media
+from hydrofoil.endpoints.watching import Watching
 from hydrofoil.endpoints.wire import cut_off
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.request import RequestInfo, refusal
@@ -79,10 +78,11 @@ async def _met(
     if context.info.verb == "watch":
         watch = OpenWatch(subject, clock.now())
         watch.acted = lambda fault: _name(context, fault)
-        context.opened = watch.begin
 
         def began(answer: Answer) -> None:
             if answer.stream is not None:
+                if isinstance(answer.stream, Watching) and answer.stream.watch is not None:
+                    watch.begin(answer.stream.watch)
                 journal.open[watch] = None
                 context.at_end(ended)
 
@@ -152,7 +152,7 @@ async def _act(context: Context, inner: Handler, fault: Fault) -> Answer:
     answer = await inner(context)
     if when == "after":
         raise _broken(context)
-    return _halved(context, answer)
+    return _half(context, answer)
 
 
 def _broken(context: Context) -> ConnectionError:
@@ -163,57 +163,23 @@ def _broken(context: Context) -> ConnectionError:
     return ConnectionResetError("a fault has cut the connection")
 
 
-def _halved(context: Context, answer: Answer) -> Answer:
+def _half(context: Context, answer: Answer) -> Answer:
     """Return the answer with half of its body, or of the first piece of a stream, and no more."""
-    whole = answer.stream
-    if whole is None and not answer.body:
+    if answer.stream is None and not answer.body:
         raise _broken(context)
-
-    async def half(line: Line) -> None:
-        if whole is None:
-            line.write(answer.body[: len(answer.body) // 2])
-        else:
-            await First(line).take(whole)
-        raise Dropped
-
-    head = answer.head if answer.sized else b"%sContent-Length: %d\r\n" % (answer.head, len(answer.body))
-    if whole is None:
-        return Answer(answer.status, head, stream=half, sized=True)
-    answer.stream = half
+    if answer.stream is None:
+        head = answer.head if answer.sized else b"%sContent-Length: %d\r\n" % (answer.head, len(answer.body))
+        return Answer(answer.status, head, stream=Whole(answer.body), sized=True, breaks=True)
+    answer.breaks = True
     return answer
 
 
-class First(Around):
-    """A line that takes the first half of the first piece, and nothing after it."""
+class Whole:
+    """A body of one piece."""
 
-    def __init__(self, line: Line) -> None:
-        super().__init__(line)
-        self._full = asyncio.Event()
+    def __init__(self, body: bytes) -> None:
+        self._body = body
 
-    def write(self, *pieces: Piece) -> None:
-        """Write a half of the first pieces."""
-        if not self._full.is_set():
-            self._full.set()
-            data = b"".join(pieces)
-            self._line.write(data[: max(len(data) // 2, 1)])
-
-    async def accept(self, protocols: list[str]) -> Socket:
-        """Upgrade to a WebSocket, whose messages are no pieces: the head alone is the half."""
-        socket = await super().accept(protocols)
-        self._full.set()
-        return socket
-
-    async def take(self, stream: Stream) -> None:
-        """Write a stream until its first piece. Raise its error."""
-        writing, full = asyncio.ensure_future(stream(self)), asyncio.ensure_future(self._full.wait())
-        try:
-            await asyncio.wait({writing, full}, return_when=asyncio.FIRST_COMPLETED)
-            if writing.done():
-                writing.result()
-        finally:
-            for task in (writing, full):
-                task.cancel()
-            await asyncio.gather(writing, full, return_exceptions=True)
-
-    def paused(self) -> bool:
-        return False
+    async def write(self, line: Line) -> None:
+        """Write the body."""
+        line.write(self._body)

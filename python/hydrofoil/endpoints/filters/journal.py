@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from hydrofoil.answer import Answer, Line, Outcome, Piece
+from hydrofoil.answer import Answer, Outcome, Piece
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.controls.journal import Journal
 from hydrofoil.controls.record import KEPT, Record, kept, made_name
 from hydrofoil.endpoints.context import Context, Filter, Handler
-from hydrofoil.endpoints.filters.lines import Around
 from hydrofoil.endpoints.origin import CONTROLS
 from hydrofoil.endpoints.params import parse
 from hydrofoil.endpoints.wire import is_own
@@ -82,33 +81,13 @@ class Body:
     def of(self, answer: Answer) -> None:
         """Take the body of an answer; of a stream, while it is written."""
         self.head = answer.head
-        stream = answer.stream
-        if stream is None:
+        if answer.stream is None:
             self.take(answer.body)
-            return
-
-        async def written(line: Line) -> None:
-            await stream(Counted(line, self))
-
-        if not answer.takes_over:
-            answer.stream = written
+        elif not answer.takes_over:
+            answer.tap = self.take
 
     def take(self, piece: Piece) -> None:
         """Count a piece."""
         self._record.response_bytes += len(piece)
         if (left := KEPT - len(self.kept)) > 0:
             self.kept += piece[:left]
-
-
-class Counted(Around):
-    """A line whose pieces are counted."""
-
-    def __init__(self, line: Line, body: Body) -> None:
-        super().__init__(line)
-        self._body = body
-
-    def write(self, *pieces: Piece) -> None:
-        """Write pieces, together one chunk."""
-        for piece in pieces:
-            self._body.take(piece)
-        self._line.write(*pieces)

@@ -242,19 +242,30 @@ async def rewritten(context: Context, cursor: ListCursor, limit: int) -> Answer:
 
 
 def stream(context: Context, cursor: ListCursor, begun: list[bytes], end: bytes) -> Answer:
-    """Stream a large list, each piece when the reader has taken the previous one."""
+    """Return a large list as a stream."""
+    return respond.streamed(context, Listing(cursor, begun, end), context.accepted.media, packed=cursor.is_packed)
 
-    async def written(sink: Sink) -> None:
-        parts: list[bytes] | None = begun
+
+class Listing:
+    """The body of a large list: each piece is made when the reader has taken the last one."""
+
+    def __init__(self, cursor: ListCursor, begun: list[bytes], end: bytes) -> None:
+        self.cursor = cursor
+        """The cursor, which counts the objects that were fetched and returned."""
+        self._begun = begun
+        """The first parts, which are made already."""
+        self._end = end
+
+    async def write(self, sink: Sink) -> None:
+        """Write the list."""
+        parts: list[bytes] | None = self._begun
         while parts is not None:
             for piece in pieces(parts):
                 sink.write(*piece)
                 await sink.drained()
-            parts = await chunk(cursor)
-        if end_ := cursor.close(end):
-            sink.write(end_)
-
-    return respond.streamed(context, written, context.accepted.media, packed=cursor.is_packed)
+            parts = await chunk(self.cursor)
+        if end := self.cursor.close(self._end):
+            sink.write(end)
 
 
 def pieces(parts: list[bytes]) -> Iterator[list[Piece]]:

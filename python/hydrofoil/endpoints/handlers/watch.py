@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import orjson
-
-from hydrofoil import engine, errors
-from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Line, Piece, Sink, Socket
+from hydrofoil import errors
+from hydrofoil.answer import HIGH_WATER, LEAVE_SECONDS, Answer, Dropped, Line, Piece, Socket
 from hydrofoil.authentication.bearer import PREFIX
 from hydrofoil.endpoints import respond
 from hydrofoil.endpoints.context import Context
@@ -18,38 +14,14 @@ from hydrofoil.endpoints.handlers.get import reached
 from hydrofoil.endpoints.handlers.list import read_options, selector
 from hydrofoil.endpoints.negotiate import CBOR, JSON, PROTOBUF, STREAMS, Accepted
 from hydrofoil.endpoints.params import ListOptions, truth
+from hydrofoil.endpoints.watching import Watching, error_event, start
 from hydrofoil.engine import Watcher
 from hydrofoil.storage.errors import Expired
 from hydrofoil.watch import expired
-from hydrofoil.watch.stream import ONE, PIECE, WatchStream
+from hydrofoil.watch.stream import ONE, WatchStream
 
 STREAMED = {PROTOBUF: f"{PROTOBUF};stream=watch", CBOR: "application/cbor-seq"}
 """The media type of a stream, by that of an object."""
-
-
-def chunk(data: bytes) -> bytes:
-    """Return one HTTP/1.1 chunk."""
-    return b"%x\r\n%s\r\n" % (len(data), data)
-
-
-def error_event(context: Context, error: errors.ApiError) -> bytes:
-    """Return the ERROR event of a Status."""
-    if context.accepted.protobuf:
-        return engine.watch_event("protobuf", "ERROR", context.registry.catalog.protobuf(orjson.dumps(error.status())))
-    if context.accepted.cbor:
-        return engine.watch_event("cbor", "ERROR", engine.json_to_cbor(orjson.dumps(error.status())))
-    return orjson.dumps({"type": "ERROR", "object": error.status()}) + b"\n"
-
-
-def start(options: ListOptions) -> tuple[int | None, bool]:
-    """Return the revision after which a watch begins (None: with initial events), and whether their end is marked."""
-    if options.initial_events is not None:
-        if options.initial_events:
-            return None, True
-        return options.revision or None, False
-    if not options.revision:
-        return None, options.marked
-    return options.revision, False
 
 
 def named(context: Context, fields: str) -> str:
@@ -106,107 +78,9 @@ async def watch(context: Context) -> Answer:
         return await websocket(context, options)
     framed = context.framed
     token, watcher, error = await open_watcher(context, options, framed=framed)
-
-    async def events(sink: Sink) -> None:
-        if watcher is not None:
-            await run(context, options, token, watcher, sink, framed=framed)
-        elif error:
-            sink.write(chunk(error) if framed else error)
-
     media = STREAMED.get(context.accepted.media, JSON)
-    return respond.streamed(context, events, media, framed=framed)
-
-
-def bind(context: Context, stream: WatchStream) -> None:
-    """Tie a stream to the definition of its resource: end it when that changes, and convert through its webhook."""
-    stream.subject = context.resource.storage
-    converter = context.resource.webhook
-    if converter is None:
-        return
-
-    async def convert(pending: list[engine.Stored]) -> None:
-        await converter.to_request_version(pending, context.resource.api_version)
-
-    stream.convert = convert
-
-
-@contextmanager
-def streaming(
-    context: Context,
-    options: ListOptions,
-    token: int,
-    watcher: Watcher,
-    sink: Sink,
-    *,
-    framed: bool,
-    piece: int = PIECE,
-) -> Iterator[WatchStream]:
-    """Yield a stream with its first events and its deadline; it ends with the block.
-
-    Raise the error that prevents the first event: nothing is written by then.
-    """
-
-    def failed(error: errors.ApiError) -> bytes:
-        data = error_event(context, error)
-        return chunk(data) if framed else data
-
-    stream = WatchStream(context.hub, token, watcher, sink, failed, bookmarks=options.bookmarks, piece=piece)
-    stream.initial_mark = start(options)[1]
-    if context.resource.custom:
-        bind(context, stream)
-    if context.opened is not None:
-        context.opened(stream)
-    seconds = options.timeout or context.parts.chance.between(1800, 3600)
-    clock = context.parts.clock
-    timer = clock.later(max(seconds, 0), stream.end)
-    # A bookmark shortly before the end lets the client resume from it (upstream: 2 s before the deadline).
-    last_mark = clock.later(seconds - 2, stream.bookmark) if seconds > 4 else None
-    try:
-        if context.hub.closing:
-            stream.end()
-        stream.pump()
-        yield stream
-    finally:
-        timer.cancel()
-        if last_mark is not None:
-            last_mark.cancel()
-        stream.end()
-
-
-async def run(
-    context: Context, options: ListOptions, token: int, watcher: Watcher, sink: Sink, *, framed: bool
-) -> None:
-    """Run a stream to its end."""
-    with streaming(context, options, token, watcher, sink, framed=framed) as stream:
-        if not stream.dropped:
-            sink.begin()
-        try:
-            while not stream.ended.done():
-                await stream.wake.wait()
-                stream.wake.clear()
-                while stream.behind and not stream.ended.done():
-                    await room(sink, stream)
-                    stream.pump()
-        except ConnectionError:
-            # The client has disconnected.
-            raise
-        except errors.FAULTS as e:
-            # After the head, an error can be reported only as an event.
-            stream.fail(e)
-        if stream.dropped:
-            raise Dropped
-
-
-async def room(sink: Sink, stream: WatchStream) -> None:
-    """Wait until the reader has taken most of the output, or the stream has ended."""
-    draining = asyncio.ensure_future(sink.drained())
-    try:
-        await asyncio.wait({draining, stream.ended}, return_when=asyncio.FIRST_COMPLETED)
-        if draining.done():
-            draining.result()
-    finally:
-        draining.cancel()
-        await asyncio.gather(draining, return_exceptions=True)
+    body = Watching(context, options, token, watcher, error, framed=framed)
+    return respond.streamed(context, body, media, framed=framed)
 
 
 class SocketSink:
@@ -252,21 +126,39 @@ async def websocket(context: Context, options: ListOptions) -> Answer:
     # A token among them is not repeated to the client.
     protocols = [name for part in asked.split(",") if (name := part.strip()) and not name.startswith(PREFIX)]
     token, watcher, error = await open_watcher(context, options, framed=False)
-    sink = SocketSink(context.accepted)
+    body = WatchingMessages(context, options, token, watcher, error, protocols)
+    return Answer(101, context.common, stream=body, takes_over=True)
 
-    async def messages(line: Line) -> None:
-        if watcher is None:
-            socket = await line.accept(protocols)
-            if error:
-                sink.write(error)
+
+class WatchingMessages(Watching):
+    """The events of a watch as messages of a WebSocket."""
+
+    def __init__(
+        self,
+        context: Context,
+        options: ListOptions,
+        token: int,
+        watcher: Watcher | None,
+        error: bytes,
+        protocols: list[str],
+    ) -> None:
+        super().__init__(context, options, token, watcher, error, framed=False, piece=ONE)
+        self._protocols = protocols
+        self._sink = SocketSink(context.accepted)
+
+    async def write(self, line: Line) -> None:
+        """Send the events until the watch ends."""
+        sink = self._sink
+        if self.watch is None:
+            socket = await line.accept(self._protocols)
+            if self.error:
+                sink.write(self.error)
             await sink.send(socket)
             await socket.close()
             return
-        with streaming(context, options, token, watcher, sink, framed=False, piece=ONE) as stream:
+        with self.streaming(self.watch, sink):
             sink.begin()
-            await converse(await line.accept(protocols), sink, stream)
-
-    return Answer(101, context.common, stream=messages, takes_over=True)
+            await converse(await line.accept(self._protocols), sink, self.watch)
 
 
 async def converse(socket: Socket, sink: SocketSink, stream: WatchStream) -> None:

@@ -32,11 +32,16 @@ async def events(response: aiohttp.ClientResponse) -> AsyncIterator[dict[str, An
 class Broken:
     """A watcher that fails, with a panic of the extension or an exception."""
 
-    def __init__(self, fault: BaseException) -> None:
+    def __init__(self, fault: BaseException, watcher: Any) -> None:
         self.fault = fault
+        self.watcher = watcher
+        """The one in whose place it is: without it nothing would be woken."""
 
     def drain(self, _: int) -> None:
         raise self.fault
+
+    def position(self) -> tuple[int, int | None]:
+        return 0, None
 
 
 FAULTS = (engine.PanicException("a bug"), RuntimeError("a bug"))
@@ -64,7 +69,7 @@ async def test_a_stream_that_fails_ends_alone(server: Server, api: aiohttp.Clien
     async with api.get(f"{CONFIGMAPS}?watch=1&fieldSelector=metadata.name!=x") as bad:
         broken: Any = max(server.app.hub._streams.items())[1]
         async with api.get(f"{CONFIGMAPS}?watch=1") as good, api.get(f"{CONFIGMAPS}?watch=1") as other:
-            broken._watcher = Broken(fault)
+            broken._watcher = Broken(fault, broken._watcher)
             for name in ("a", "b"):
                 await post(api, CONFIGMAPS, {"metadata": {"name": name}})
             for reader in (good, other):

@@ -32,6 +32,9 @@ class Registrations:
         """Functions called when the resources behind services may have changed."""
         self._unreported: dict[str, None] = {}
         """Changed names that the listeners have not received yet."""
+        self._remote_changed = False
+        """Whether one of them has, or had, a service. Custom resources have thousands of registrations without one,
+        and those who follow what services hold look at all of it."""
 
     def replace(self, objects: Iterable[Stored]) -> None:
         """Replace the table by all present API services."""
@@ -57,7 +60,8 @@ class Registrations:
         for name in unreported:
             for listener in self.listeners:
                 listener(name, self._all.get(name))
-        if unreported:
+        if self._remote_changed:
+            self._remote_changed = False
             self._tell_of_resources()
 
     def _put(self, new: Registration) -> None:
@@ -90,6 +94,7 @@ class Registrations:
             self.remote[new.group, new.version] = new
         else:
             self.discovered.pop(name, None)
+        self._remote_changed |= any(r is not None and r.service is not None for r in (old, new))
         self.changes += 1
         self._unreported[name] = None
 

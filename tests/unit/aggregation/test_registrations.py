@@ -99,3 +99,19 @@ def test_an_api_service_that_is_served_here_again(table: Registrations) -> None:
     table.discover("v1.e.com", {"version": "v1"})
     table.apply(remote, local)
     assert (table.remote, table.discovered) == ({}, {})
+
+
+def test_only_registrations_with_a_service_change_what_services_hold(table: Registrations) -> None:
+    """A definition of thousands of versions has as many registrations, and each call looks at all of them."""
+    calls: list[None] = []
+    table.resource_listeners[lambda: calls.append(None)] = None
+    for at in range(3):
+        table.apply(None, stored(f"v{at + 1}", "own.example.com"))
+        table.report()
+    assert not calls
+    remote = stored("v1", "remote.example.com", SERVICE)
+    table.apply(None, remote)
+    table.report()
+    table.apply(remote, None)
+    table.report()
+    assert len(calls) == 2

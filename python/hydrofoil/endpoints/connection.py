@@ -143,13 +143,18 @@ class Connection(web.RequestHandler):
     def data_received(self, data: bytes) -> None:
         """Parse input; a head has limits of time and size."""
         reads = self.reads
-        reads.count += 1
-        if reads.count >= reads.check and data and not reads.take():
+        reads.unasked -= 1
+        if reads.unasked < 0 and data and not reads.take():
             # Input that is read later waits behind this.
             self._wire.pause_reading()
             reads.defer(partial(self._resume, data))
-        else:
-            self._read(data)
+            return
+        if self._size < 0:
+            return
+        if not data or self._upgraded or self._payload_parser is not None or not self._body.is_eof():
+            self._parse(data)
+        elif self._size or not self._parse(data if data[:3] in KNOWN else self._readable(data)):
+            self._head(data)
 
     def _resume(self, data: bytes) -> None:
         """Parse input that had to wait for its turn, and read again."""
@@ -158,15 +163,7 @@ class Connection(web.RequestHandler):
         # Where aiohttp has paused, because of a full body, it resumes by itself.
         if not (self._reading_paused or self._buffer_paused):
             self._wire.resume_reading()
-        self._read(data)
-
-    def _read(self, data: bytes) -> None:
-        if self._size < 0:
-            return
-        if not data or self._upgraded or self._payload_parser is not None or not self._body.is_eof():
-            self._parse(data)
-        elif self._size or not self._parse(data if data[:3] in KNOWN else self._readable(data)):
-            self._head(data)
+        self.data_received(data)
 
     def _readable(self, data: bytes) -> bytes:
         """Return the beginning of a head with a method that the parser reads; its own method is kept for the request.

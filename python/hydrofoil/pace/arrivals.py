@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 
 from hydrofoil import engine
 from hydrofoil.pace import shares
@@ -25,16 +26,15 @@ class ArrivalPacer:
         """Take the turns of the priority levels, if there are any: these know when requests end."""
         self._clock = clock
         self._turns = turns or engine.LoopTurns(self, clock, shares.QUEUED, shares.ARRIVALS, gaps=False)
-        self._waiting: deque[asyncio.Future[None]] = deque()
+        self.is_full: Callable[[], bool] = self._turns.full
+        """Report whether a request has to wait although none is waiting; to be asked once for each request."""
+        self.waiting: deque[asyncio.Future[None]] = deque()
+        """The requests that wait: others wait behind them."""
         self._resuming = False
         """Whether the next turn is on its way."""
         self._most = FIRST
         self._begun: float | None = None
         """When the requests that waited last began, in seconds of requests."""
-
-    def is_full(self) -> bool:
-        """Report whether a request has to wait; to be asked once for each request."""
-        return bool(self._waiting) or self._turns.full()
 
     def mark(self) -> None:
         """Note the end of the present turn."""
@@ -44,7 +44,7 @@ class ArrivalPacer:
         """Wait for the next turn, behind all requests that wait."""
         loop = asyncio.get_running_loop()
         place = loop.create_future()
-        self._waiting.append(place)
+        self.waiting.append(place)
         if not self._resuming:
             self._resuming = True
             loop.call_soon(self._resume)
@@ -52,7 +52,7 @@ class ArrivalPacer:
 
     def _resume(self) -> None:
         """Begin a turn: let as many requests begin as the last turn had time for."""
-        if not self._waiting:
+        if not self.waiting:
             self._resuming = False
             self._most = FIRST
             self._begun = None
@@ -63,8 +63,8 @@ class ArrivalPacer:
             self._most = max(1, min(2 * self._most, fit))
         self._begun = now
         left = self._most
-        while left and self._waiting:
-            place = self._waiting.popleft()
+        while left and self.waiting:
+            place = self.waiting.popleft()
             if not place.done():
                 place.set_result(None)
                 left -= 1

@@ -10,19 +10,17 @@ STEP = 16
 
 
 class ReadQueue(CallQueue):
-    """The share of input in each turn. A connection counts each read in `count`, and asks `take` from `check` on.
+    """The share of input in each turn. A connection takes each read from `unasked`, and asks `take` below zero.
 
-    Few turns have as many reads as `STEP`, so that a single request pays for an addition and a comparison.
+    Few turns have as many reads as `STEP`, so that a single request pays for a subtraction and a comparison.
     """
 
-    __slots__ = ("_begun", "check", "count")
+    __slots__ = ("_begun", "unasked")
 
     def __init__(self, turn: Ending, seconds: float) -> None:
         super().__init__(turn, seconds)
-        self.count = 0
-        """The reads since the last turn that ended by a mark."""
-        self.check = STEP
-        """The count from which `take` has to be asked."""
+        self.unasked = STEP
+        """The reads before `take` has to be asked."""
         self._begun = 0.0
         """When the reads of this turn were first measured; 0 if they were not."""
 
@@ -37,19 +35,19 @@ class ReadQueue(CallQueue):
             self._begun = now
             self._turn.arm()
         elif now - self._begun > self.seconds:
-            self.check = 0
             return False
-        self.check = self.count + STEP
+        self.unasked = STEP
         return True
 
     def defer(self, call: Call) -> None:
         """Parse input in a later turn; until all that waits is parsed, further input waits behind it."""
-        self.check = 0
+        self.unasked = 0
         super().defer(call)
 
     def renew(self) -> None:
         """Begin a turn with the input that waits."""
         self._begun = 0.0
+        # Input that waited is parsed by the same method: it is not asked again.
+        self.unasked = len(self._waiting) + STEP
         super().renew()
-        self.count = 0
-        self.check = 0 if self._waiting else STEP
+        self.unasked = 0 if self._waiting else STEP

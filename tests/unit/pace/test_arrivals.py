@@ -53,7 +53,7 @@ class Requests:
         self.began = 0.0
 
     async def request(self, number: int) -> None:
-        if self.pacer.is_full():
+        if self.pacer.waiting or self.pacer.is_full():
             await self.pacer.wait()
         self.order.append(number)
         self.begun[self.turn] += 1

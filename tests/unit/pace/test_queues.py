@@ -115,8 +115,8 @@ def reads_of_turn(work: Work, queue: ReadQueue, count: int, seconds: float) -> i
     """Read from connections in one turn; return how many reads were parsed in it."""
     parsed = 0
     for _ in range(count):
-        queue.count += 1
-        if queue.count >= queue.check and not queue.take():
+        queue.unasked -= 1
+        if queue.unasked < 0 and not queue.take():
             queue.defer(lambda: work.spin(seconds))
         else:
             parsed += 1

@@ -103,7 +103,7 @@ def main() -> int:
         begun = time.perf_counter()
         look = "import platform; print(platform.python_version(), platform.machine(), flush=True)"
         subprocess.run([python, "-c", look], check=True)
-        # Elsewhere, so that the sources are not what is imported.
+        # RemoteServer, so that the sources are not what is imported.
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         subprocess.run([python, SMOKE], check=True, cwd=folder, env=environment)
         print(f"{wheels[0].name}: tried in {time.perf_counter() - begun:.0f} s")

@@ -90,7 +90,7 @@ def tried(wheel: Path, python: str) -> None:
         begun = time.perf_counter()
         subprocess.run([own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)], check=True)
         print(f"{python}: installed in {time.perf_counter() - begun:.1f} s", flush=True)
-        # Elsewhere, so that the sources are not what is imported.
+        # RemoteServer, so that the sources are not what is imported.
         subprocess.run([own, str(SMOKE)], check=True, cwd=folder, env={**os.environ, "PYTHONPATH": ""})
 
 

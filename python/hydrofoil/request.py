@@ -139,7 +139,7 @@ class Incoming(Protocol):
     """The address of the client."""
 
     @property
-    def patience(self) -> float:
+    def request_timeout(self) -> float:
         """Return the time limit in seconds of an answer without a deadline of its own."""
 
     def arriving(self) -> AsyncIterator[bytes] | None:

@@ -202,8 +202,8 @@ class LateLog:
     at_once = False
     leases = False
     guarded: Guarded | None = None
-    patience = 3.0
-    endurance = 3.0
+    known_revision_timeout = 3.0
+    latest_revision_timeout = 3.0
 
     feed: Feed
 

@@ -252,7 +252,7 @@ async def test_an_object_that_etcd_refuses_is_not_written(two: tuple[Storage, St
 async def test_the_loss_of_etcd_is_a_problem_until_it_is_back(tmp_path: Path) -> None:
     etcd = await asyncio.to_thread(Etcd, tmp_path)
     try:
-        async with opened(EtcdLog(options(etcd.url), 0.0, endurance=0.2)) as storage:
+        async with opened(EtcdLog(options(etcd.url), 0.0, latest_revision_timeout=0.2)) as storage:
             maps = maps_of(storage)
             x = await maps.create(draft("x"))
             watcher = watching(maps, x.revision)

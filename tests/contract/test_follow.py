@@ -15,8 +15,8 @@ from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.log import Log
 from hydrofoil.storage.view import Storage
 from hydrofoil.watch import follow
+from hydrofoil.watch.change_flag import ChangeFlag
 from hydrofoil.watch.follow import Followed, Table
-from hydrofoil.watch.gathered import Gathered
 from hydrofoil.watch.hub import Hub
 from hydrofoil.watch.queue import Key, Queue
 from tests.contract.late import LateLog, Truth
@@ -108,7 +108,7 @@ async def test_it_is_told_what_was_before_and_what_is_now(maps: Collection, hub:
 
 async def test_several_are_asked_at_once_whether_they_have_changed(maps: Collection, hub: Hub) -> None:
     one, other = (Followed(maps, MAPS, Seen(), hub) for _ in range(2))
-    gathered = Gathered([one, other])
+    gathered = ChangeFlag([one, other])
 
     def settled() -> bool:
         """Bring both up to the view; report whether nothing has changed since."""

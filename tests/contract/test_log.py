@@ -251,7 +251,7 @@ async def test_waiting_ends_when_the_collection_gets_there(maps: Collection) -> 
 async def test_who_waits_for_too_long_is_told_how_far_it_is(
     storage: Storage, maps: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(storage._log, "patience", 0.01)
+    monkeypatch.setattr(storage._log, "known_revision_timeout", 0.01)
     asked = maps.revision + 10**9
     with pytest.raises(Behind) as behind:
         await maps.wait(asked)

@@ -12,7 +12,7 @@ import pytest
 from blockbuster import BlockBuster
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 
@@ -24,14 +24,14 @@ def unguarded(no_blocking: BlockBuster) -> None:
 
 
 @pytest.fixture(params=["thread", "process"])
-def elsewhere(request: pytest.FixtureRequest) -> Iterator[Elsewhere]:
+def elsewhere(request: pytest.FixtureRequest) -> Iterator[RemoteServer]:
     """Yield a server beside the test."""
     with Server.in_thread() if request.param == "thread" else Server.in_process() as server:
         yield server
 
 
 @pytest.fixture
-def thread() -> Iterator[Elsewhere]:
+def thread() -> Iterator[RemoteServer]:
     """Yield a server in a thread."""
     with Server.in_thread() as server:
         yield server

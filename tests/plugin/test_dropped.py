@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, make
 
 WEBSOCKET = (
@@ -17,7 +17,7 @@ WEBSOCKET = (
 )
 
 
-def received(server: Elsewhere, *, version: str = "1.1", more: str = "") -> tuple[bytes, bool]:
+def received(server: RemoteServer, *, version: str = "1.1", more: str = "") -> tuple[bytes, bool]:
     """Return all bytes of the answer to a watch, and whether the connection was reset."""
     head = f"GET {MAPS}?watch=1 HTTP/{version}\r\nHost: {server.host}:{server.port}\r\n{more}\r\n"
     found = b""
@@ -44,7 +44,7 @@ def received(server: Elsewhere, *, version: str = "1.1", more: str = "") -> tupl
     ],
 )
 def test_a_watch_ends_behind_its_events(
-    thread: Elsewhere, given: dict[str, Any], more: dict[str, Any], events: int
+    thread: RemoteServer, given: dict[str, Any], more: dict[str, Any], events: int
 ) -> None:
     for n in range(3):
         make(thread, f"m{n}")
@@ -59,7 +59,7 @@ def test_a_watch_ends_behind_its_events(
 
 
 @pytest.mark.parametrize("more", [{}, {"version": "1.0"}, {"more": WEBSOCKET}])
-def test_half_of_an_event_is_the_last_of_a_watch(thread: Elsewhere, more: dict[str, Any]) -> None:
+def test_half_of_an_event_is_the_last_of_a_watch(thread: RemoteServer, more: dict[str, Any]) -> None:
     make(thread, "m")
     thread.faults.add("cut", verb="watch", when="body")
     data, reset = received(thread, **more)

@@ -27,7 +27,7 @@ import httpx
 import pytest
 
 from hydrofoil import ApiError, Server, StartError, WaitTimeout
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, call, make, names, widgets
 
 
@@ -118,7 +118,7 @@ async def test_what_is_large_passes_in_memory() -> None:
         assert (await client.post(MAPS, content=sent)).status_code == 201
 
 
-def test_beside_the_caller(elsewhere: Elsewhere) -> None:
+def test_beside_the_caller(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a")
     applied = elsewhere.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
     assert [m["metadata"]["name"] for m in applied] == ["b"]
@@ -131,7 +131,7 @@ def test_beside_the_caller(elsewhere: Elsewhere) -> None:
         elsewhere.reset()
 
 
-async def test_what_may_take_long_can_be_awaited(elsewhere: Elsewhere) -> None:
+async def test_what_may_take_long_can_be_awaited(elsewhere: RemoteServer) -> None:
     aio = elsewhere.aio
     await aio.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"}})
     assert (await aio.wait_for("configmaps/b")) is not None
@@ -141,7 +141,7 @@ async def test_what_may_take_long_can_be_awaited(elsewhere: Elsewhere) -> None:
     assert seen == ["ConfigMap"]
 
 
-def test_any_thread_may_call(elsewhere: Elsewhere) -> None:
+def test_any_thread_may_call(elsewhere: RemoteServer) -> None:
     threads = [threading.Thread(target=make, args=(elsewhere, f"m{n}")) for n in range(4)]
     looks = [threading.Thread(target=lambda: elsewhere.requests.count(verb="create")) for _ in range(4)]
     for thread in threads + looks:
@@ -288,7 +288,7 @@ async def test_an_option_names_where_objects_are_kept(tmp_path: Path) -> None:
             assert [item["metadata"]["name"] for item in items] == names_
 
 
-def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administrator(elsewhere: Elsewhere) -> None:
+def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administrator(elsewhere: RemoteServer) -> None:
     bob = elsewhere.user("bob", ["dev"])
     assert call(elsewhere, "GET", MAPS)[0] == 200
     assert call(elsewhere, "GET", MAPS, headers=elsewhere.headers)[0] == 200
@@ -309,7 +309,7 @@ def test_users_have_what_roles_give_them_and_who_sends_nothing_is_the_administra
 
 
 @pytest.mark.parametrize("form", [Server.in_thread, Server.in_process])
-def test_with_a_mode_a_request_without_credentials_has_no_rights(form: Callable[..., Elsewhere]) -> None:
+def test_with_a_mode_a_request_without_credentials_has_no_rights(form: Callable[..., RemoteServer]) -> None:
     with form(authorization_mode="RBAC") as server:
         assert call(server, "GET", MAPS, headers=server.headers)[0] == 200
         assert call(server, "GET", MAPS, headers=server.user("bob").headers)[0] == 403
@@ -320,7 +320,7 @@ def test_with_a_mode_a_request_without_credentials_has_no_rights(form: Callable[
         assert server.wait_for("namespaces/more") is not None
 
 
-def test_an_unknown_token_is_refused_even_where_none_is_needed(elsewhere: Elsewhere) -> None:
+def test_an_unknown_token_is_refused_even_where_none_is_needed(elsewhere: RemoteServer) -> None:
     assert call(elsewhere, "GET", MAPS)[0] == 200
     for token in ("unknown", "a.b.c", "hydrofoil.guest.0"):
         assert call(elsewhere, "GET", MAPS, headers={"Authorization": f"Bearer {token}"})[0] == 401
@@ -339,7 +339,7 @@ def test_over_tls_too(tmp_path: Path) -> None:
         assert "certificate-authority-data" in server.kubeconfig["clusters"][0]["cluster"]
 
 
-def test_folders_are_applied_definitions_first(thread: Elsewhere, tmp_path: Path) -> None:
+def test_folders_are_applied_definitions_first(thread: RemoteServer, tmp_path: Path) -> None:
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "a.yaml").write_text(
@@ -366,7 +366,9 @@ def test_folders_are_applied_definitions_first(thread: Elsewhere, tmp_path: Path
         ("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: A_B}\n", 'ConfigMap "A_B" is invalid'),
     ],
 )
-def test_a_refusal_names_the_file_and_the_document(elsewhere: Elsewhere, tmp_path: Path, text: str, words: str) -> None:
+def test_a_refusal_names_the_file_and_the_document(
+    elsewhere: RemoteServer, tmp_path: Path, text: str, words: str
+) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text(text)
     with pytest.raises(ApiError) as e:
@@ -375,7 +377,7 @@ def test_a_refusal_names_the_file_and_the_document(elsewhere: Elsewhere, tmp_pat
     assert e.value.code >= 400 and e.value.reason and e.value.message
 
 
-def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: Elsewhere) -> None:
+def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a")
     with pytest.raises(WaitTimeout) as missing:
         elsewhere.wait_for("configmaps/other", timeout=0.2)
@@ -402,7 +404,7 @@ def test_waiting_ends_on_the_state_or_says_what_was_seen(elsewhere: Elsewhere) -
     assert done == [None]
 
 
-def test_a_wait_ends_with_its_server(elsewhere: Elsewhere) -> None:
+def test_a_wait_ends_with_its_server(elsewhere: RemoteServer) -> None:
     errors: list[BaseException] = []
 
     def wait() -> None:
@@ -419,7 +421,7 @@ def test_a_wait_ends_with_its_server(elsewhere: Elsewhere) -> None:
     assert [type(e) for e in errors] == [RuntimeError]
 
 
-def test_conditions_are_read_in_the_status(thread: Elsewhere) -> None:
+def test_conditions_are_read_in_the_status(thread: RemoteServer) -> None:
     web = {"containers": [{"name": "c", "image": "i"}]}
     selector = {"matchLabels": {"a": "b"}}
     template = {"metadata": {"labels": {"a": "b"}}, "spec": web}
@@ -476,7 +478,7 @@ def test_a_kubeconfig_that_a_client_changed_stays_so() -> None:
         assert '"kube-system"' in server.kubeconfig_file.read_text()
 
 
-def test_items_of_a_list_of_one_kind_need_not_name_it(thread: Elsewhere, tmp_path: Path) -> None:
+def test_items_of_a_list_of_one_kind_need_not_name_it(thread: RemoteServer, tmp_path: Path) -> None:
     (tmp_path / "maps.json").write_text(
         json.dumps({"apiVersion": "v1", "kind": "ConfigMapList", "items": [{"metadata": {"name": n}} for n in "ab"]})
     )

@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, call, make, names, widgets
 
 
@@ -33,7 +33,7 @@ def event(stream: HTTPResponse) -> tuple[str, str]:
     return found["type"], found["object"]["metadata"].get("name", "")
 
 
-def test_a_status_is_answered_and_nothing_is_stored(elsewhere: Elsewhere) -> None:
+def test_a_status_is_answered_and_nothing_is_stored(elsewhere: RemoteServer) -> None:
     fault = elsewhere.faults.add(
         "status", code=429, reason="TooManyRequests", message="slow down", retry_after=3, verb="create"
     )
@@ -67,13 +67,13 @@ def test_a_status_is_answered_and_nothing_is_stored(elsewhere: Elsewhere) -> Non
         (418, "Unknown", 'an error on the server ("status code=418") has prevented the request from succeeding'),
     ],
 )
-def test_a_code_alone_has_the_words_of_clients(thread: Elsewhere, code: int, reason: str, message: str) -> None:
+def test_a_code_alone_has_the_words_of_clients(thread: RemoteServer, code: int, reason: str, message: str) -> None:
     thread.faults.add("status", code=code)
     status, body = call(thread, "GET", MAPS)
     assert (status, body["reason"], body["message"]) == (code, reason, message)
 
 
-def test_a_denial_has_the_words_of_rbac(elsewhere: Elsewhere) -> None:
+def test_a_denial_has_the_words_of_rbac(elsewhere: RemoteServer) -> None:
     elsewhere.faults.add("deny", resource="configmaps", message="for the test")
     status, body = call(elsewhere, "GET", MAPS)
     want = 'configmaps is forbidden: User "admin" cannot list resource "configmaps" in API group "" '
@@ -109,14 +109,14 @@ def test_a_denial_has_the_words_of_rbac(elsewhere: Elsewhere) -> None:
     ],
 )
 def test_a_fault_hits_what_it_matches(
-    thread: Elsewhere, match: dict[str, Any], path: str, method: str, hit: bool
+    thread: RemoteServer, match: dict[str, Any], path: str, method: str, hit: bool
 ) -> None:
     fault = thread.faults.add("status", code=418, **match)
     assert (call(thread, method, path)[0] == 418) is hit
     assert (fault.seen, fault.hits) == ((1, 1) if hit else (0, 0))
 
 
-def test_the_nth_and_so_many_times(thread: Elsewhere) -> None:
+def test_the_nth_and_so_many_times(thread: RemoteServer) -> None:
     second = thread.faults.add("status", code=500, verb="list", nth=2)
     assert [call(thread, "GET", MAPS)[0] for _ in range(4)] == [200, 500, 200, 200]
     assert (second.seen, second.hits) == (4, 1)
@@ -126,7 +126,7 @@ def test_the_nth_and_so_many_times(thread: Elsewhere) -> None:
     assert (twice.seen, twice.hits) == (4, 2), "a spent fault matches, and does not act"
 
 
-def test_delays_add_up_and_of_the_others_the_first_acts(thread: Elsewhere) -> None:
+def test_delays_add_up_and_of_the_others_the_first_acts(thread: RemoteServer) -> None:
     slow = [thread.faults.add("delay", seconds=s, verb="list") for s in (0.1, (0.1, 0.1))]
     first = thread.faults.add("status", code=500, verb="list")
     later = thread.faults.add("status", code=501, verb="list")
@@ -137,7 +137,7 @@ def test_delays_add_up_and_of_the_others_the_first_acts(thread: Elsewhere) -> No
     assert later.seen == 1
 
 
-def test_faults_are_printable_and_counted(elsewhere: Elsewhere) -> None:
+def test_faults_are_printable_and_counted(elsewhere: RemoteServer) -> None:
     faults = elsewhere.faults
     one, two = (
         faults.add("delay", seconds=0.5, resource="pods", times=3),
@@ -177,7 +177,7 @@ def test_faults_are_printable_and_counted(elsewhere: Elsewhere) -> None:
     ],
 )
 def test_a_wrong_name_is_an_error_at_once(
-    elsewhere: Elsewhere, action: str, given: dict[str, Any], error: type[Exception]
+    elsewhere: RemoteServer, action: str, given: dict[str, Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
         elsewhere.faults.add(action, **given)
@@ -185,7 +185,7 @@ def test_a_wrong_name_is_an_error_at_once(
 
 
 @pytest.mark.parametrize(("when", "stored", "bytes_"), [("before", False, 0), ("after", True, 0), ("body", True, 1)])
-def test_a_connection_is_cut(thread: Elsewhere, when: str, stored: bool, bytes_: int) -> None:
+def test_a_connection_is_cut(thread: RemoteServer, when: str, stored: bool, bytes_: int) -> None:
     fault = thread.faults.add("cut", when=when, verb="create")
     connection = http.client.HTTPConnection(thread.host, thread.port, timeout=20)
     try:
@@ -207,7 +207,7 @@ def test_a_connection_is_cut(thread: Elsewhere, when: str, stored: bool, bytes_:
     assert fault.hits == 1
 
 
-def test_half_of_a_long_list_is_cut(thread: Elsewhere) -> None:
+def test_half_of_a_long_list_is_cut(thread: RemoteServer) -> None:
     for n in range(8):
         make(thread, f"m{n}", a="x" * 200_000)
     thread.faults.add("cut", when="body", verb="list")
@@ -215,7 +215,7 @@ def test_half_of_a_long_list_is_cut(thread: Elsewhere) -> None:
         answer.read()
 
 
-def test_a_watch_is_cut_after_events(elsewhere: Elsewhere) -> None:
+def test_a_watch_is_cut_after_events(elsewhere: RemoteServer) -> None:
     fault = elsewhere.faults.add("cut", verb="watch", after=2)
     with watch(elsewhere) as stream:
         for n in range(3):
@@ -226,7 +226,7 @@ def test_a_watch_is_cut_after_events(elsewhere: Elsewhere) -> None:
     assert fault.hits == 1
 
 
-def test_an_open_watch_is_cut_as_well(thread: Elsewhere) -> None:
+def test_an_open_watch_is_cut_as_well(thread: RemoteServer) -> None:
     with watch(thread) as stream:
         make(thread, "a")
         assert event(stream) == ("ADDED", "a")
@@ -236,7 +236,7 @@ def test_an_open_watch_is_cut_as_well(thread: Elsewhere) -> None:
     assert (fault.seen, fault.hits) == (1, 1)
 
 
-def test_a_stalled_watch_is_silent_until_the_fault_is_removed(elsewhere: Elsewhere) -> None:
+def test_a_stalled_watch_is_silent_until_the_fault_is_removed(elsewhere: RemoteServer) -> None:
     fault = elsewhere.faults.add("stall", verb="watch", agent="slow", after=1)
     with watch(elsewhere, agent="slow") as stalled, watch(elsewhere) as other:
         for n in range(3):
@@ -253,7 +253,7 @@ def test_a_stalled_watch_is_silent_until_the_fault_is_removed(elsewhere: Elsewhe
         assert [*held, event(stalled)] == [("ADDED", "m1"), ("ADDED", "m2")]
 
 
-def test_versions_expire(elsewhere: Elsewhere) -> None:
+def test_versions_expire(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a")
     make(elsewhere, "b")
     page = call(elsewhere, "GET", f"{MAPS}?limit=1")[1]["metadata"]
@@ -269,7 +269,7 @@ def test_versions_expire(elsewhere: Elsewhere) -> None:
         assert e.value.code == 410
 
 
-def test_an_open_watch_expires_after_events(elsewhere: Elsewhere) -> None:
+def test_an_open_watch_expires_after_events(elsewhere: RemoteServer) -> None:
     elsewhere.faults.add("expire", verb="watch", after=1)
     with watch(elsewhere) as stream:
         make(elsewhere, "a")
@@ -280,7 +280,7 @@ def test_an_open_watch_expires_after_events(elsewhere: Elsewhere) -> None:
         assert stream.readline() == b""
 
 
-def test_no_bookmarks(thread: Elsewhere) -> None:
+def test_no_bookmarks(thread: RemoteServer) -> None:
     query = "&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"
     make(thread, "a")
     with watch(thread, query) as stream:
@@ -295,7 +295,7 @@ def test_no_bookmarks(thread: Elsewhere) -> None:
     assert fault.hits == 1
 
 
-def test_faults_fire_exactly_as_often_as_asked(thread: Elsewhere) -> None:
+def test_faults_fire_exactly_as_often_as_asked(thread: RemoteServer) -> None:
     fault = thread.faults.add("status", code=503, verb="get", times=25)
     codes: list[int] = []
     threads = [
@@ -309,7 +309,7 @@ def test_faults_fire_exactly_as_often_as_asked(thread: Elsewhere) -> None:
     assert (codes.count(503), codes.count(404), fault.hits) == (25, 55, 25)
 
 
-def test_verbs_are_patterns_as_other_words(thread: Elsewhere) -> None:
+def test_verbs_are_patterns_as_other_words(thread: RemoteServer) -> None:
     thread.faults.add("status", code=500, verb="*", namespace="other")
     deletes = thread.faults.add("status", code=503, verb="delete*")
     assert call(thread, "GET", "/api/v1/namespaces/other/pods")[0] == 500
@@ -348,7 +348,7 @@ def test_requests_are_not_delayed_by_a_fault_that_is_gone(end: str) -> None:
         assert not asking.is_alive() and answers in ([404], []) and (answers or end == "stop")
 
 
-def test_a_creation_has_the_name_in_its_body(elsewhere: Elsewhere) -> None:
+def test_a_creation_has_the_name_in_its_body(elsewhere: RemoteServer) -> None:
     """A body that no handler could read matches no name, and is refused as ever."""
     elsewhere.apply(widgets())
     fault = elsewhere.faults.add("status", code=503, verb="create", name="chosen*")

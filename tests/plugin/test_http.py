@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.conftest import command
 from tests.plugin.conftest import MAPS, call, make, names
 
@@ -19,18 +19,18 @@ V1 = "/hydrofoil/v1"
 
 
 @pytest.fixture
-def server() -> Iterator[Elsewhere]:
+def server() -> Iterator[RemoteServer]:
     """Yield a server with controls."""
     with Server.in_thread(test_controls=True) as server:
         yield server
 
 
-def test_without_the_flag_there_are_no_such_paths(thread: Elsewhere) -> None:
+def test_without_the_flag_there_are_no_such_paths(thread: RemoteServer) -> None:
     for method, path in (("GET", "/openapi.json"), ("POST", "/reset"), ("GET", "/clock")):
         assert call(thread, method, V1 + path)[0] == 404
 
 
-def test_the_document_lists_what_is_answered(server: Elsewhere) -> None:
+def test_the_document_lists_what_is_answered(server: RemoteServer) -> None:
     status, document = call(server, "GET", f"{V1}/openapi.json")
     assert status == 200 and document["openapi"].startswith("3.")
     paths = {path.removeprefix(V1) for path in document["paths"]}
@@ -42,7 +42,7 @@ def test_the_document_lists_what_is_answered(server: Elsewhere) -> None:
             assert call(server, method.upper(), path.replace("{id}", "nothing"), {})[0] != 405
 
 
-def test_states(server: Elsewhere) -> None:
+def test_states(server: RemoteServer) -> None:
     make(server, "a")
     status, taken = call(server, "POST", f"{V1}/snapshots")
     assert status == 201 and set(taken) == {"id", "resourceVersion"}
@@ -69,7 +69,7 @@ def test_states(server: Elsewhere) -> None:
     assert call(server, "GET", f"{MAPS}?resourceVersion={page}&resourceVersionMatch=Exact")[0] == 410
 
 
-def test_time(server: Elsewhere) -> None:
+def test_time(server: RemoteServer) -> None:
     assert call(server, "GET", f"{V1}/clock")[1]["frozen"] is False
     body = {"now": "2026-01-01T00:00:00Z", "frozen": True}
     assert call(server, "PUT", f"{V1}/clock", body) == (200, {"now": "2026-01-01T00:00:00.000000Z", "frozen": True})
@@ -79,7 +79,7 @@ def test_time(server: Elsewhere) -> None:
     assert call(server, "PUT", f"{V1}/clock", {"frozen": False})[1]["frozen"] is False
 
 
-def test_faults(server: Elsewhere) -> None:
+def test_faults(server: RemoteServer) -> None:
     status, fault = call(
         server, "POST", f"{V1}/faults", {"action": "status", "code": 503, "retryAfter": 1, "verb": "list"}
     )
@@ -96,7 +96,7 @@ def test_faults(server: Elsewhere) -> None:
     assert call(server, "DELETE", f"{V1}/faults")[0] == 200, "the controls themselves are never hit"
 
 
-def test_requests_and_watches(server: Elsewhere) -> None:
+def test_requests_and_watches(server: RemoteServer) -> None:
     make(server, "a")
     call(server, "GET", f"{MAPS}?limit=5")
     call(server, "GET", MAPS)
@@ -114,7 +114,7 @@ def test_requests_and_watches(server: Elsewhere) -> None:
     assert call(server, "GET", f"{V1}/requests")[1]["items"] == []
 
 
-def test_apply_wait_and_users(server: Elsewhere) -> None:
+def test_apply_wait_and_users(server: RemoteServer) -> None:
     document = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\n"
     text = b"---\n".join(document % name for name in (b"a", b"b"))
     with urllib.request.urlopen(urllib.request.Request(f"{server.url}{V1}/apply", text, method="POST")) as answer:
@@ -157,7 +157,7 @@ def test_apply_wait_and_users(server: Elsewhere) -> None:
         ("POST", "/users", {"name": "a", "groups": [5]}, 400),
     ],
 )
-def test_errors_are_a_status(server: Elsewhere, method: str, path: str, body: Any, status: int) -> None:
+def test_errors_are_a_status(server: RemoteServer, method: str, path: str, body: Any, status: int) -> None:
     code, answer = call(server, method, V1 + path, body)
     assert (code, answer["kind"], answer["code"]) == (status, "Status", status)
 
@@ -168,7 +168,7 @@ def test_a_folder_of_objects_is_not_set_back(tmp_path: Path) -> None:
         assert (status, body["reason"]) == (501, "NotImplemented") and "hydrofoil data restore" in body["message"]
 
 
-def test_a_web_page_may_not_reset_a_server(server: Elsewhere) -> None:
+def test_a_web_page_may_not_reset_a_server(server: RemoteServer) -> None:
     make(server, "a")
     for page in ("http://evil.example", "http://127.0.0.1", "null"):
         status, body = call(server, "POST", f"{V1}/reset", headers={"Origin": page})
@@ -213,7 +213,7 @@ def test_the_command_line_has_them() -> None:
         ("POST", "/users", {"name": ""}, "empty"),
     ],
 )
-def test_a_wrong_member_is_refused(server: Elsewhere, method: str, path: str, body: Any, word: str) -> None:
+def test_a_wrong_member_is_refused(server: RemoteServer, method: str, path: str, body: Any, word: str) -> None:
     status, answer = call(server, method, V1 + path, body)
     assert (status, answer["reason"]) == (400, "BadRequest") and word in answer["message"]
     assert call(server, "GET", f"{V1}/clock")[1]["frozen"] is False

@@ -8,11 +8,11 @@ from datetime import timedelta
 
 import pytest
 
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, call, make
 
 
-def test_a_record_has_what_a_reviewer_asks_for(elsewhere: Elsewhere) -> None:
+def test_a_record_has_what_a_reviewer_asks_for(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a", x="1")
     call(elsewhere, "GET", f"{MAPS}?limit=5&labelSelector=a%3Db")
     call(elsewhere, "GET", "/apis/apps/v1/namespaces/other/deployments/web/status")
@@ -37,7 +37,7 @@ def test_a_record_has_what_a_reviewer_asks_for(elsewhere: Elsewhere) -> None:
     assert str(listed).startswith(f"GET {MAPS}?limit=5&labelSelector=a=b -> 200 (admin, ")
 
 
-def test_requests_are_selected_in_words(elsewhere: Elsewhere) -> None:
+def test_requests_are_selected_in_words(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a")
     call(elsewhere, "GET", f"{MAPS}?limit=5")
     call(elsewhere, "GET", MAPS)
@@ -67,7 +67,7 @@ def test_requests_are_selected_in_words(elsewhere: Elsewhere) -> None:
     assert len(requests) == 0 and requests.dropped == 0
 
 
-def test_a_watch_is_there_with_its_head_and_open_until_its_end(elsewhere: Elsewhere) -> None:
+def test_a_watch_is_there_with_its_head_and_open_until_its_end(elsewhere: RemoteServer) -> None:
     with urllib.request.urlopen(f"{elsewhere.url}{MAPS}?watch=1", timeout=20) as watch:
         (record,) = elsewhere.requests.watches()
         assert (record.verb, record.code, record.duration) == ("watch", 200, None)
@@ -87,7 +87,7 @@ def test_a_watch_is_there_with_its_head_and_open_until_its_end(elsewhere: Elsewh
     assert elsewhere.requests.watches()[0].duration is not None
 
 
-def test_there_is_no_secret_in_it(thread: Elsewhere) -> None:
+def test_there_is_no_secret_in_it(thread: RemoteServer) -> None:
     secret = {"metadata": {"name": "s", "annotations": {}}, "data": {"key": "aHVzaA=="}, "stringData": {"b": "hush"}}
     path = "/api/v1/namespaces/default/secrets"
     assert call(thread, "POST", path, secret)[0] == 201
@@ -108,7 +108,7 @@ def test_there_is_no_secret_in_it(thread: Elsewhere) -> None:
     assert thread.requests[0].body and b"<hidden>" in thread.requests[0].answer
 
 
-def test_bodies_are_kept_up_to_a_bound(thread: Elsewhere) -> None:
+def test_bodies_are_kept_up_to_a_bound(thread: RemoteServer) -> None:
     make(thread, "big", a="x" * 200_000)
     call(thread, "GET", f"{MAPS}/big", headers={"Accept-Encoding": "gzip"})
     made, read = thread.requests
@@ -117,7 +117,7 @@ def test_bodies_are_kept_up_to_a_bound(thread: Elsewhere) -> None:
     assert read.answer.startswith(b'{"kind":"ConfigMap"')
 
 
-def test_the_last_ten_thousand_are_kept(thread: Elsewhere) -> None:
+def test_the_last_ten_thousand_are_kept(thread: RemoteServer) -> None:
     core = thread._core  # type: ignore[attr-defined]
     from hydrofoil.controls.record import Record
 
@@ -128,7 +128,7 @@ def test_the_last_ten_thousand_are_kept(thread: Elsewhere) -> None:
     assert thread.requests[-1].path == MAPS
 
 
-def test_a_fault_is_named_in_the_record(thread: Elsewhere) -> None:
+def test_a_fault_is_named_in_the_record(thread: RemoteServer) -> None:
     thread.faults.add("delay", seconds=0.001, verb="list")
     thread.faults.add("status", code=500, verb="list")
     call(thread, "GET", MAPS)
@@ -136,7 +136,7 @@ def test_a_fault_is_named_in_the_record(thread: Elsewhere) -> None:
     assert thread.requests.count(fault=None) == 0
 
 
-def test_a_created_object_has_its_name(elsewhere: Elsewhere) -> None:
+def test_a_created_object_has_its_name(elsewhere: RemoteServer) -> None:
     call(elsewhere, "POST", MAPS, {"metadata": {"generateName": "some-"}})
     call(elsewhere, "POST", MAPS, {"metadata": {"name": "a"}})
     call(elsewhere, "POST", MAPS, {"metadata": {"name": "a"}})
@@ -146,6 +146,6 @@ def test_a_created_object_has_its_name(elsewhere: Elsewhere) -> None:
     assert elsewhere.requests.count(verb="create", name="Wrong", code=422) == 1
 
 
-def test_bodies_are_selected_as_other_attributes(elsewhere: Elsewhere) -> None:
+def test_bodies_are_selected_as_other_attributes(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a", x="1")
     assert elsewhere.requests.count(body='*"x": "1"*', answer="*uid*") == 1 and elsewhere.requests.count(body="x") == 0

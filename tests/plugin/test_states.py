@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from hydrofoil import Server, StartError
-from hydrofoil.testing.elsewhere import Elsewhere
 from hydrofoil.testing.process import InProcess
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, call, make, names, widgets
 
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 
 
-def test_objects_come_back_as_they_were_and_only_what_differed_is_new(elsewhere: Elsewhere) -> None:
+def test_objects_come_back_as_they_were_and_only_what_differed_is_new(elsewhere: RemoteServer) -> None:
     kept, changed = make(elsewhere, "kept", a="1"), make(elsewhere, "changed", a="1")
     before = elsewhere.snapshot()
     call(elsewhere, "PUT", f"{MAPS}/changed", {"metadata": {"name": "changed"}, "data": {"a": "2"}})
@@ -37,7 +37,7 @@ def test_objects_come_back_as_they_were_and_only_what_differed_is_new(elsewhere:
     assert call(elsewhere, "GET", MAPS)[1]["items"] == again, "nothing differed"
 
 
-def test_a_restore_is_told_as_ordinary_events(thread: Elsewhere) -> None:
+def test_a_restore_is_told_as_ordinary_events(thread: RemoteServer) -> None:
     make(thread, "changed", a="1")
     make(thread, "gone")
     before = thread.snapshot()
@@ -55,7 +55,7 @@ def test_a_restore_is_told_as_ordinary_events(thread: Elsewhere) -> None:
     assert revisions == sorted(revisions)
 
 
-def test_versions_and_tokens_from_before_stay_readable(thread: Elsewhere) -> None:
+def test_versions_and_tokens_from_before_stay_readable(thread: RemoteServer) -> None:
     for n in range(4):
         make(thread, f"m{n}")
     page = call(thread, "GET", f"{MAPS}?limit=2")[1]["metadata"]
@@ -68,7 +68,7 @@ def test_versions_and_tokens_from_before_stay_readable(thread: Elsewhere) -> Non
     assert len(call(thread, "GET", exact)[1]["items"]) == 4
 
 
-def test_definitions_come_and_go(elsewhere: Elsewhere) -> None:
+def test_definitions_come_and_go(elsewhere: RemoteServer) -> None:
     before = elsewhere.snapshot()
     elsewhere.apply(widgets())
     call(elsewhere, "POST", WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})
@@ -86,7 +86,7 @@ def test_definitions_come_and_go(elsewhere: Elsewhere) -> None:
     assert "apis/example.com/v1" in paths
 
 
-def test_allocations_are_those_of_the_state(thread: Elsewhere) -> None:
+def test_allocations_are_those_of_the_state(thread: RemoteServer) -> None:
     before = thread.snapshot()
     services = "/api/v1/namespaces/default/services"
     spec = {"clusterIP": "10.0.0.77", "type": "NodePort", "ports": [{"port": 80, "nodePort": 30777}]}
@@ -96,7 +96,7 @@ def test_allocations_are_those_of_the_state(thread: Elsewhere) -> None:
         thread.restore(before)
 
 
-def test_a_deletion_under_way_does_not_touch_what_was_restored(thread: Elsewhere) -> None:
+def test_a_deletion_under_way_does_not_touch_what_was_restored(thread: RemoteServer) -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
     maps = [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"m{n}", "namespace": "team"}}
@@ -113,7 +113,7 @@ def test_a_deletion_under_way_does_not_touch_what_was_restored(thread: Elsewhere
         assert len([i for i in items if i["metadata"]["name"].startswith("m")]) == 300
 
 
-def test_a_token_of_an_account_that_a_restore_removed_is_refused(thread: Elsewhere) -> None:
+def test_a_token_of_an_account_that_a_restore_removed_is_refused(thread: RemoteServer) -> None:
     """A login is kept for a moment, but not beyond the state that it rests on."""
     before = thread.snapshot()
     accounts = "/api/v1/namespaces/default/serviceaccounts"
@@ -126,18 +126,18 @@ def test_a_token_of_an_account_that_a_restore_removed_is_refused(thread: Elsewhe
     assert call(thread, "GET", MAPS, headers=headers)[0] == 401
 
 
-def test_a_snapshot_belongs_to_its_server(elsewhere: Elsewhere) -> None:
+def test_a_snapshot_belongs_to_its_server(elsewhere: RemoteServer) -> None:
     with Server.in_thread() as other, pytest.raises(ValueError, match="another server"):
         other.restore(elsewhere.snapshot())
 
 
-def test_only_a_snapshot_is_restored(elsewhere: Elsewhere) -> None:
+def test_only_a_snapshot_is_restored(elsewhere: RemoteServer) -> None:
     for other in ("path", None, 5):
         with pytest.raises(TypeError, match="is no Snapshot"):
             elsewhere.restore(other)  # type: ignore[arg-type]
 
 
-def test_a_saved_snapshot_starts_a_server(elsewhere: Elsewhere, tmp_path: Path) -> None:
+def test_a_saved_snapshot_starts_a_server(elsewhere: RemoteServer, tmp_path: Path) -> None:
     elsewhere.apply(widgets())
     call(elsewhere, "POST", WIDGETS, {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})
     made = make(elsewhere, "a", x="1")
@@ -155,7 +155,7 @@ def test_a_saved_snapshot_starts_a_server(elsewhere: Elsewhere, tmp_path: Path) 
                 assert names(server) == ["a"]
 
 
-def test_a_snapshot_of_a_server_that_has_stopped_starts_none(elsewhere: Elsewhere) -> None:
+def test_a_snapshot_of_a_server_that_has_stopped_starts_none(elsewhere: RemoteServer) -> None:
     state = elsewhere.snapshot()
     elsewhere.stop()
     with pytest.raises(StartError, match="the server of the snapshot has stopped"):
@@ -173,7 +173,7 @@ def test_a_damaged_snapshot_is_refused_in_one_line(tmp_path: Path) -> None:
         Server.in_thread(snapshot=path).start()
 
 
-def test_reset_is_the_state_at_readiness(elsewhere: Elsewhere) -> None:
+def test_reset_is_the_state_at_readiness(elsewhere: RemoteServer) -> None:
     make(elsewhere, "a")
     elsewhere.apply(widgets())
     elsewhere.faults.add("deny", resource="secrets")
@@ -190,7 +190,7 @@ def test_reset_is_the_state_at_readiness(elsewhere: Elsewhere) -> None:
     assert versions == [a["metadata"]["resourceVersion"] for a in accounts], "what did not differ stays"
 
 
-def test_compaction_ends_history_and_open_watches_go_on(elsewhere: Elsewhere) -> None:
+def test_compaction_ends_history_and_open_watches_go_on(elsewhere: RemoteServer) -> None:
     for n in range(3):
         make(elsewhere, f"m{n}")
     page = call(elsewhere, "GET", f"{MAPS}?limit=1")[1]["metadata"]
@@ -205,7 +205,7 @@ def test_compaction_ends_history_and_open_watches_go_on(elsewhere: Elsewhere) ->
     assert seen == ["m3", "m4"]
 
 
-def test_a_thousand_snapshots_are_dropped(thread: Elsewhere) -> None:
+def test_a_thousand_snapshots_are_dropped(thread: RemoteServer) -> None:
     for _ in range(1000):
         thread.snapshot()
     thread.clock.run()

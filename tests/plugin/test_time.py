@@ -16,13 +16,13 @@ import pytest
 import yaml
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from tests.plugin.conftest import MAPS, call, make
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def test_a_clock_stands_still_is_moved_and_runs(elsewhere: Elsewhere) -> None:
+def test_a_clock_stands_still_is_moved_and_runs(elsewhere: RemoteServer) -> None:
     clock = elsewhere.clock
     assert clock.now.tzinfo is not None and abs(clock.now - datetime.now(UTC)) < timedelta(seconds=20)
     clock.freeze(NEW_YEAR)
@@ -49,7 +49,7 @@ def test_a_clock_stands_still_is_moved_and_runs(elsewhere: Elsewhere) -> None:
             clock.freeze(other)  # type: ignore[arg-type]
 
 
-def test_the_times_of_objects_follow(elsewhere: Elsewhere) -> None:
+def test_the_times_of_objects_follow(elsewhere: RemoteServer) -> None:
     elsewhere.clock.freeze(NEW_YEAR)
     made = make(elsewhere, "a", x="1")["metadata"]
     assert made["creationTimestamp"] == made["managedFields"][0]["time"] == "2026-01-01T00:00:00Z"
@@ -60,7 +60,7 @@ def test_the_times_of_objects_follow(elsewhere: Elsewhere) -> None:
     assert deleted["deletionTimestamp"] == "2026-01-01T01:00:00Z"
 
 
-def test_watches_end_and_are_marked_by_it(thread: Elsewhere) -> None:
+def test_watches_end_and_are_marked_by_it(thread: RemoteServer) -> None:
     make(thread, "a")
     thread.clock.freeze()
     with urllib.request.urlopen(f"{thread.url}{MAPS}?watch=1&timeoutSeconds=3600&allowWatchBookmarks=true") as watch:
@@ -96,7 +96,7 @@ def test_tokens_end_by_it() -> None:
         assert call(server, "GET", "/version", headers=bearer)[0] == 401
 
 
-def test_events_end_by_it(elsewhere: Elsewhere) -> None:
+def test_events_end_by_it(elsewhere: RemoteServer) -> None:
     about = {"kind": "Pod", "name": "p", "namespace": "default"}
     path = "/api/v1/namespaces/default/events"
     body: Any = {"metadata": {"name": "e1"}, "involvedObject": about, "reason": "Test", "type": "Normal"}
@@ -110,7 +110,7 @@ def test_events_end_by_it(elsewhere: Elsewhere) -> None:
     assert call(elsewhere, "GET", path)[1]["items"] == []
 
 
-def test_waits_are_real_time(thread: Elsewhere) -> None:
+def test_waits_are_real_time(thread: RemoteServer) -> None:
     thread.clock.freeze()
     begun = time.monotonic()
     with pytest.raises(TimeoutError):

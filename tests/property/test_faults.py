@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 
 NAMES = ("a", "b")
 RESOURCES = ("configmaps", "secrets")
@@ -44,14 +44,14 @@ ACTS = st.lists(
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Elsewhere]:
+def server() -> Iterator[RemoteServer]:
     """Yield one server for all cases."""
     with Server.in_thread() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def client(server: Elsewhere) -> Iterator[httpx.Client]:
+def client(server: RemoteServer) -> Iterator[httpx.Client]:
     """Yield a client of the server."""
     with httpx.Client(base_url=server.url, timeout=20) as client:
         yield client
@@ -89,7 +89,7 @@ class Model:
 @given(asked=FAULTS, requests=REQUESTS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_faults_fire_as_often_as_asked(
-    server: Elsewhere, client: httpx.Client, asked: list[dict[str, Any]], requests: list[tuple[str, str, str]]
+    server: RemoteServer, client: httpx.Client, asked: list[dict[str, Any]], requests: list[tuple[str, str, str]]
 ) -> None:
     server.reset()
     faults = [server.faults.add("status", **given) for given in asked]
@@ -108,7 +108,7 @@ def test_faults_fire_as_often_as_asked(
 @given(acts=ACTS)
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_frozen_clock_never_moves_by_itself(
-    server: Elsewhere, client: httpx.Client, acts: list[tuple[str, int]]
+    server: RemoteServer, client: httpx.Client, acts: list[tuple[str, int]]
 ) -> None:
     server.reset()
     expected = datetime(2026, 1, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 
 THINGS = "/apis/e.com/v1/things"
 REVISIONS = "/apis/apps/v1/namespaces/default/controllerrevisions"
@@ -47,7 +47,7 @@ WAYS = ("json", "yaml", "merge-patch+json", "json-patch+json", "apply-patch+yaml
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Elsewhere]:
+def server() -> Iterator[RemoteServer]:
     """Yield one server that serves an open kind."""
     with Server.in_thread() as server:
         schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -69,7 +69,9 @@ def unguarded(no_blocking: BlockBuster) -> None:
     no_blocking.deactivate()
 
 
-def call(server: Elsewhere, method: str, path: str, body: str | None = None, kind: str = "json") -> tuple[int, bytes]:
+def call(
+    server: RemoteServer, method: str, path: str, body: str | None = None, kind: str = "json"
+) -> tuple[int, bytes]:
     """Return status and body of an answer."""
     headers = {"Content-Type": f"application/{kind}"}
     request = urllib.request.Request(server.url + path, None if body is None else body.encode(), headers, method=method)
@@ -81,7 +83,7 @@ def call(server: Elsewhere, method: str, path: str, body: str | None = None, kin
             return e.code, e.read()
 
 
-def first_event(server: Elsewhere, path: str) -> bytes:
+def first_event(server: RemoteServer, path: str) -> bytes:
     """Return the first event of a watch from the beginning."""
     with urllib.request.urlopen(f"{server.url}{path}?watch=1&resourceVersion=0", timeout=20) as answer:
         line: bytes = answer.readline()
@@ -93,7 +95,7 @@ def refuse(text: str) -> None:
     raise AssertionError(text)
 
 
-def written(server: Elsewhere, path: str, head: str, member: str, way: str, value: str) -> int:
+def written(server: RemoteServer, path: str, head: str, member: str, way: str, value: str) -> int:
     """Write a value in a way. Return the status."""
     whole = f'{{{head},"metadata":{{"name":"m"}},"{member}":{value}}}'
     if way in ("json", "yaml"):
@@ -112,7 +114,7 @@ def written(server: Elsewhere, path: str, head: str, member: str, way: str, valu
 @example(value=".inf", way="yaml", built_in=False)
 @example(value="1e309", way="merge-patch+json", built_in=True)
 @given(value=texts | st.sampled_from(YAML), way=st.sampled_from(WAYS), built_in=st.booleans())
-def test_what_is_accepted_lasts(server: Elsewhere, value: str, way: str, built_in: bool) -> None:
+def test_what_is_accepted_lasts(server: RemoteServer, value: str, way: str, built_in: bool) -> None:
     """No answer is a fault, and every later answer is JSON."""
     path, member = (REVISIONS, "data") if built_in else (THINGS, "spec")
     head = '"apiVersion":"apps/v1","kind":"ControllerRevision","revision":1'

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 
 PATH = "/api/v1/namespaces/default/configmaps"
 NAMES = ("a", "b", "c", "d")
@@ -22,7 +22,7 @@ STEPS = st.lists(st.tuples(st.sampled_from(("put", "delete")), st.sampled_from(N
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Elsewhere]:
+def server() -> Iterator[RemoteServer]:
     """Yield one server for all cases."""
     with Server.in_thread() as server:
         yield server
@@ -34,7 +34,7 @@ def unguarded(no_blocking: BlockBuster) -> None:
     no_blocking.deactivate()
 
 
-def call(server: Elsewhere, method: str, path: str, body: Any = None) -> Any:
+def call(server: RemoteServer, method: str, path: str, body: Any = None) -> Any:
     """Return the body of an answer; None for a refusal."""
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(server.url + path, data, {"Content-Type": "application/json"}, method=method)
@@ -46,7 +46,7 @@ def call(server: Elsewhere, method: str, path: str, body: Any = None) -> Any:
             return None
 
 
-def written(server: Elsewhere, steps: list[tuple[str, str, int]]) -> None:
+def written(server: RemoteServer, steps: list[tuple[str, str, int]]) -> None:
     """Write as the steps describe."""
     for verb, name, number in steps:
         if verb == "delete":
@@ -57,7 +57,7 @@ def written(server: Elsewhere, steps: list[tuple[str, str, int]]) -> None:
             call(server, "POST", PATH, body)
 
 
-def listed(server: Elsewhere, query: str = "") -> list[Any]:
+def listed(server: RemoteServer, query: str = "") -> list[Any]:
     """Return the objects without their versions."""
     items = call(server, "GET", f"{PATH}?{query}")["items"]
     for item in items:
@@ -99,7 +99,7 @@ def definition(plural: str, number: int) -> dict[str, Any]:
     }
 
 
-def changed(server: Elsewhere, changes: list[tuple[str, str, int]]) -> None:
+def changed(server: RemoteServer, changes: list[tuple[str, str, int]]) -> None:
     """Change definitions and their objects."""
     for verb, plural, number in changes:
         if verb == "define":
@@ -111,7 +111,7 @@ def changed(server: Elsewhere, changes: list[tuple[str, str, int]]) -> None:
             call(server, "POST", f"/apis/{GROUP}/v1/namespaces/default/{plural}", body)
 
 
-def described(server: Elsewhere) -> list[Any]:
+def described(server: RemoteServer) -> list[Any]:
     """Return discovery, OpenAPI and the custom objects."""
     paths = sorted(call(server, "GET", "/openapi/v3")["paths"])
     objects = [call(server, "GET", f"/apis/{GROUP}/v1/{plural}") for plural in PLURALS]
@@ -122,7 +122,7 @@ def described(server: Elsewhere) -> list[Any]:
 @given(before=CHANGES, since=CHANGES)
 @example(before=[("define", "gadgets", 0), ("define", "widgets", 0)], since=[("define", "gadgets", 1)])
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_discovery_and_openapi_come_back(server: Elsewhere, before: list[Any], since: list[Any]) -> None:
+def test_discovery_and_openapi_come_back(server: RemoteServer, before: list[Any], since: list[Any]) -> None:
     server.reset()
     changed(server, before)
     state, was = server.snapshot(), described(server)
@@ -134,7 +134,7 @@ def test_discovery_and_openapi_come_back(server: Elsewhere, before: list[Any], s
 
 @given(before=STEPS, since=STEPS)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_restore_is_exact(server: Elsewhere, before: list[Any], since: list[Any]) -> None:
+def test_a_restore_is_exact(server: RemoteServer, before: list[Any], since: list[Any]) -> None:
     server.reset()
     written(server, before)
     state = server.snapshot()
@@ -159,13 +159,13 @@ def test_a_restore_is_exact(server: Elsewhere, before: list[Any], since: list[An
 
 
 @pytest.fixture(scope="module")
-def others() -> Iterator[tuple[Elsewhere, Elsewhere]]:
+def others() -> Iterator[tuple[RemoteServer, RemoteServer]]:
     """Yield two more servers, which exchange saved states over HTTP."""
     with Server.in_thread(test_controls=True) as one, Server.in_thread(test_controls=True) as two:
         yield one, two
 
 
-def objects(server: Elsewhere) -> dict[str, Any]:
+def objects(server: RemoteServer) -> dict[str, Any]:
     """Return all definitions, custom objects and config maps without their versions, by path."""
     found: dict[str, Any] = {}
     paths = [DEFINITIONS, "/api/v1/configmaps", *(f"/apis/{GROUP}/v1/{plural}" for plural in PLURALS)]
@@ -179,7 +179,7 @@ def objects(server: Elsewhere) -> dict[str, Any]:
 CONTROLS = "/hydrofoil/v1/snapshots"
 
 
-def moved(source: Elsewhere, target: Elsewhere) -> None:
+def moved(source: RemoteServer, target: RemoteServer) -> None:
     """Save the state of one server and restore it in another."""
     taken = call(source, "POST", CONTROLS)
     with urllib.request.urlopen(f"{source.url}{CONTROLS}/{taken['id']}", timeout=20) as answer:
@@ -199,7 +199,7 @@ def moved(source: Elsewhere, target: Elsewhere) -> None:
 )
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_state_is_the_same_in_another_server(
-    others: tuple[Elsewhere, Elsewhere], there: list[Any], here: list[Any], after: list[Any]
+    others: tuple[RemoteServer, RemoteServer], there: list[Any], here: list[Any], after: list[Any]
 ) -> None:
     """Custom objects come with their definitions, over definitions that differ or are gone; a server that has a state
     continues from it."""

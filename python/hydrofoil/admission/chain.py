@@ -15,7 +15,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.registry.write import Operation, Write
 from hydrofoil.request import ADMIN, ALWAYS_ALLOW, Annotated, Authorizer, User
-from hydrofoil.watch.gathered import Gathered
+from hydrofoil.watch.change_flag import ChangeFlag
 
 Step = Callable[[Attributes], Awaitable[None] | None]
 
@@ -50,7 +50,7 @@ class Chain:
         self._steps: dict[tuple[Resource, str, Operation], tuple[Pair, Pair]] = {}
         """The phases of all plug-ins, and those of a quiet server."""
         self._configured = [plugin for plugin in self.plugins if plugin.followed]
-        self._gathered = Gathered([followed for plugin in self._configured for followed in plugin.followed])
+        self._changed = ChangeFlag([followed for plugin in self._configured for followed in plugin.followed])
         self._quiet = False
 
     def changed(self) -> None:
@@ -64,7 +64,7 @@ class Chain:
 
     def quiet(self) -> bool:
         """Report whether no object configures any plug-in: no webhook, no policy."""
-        if self._gathered.changed():
+        if self._changed.changed():
             self._quiet = all(plugin.idle() for plugin in self._configured)
         return self._quiet
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import orjson
 
 from hydrofoil import engine, errors
-from hydrofoil.admission.matching.seen import Seen
 from hydrofoil.admission.matching.target import Target
+from hydrofoil.admission.matching.versioned_request import VersionedRequest
 
 DUPLICATE_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries after mutating admission happens; API server dedups owner "
@@ -23,7 +23,7 @@ class NotApplied(Exception):
 class Mutation:
     """The change of the object of a request."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: VersionedRequest) -> None:
         self._seen = seen
 
     async def replace(self, at: Target, changed: bytes) -> bool:

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from hydrofoil.admission.options import ORDER
 from hydrofoil.admission.plugin import Plugin
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.admission.plugins.certificates import (
     CertificateApproval,
     CertificateSigning,
@@ -32,20 +33,19 @@ from hydrofoil.admission.plugins.service_account import ServiceAccount
 from hydrofoil.admission.plugins.storage_protection import StorageObjectInUseProtection
 from hydrofoil.admission.plugins.taint_nodes import TaintNodesByCondition
 from hydrofoil.admission.plugins.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook
-from hydrofoil.admission.surroundings import Surroundings
 from hydrofoil.apis.gates import Gates
 
 
-def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
+def factories(deps: PluginDependencies) -> dict[str, Callable[[], Plugin]]:
     """Return the plug-ins that exist, by name."""
-    registry = around.registry
+    registry = deps.registry
     return {
         "NamespaceLifecycle": lambda: NamespaceLifecycle(registry),
         "LimitRanger": lambda: LimitRanger(registry),
         "ServiceAccount": lambda: ServiceAccount(registry, registry.clock, registry.chance),
         "NodeRestriction": lambda: NodeRestriction(registry),
         "TaintNodesByCondition": TaintNodesByCondition,
-        "PodSecurity": lambda: PodSecurity(registry, around.configuration.get("PodSecurity")),
+        "PodSecurity": lambda: PodSecurity(registry, deps.configuration.get("PodSecurity")),
         "Priority": lambda: Priority(registry),
         "DefaultTolerationSeconds": DefaultTolerationSeconds,
         "DefaultStorageClass": lambda: DefaultStorageClass(registry),
@@ -58,23 +58,23 @@ def factories(around: Surroundings) -> dict[str, Callable[[], Plugin]]:
         "ClusterTrustBundleAttest": ClusterTrustBundleAttest,
         "CertificateSubjectRestriction": CertificateSubjectRestriction,
         "DefaultIngressClass": lambda: DefaultIngressClass(registry),
-        "PodTopologyLabels": lambda: PodTopologyLabels(around),
+        "PodTopologyLabels": lambda: PodTopologyLabels(deps),
         "NodeDeclaredFeatureValidator": lambda: NodeDeclaredFeatureValidator(registry),
         "PodResizeValidator": lambda: PodResizeValidator(registry),
-        "MutatingAdmissionPolicy": lambda: MutatingAdmissionPolicy(around),
-        "ValidatingAdmissionPolicy": lambda: ValidatingAdmissionPolicy(around),
-        "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(around),
-        "ValidatingAdmissionWebhook": lambda: ValidatingAdmissionWebhook(around),
-        "ResourceQuota": lambda: ResourceQuota(registry, around.configuration.get("ResourceQuota")),
+        "MutatingAdmissionPolicy": lambda: MutatingAdmissionPolicy(deps),
+        "ValidatingAdmissionPolicy": lambda: ValidatingAdmissionPolicy(deps),
+        "MutatingAdmissionWebhook": lambda: MutatingAdmissionWebhook(deps),
+        "ValidatingAdmissionWebhook": lambda: ValidatingAdmissionWebhook(deps),
+        "ResourceQuota": lambda: ResourceQuota(registry, deps.configuration.get("ResourceQuota")),
     }
 
 
-def rare(module: str, name: str) -> Callable[[Surroundings], Plugin]:
+def rare(module: str, name: str) -> Callable[[PluginDependencies], Plugin]:
     """Return the maker of a plug-in that is off by default: its module is loaded where it is on."""
 
-    def make(around: Surroundings) -> Plugin:
+    def make(deps: PluginDependencies) -> Plugin:
         found = getattr(import_module(f"hydrofoil.admission.plugins.{module}"), name)
-        made: Plugin = found(around) if _takes(found) else found()
+        made: Plugin = found(deps) if _takes(found) else found()
         return made
 
     return make
@@ -85,7 +85,7 @@ def _takes(kind: type[Plugin]) -> bool:
     return "__init__" in vars(kind)
 
 
-RARE: dict[str, Callable[[Surroundings], Plugin]] = {
+RARE: dict[str, Callable[[PluginDependencies], Plugin]] = {
     "AlwaysAdmit": rare("always", "AlwaysAdmit"),
     "NamespaceAutoProvision": rare("namespaces", "NamespaceAutoProvision"),
     "NamespaceExists": rare("namespaces", "NamespaceExists"),
@@ -117,14 +117,14 @@ def gated(gates: Gates) -> frozenset[str]:
     return frozenset(name for name, gate in GATES.items() if not gates.enabled(gate))
 
 
-def plugins(around: Surroundings, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
+def plugins(deps: PluginDependencies, enabled: Collection[str] = (), disabled: Collection[str] = ()) -> list[Plugin]:
     """Return the plug-ins that are on, in upstream's order."""
-    made = factories(around)
+    made = factories(deps)
     on = ({*made} - DEFAULT_OFF | {*enabled}) - {*disabled} - ABSENT
     found = []
     for name in ORDER:
         if name in on:
-            plugin = made[name]() if name in made else RARE[name](around)
+            plugin = made[name]() if name in made else RARE[name](deps)
             plugin.name = name
             found.append(plugin)
     return found

@@ -7,11 +7,11 @@ import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from hydrofoil.authorization.asking import Asked
 from hydrofoil.authorization.conditions import Condition, Conditions
 from hydrofoil.authorization.configuration import Configured, load
 from hydrofoil.authorization.metrics import Counted, Metrics
 from hydrofoil.authorization.webhook import Settings, Webhook
+from hydrofoil.authorization.webhook_client import WebhookClient
 from hydrofoil.clock import Clock
 from hydrofoil.errors import FAULTS
 from hydrofoil.outbound import kubeconfig
@@ -28,9 +28,9 @@ def webhook(configured: Configured, clock: Clock, metrics: Metrics) -> Webhook:
     config = configured.webhook
     assert config is not None, "validation requires it"
     conditions = [Condition(text) for text in config.conditions]
-    asked = Asked(kubeconfig.read(config.kubeconfig), config.timeout)
+    client = WebhookClient(kubeconfig.read(config.kubeconfig), config.timeout)
     settings = Settings(configured.name, config.version, config.allowed_ttl, config.refused_ttl, config.deny)
-    return Webhook(settings, asked, Conditions(conditions, configured.name, metrics), clock, metrics)
+    return Webhook(settings, client, Conditions(conditions, configured.name, metrics), clock, metrics)
 
 
 class Lasting:

@@ -9,10 +9,10 @@ from collections.abc import Awaitable
 from msgspec import Struct
 
 from hydrofoil.authorization import reviews
-from hydrofoil.authorization.asking import Asked, Failed
 from hydrofoil.authorization.conditions import Conditions
-from hydrofoil.authorization.kept import Kept
+from hydrofoil.authorization.decision_cache import DecisionCache
 from hydrofoil.authorization.metrics import Metrics
+from hydrofoil.authorization.webhook_client import Failed, WebhookClient
 from hydrofoil.clock import Clock, stopwatch
 from hydrofoil.request import NO_OPINION, RequestInfo, Rules, User, Verdict
 
@@ -39,14 +39,14 @@ class Webhook:
     """One webhook, and its answers of the last minutes."""
 
     def __init__(
-        self, settings: Settings, asked: Asked, conditions: Conditions, clock: Clock, metrics: Metrics
+        self, settings: Settings, client: WebhookClient, conditions: Conditions, clock: Clock, metrics: Metrics
     ) -> None:
         self._settings = settings
-        self._asked = asked
+        self._client = client
         self._conditions = conditions
         self._clock = clock
         self._metrics = metrics
-        self._kept = Kept(clock)
+        self._decisions = DecisionCache(clock)
 
     def rules(self, user: User, namespace: str) -> Rules:
         """Return no rules: a webhook cannot list them."""
@@ -74,7 +74,7 @@ class Webhook:
 
     def _decision(self, review: reviews.Object, info: RequestInfo) -> Verdict | Awaitable[Verdict]:
         key = reviews.key_of(review)
-        found = self._kept.get(key)
+        found = self._decisions.get(key)
         return self._ask(review, key, info) if found is None else found
 
     def _failed(self, error: str) -> Verdict:
@@ -97,7 +97,7 @@ class Webhook:
                 break
         # A refusal with an error is kept as well: it is an answer.
         if reviews.may_be_kept(info) and len(verdict.reason) < reviews.LONGEST:
-            self._kept.put(key, verdict, settings.allowed_ttl if verdict.allowed else settings.refused_ttl)
+            self._decisions.put(key, verdict, settings.allowed_ttl if verdict.allowed else settings.refused_ttl)
         return verdict
 
     async def _once(self, body: bytes) -> Verdict:
@@ -107,7 +107,7 @@ class Webhook:
         result = "success"
         try:
             try:
-                return reviews.verdict(await self._asked.post(body), settings.version)
+                return reviews.verdict(await self._client.post(body), settings.version)
             except ValueError as e:
                 raise Failed(str(e)) from None
         except Failed as e:
@@ -121,4 +121,4 @@ class Webhook:
 
     def close(self) -> None:
         """Close the connections once the calls in flight have ended."""
-        self._asked.close()
+        self._client.close()

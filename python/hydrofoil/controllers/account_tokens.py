@@ -25,7 +25,7 @@ MANAGER = "kube-controller-manager"
 class AccountSecrets(Controller):
     """Fill secrets of accounts with a token, and delete those whose account is gone."""
 
-    called = "serviceaccount-token"
+    name = "serviceaccount-token"
     user = service_account("tokens-controller")
 
     def __init__(

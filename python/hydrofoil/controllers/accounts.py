@@ -86,7 +86,7 @@ class PerNamespace(Controller):
 class DefaultAccounts(PerNamespace):
     """Keep a service account `default` in each active namespace."""
 
-    called = "serviceaccount"
+    name = "serviceaccount"
     user = service_account("service-account-controller")
     plural = "serviceaccounts"
     name = "default"
@@ -98,7 +98,7 @@ class DefaultAccounts(PerNamespace):
 class RootCa(PerNamespace):
     """Keep a config map with the authority of the server's certificate in each active namespace."""
 
-    called = "root-ca-cert-publisher"
+    name = "root-ca-cert-publisher"
     user = service_account("root-ca-cert-publisher")
     plural = "configmaps"
     name = ROOT_CA

@@ -23,7 +23,7 @@ EVERY = "every"
 class RoleAggregation(Controller):
     """Keep the rules of ClusterRoles that consist of others."""
 
-    called = "clusterrole-aggregation"
+    name = "clusterrole-aggregation"
     user = service_account(MANAGER)
 
     @classmethod

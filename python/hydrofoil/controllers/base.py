@@ -119,7 +119,7 @@ def service_account(name: str) -> User:
 class Controller(ABC):
     """Queue keys on events; process them one by one, and again on failure."""
 
-    called = ""
+    name = ""
     """Its name in `--controllers`; empty: it runs in every server."""
     user = User("system:kube-controller-manager", groups=("system:authenticated",))
     """The user of its writes."""

@@ -37,7 +37,7 @@ class InvalidOwner(Exception):
 class GarbageCollector(Controller):
     """Maintain the graph of owners and delete objects that have lost all owners."""
 
-    called = "garbagecollector"
+    name = "garbagecollector"
     user = service_account("generic-garbage-collector")
 
     def __init__(self, registry: Registry, hub: Hub, remote: RemoteContent) -> None:

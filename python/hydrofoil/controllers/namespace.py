@@ -24,7 +24,7 @@ FINALIZER = "kubernetes"
 class NamespaceController(Controller):
     """Finalize terminating namespaces."""
 
-    called = "namespace"
+    name = "namespace"
     user = service_account("namespace-controller")
 
     def __init__(self, registry: Registry, hub: Hub, remote: RemoteContent) -> None:

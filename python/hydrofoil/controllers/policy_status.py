@@ -27,7 +27,7 @@ MANAGER = "validatingadmissionpolicy-status"
 class PolicyStatus(Controller):
     """Check the expressions of each policy by the types that it names, once for each generation."""
 
-    called = "validatingadmissionpolicy-status"
+    name = "validatingadmissionpolicy-status"
     user = service_account("validatingadmissionpolicy-status-controller")
 
     def __init__(self, registry: Registry, hub: Hub, remote: Documents) -> None:

@@ -104,7 +104,7 @@ class ProtectionController(Controller):
 class ClaimProtection(ProtectionController):
     """Keep a claim while a pod on a node mounts it."""
 
-    called = "pvc-protection"
+    name = "pvc-protection"
     user = service_account("pvc-protection-controller")
     target = ("", "persistentvolumeclaims")
     users = (("", "pods"),)
@@ -136,7 +136,7 @@ def _mounts(pod: dict[str, Any], name: str, claim: dict[str, Any]) -> bool:
 class VolumeProtection(ProtectionController):
     """Keep a volume while it is bound."""
 
-    called = "pv-protection"
+    name = "pv-protection"
     user = service_account("pv-protection-controller")
     target = ("", "persistentvolumes")
     finalizer = "kubernetes.io/pv-protection"
@@ -149,7 +149,7 @@ class VolumeProtection(ProtectionController):
 class AttributesClassProtection(ProtectionController):
     """Keep a class of volume attributes while a claim or volume refers to it."""
 
-    called = "vac-protection"
+    name = "vac-protection"
     user = service_account("volumeattributesclass-protection-controller")
     target = ("storage.k8s.io", "volumeattributesclasses")
     users = (("", "persistentvolumeclaims"), ("", "persistentvolumes"))

@@ -152,7 +152,7 @@ class Context:
         return self.parts.authorizer if self.user is self.caller else self.parts.others
 
     @property
-    def patience(self) -> float:
+    def request_timeout(self) -> float:
         """Return the time limit in seconds of an answer without a deadline of its own."""
         return self.parts.request_timeout
 

@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 from hydrofoil.answer import Dropped, Piece, Stream
-from hydrofoil.endpoints.wire import Line, WebSocket
+from hydrofoil.endpoints.line import Line, WebSocket
 
 
 class HalfLine(Line):

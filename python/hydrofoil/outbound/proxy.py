@@ -148,7 +148,7 @@ def passed(request: Incoming, answer: aiohttp.ClientResponse) -> Answer:
         return Answer(answer.status, head, sized=True)
     # A request that ended meanwhile, or never reaches this, leaves nothing open.
     request.at_end(lambda _: answer.close())
-    body = Relay(answer.content, request.patience)
+    body = Relay(answer.content, request.request_timeout)
     return Answer(answer.status, head, stream=body, sized="content-length" in answer.headers)
 
 

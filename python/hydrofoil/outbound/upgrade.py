@@ -115,7 +115,7 @@ async def upgraded(
     lines = "".join(f"{k}: {v}\r\n" for k, v in headers)
     writer.write(f"{request.method} {url.raw_path_qs} HTTP/1.1\r\n{lines}\r\n".encode())
     try:
-        async with asyncio.timeout(request.patience):
+        async with asyncio.timeout(request.request_timeout):
             head = await reader.readuntil(b"\r\n\r\n")
         status = int(head.split(b" ", 2)[1])
     except TimeoutError:
@@ -139,7 +139,7 @@ class Tunnel:
         self._writer = writer
 
     async def write(self, line: Line) -> None:
-        """Write the head and what follows; a refusal is passed on as it is."""
+        """Write the head and all further bytes; a refusal is passed on as it is."""
         line.write(self._head)
         with contextlib.suppress(OSError):
             if self._status != 101:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hydrofoil import errors
 from hydrofoil.admission.chain import Chain
 from hydrofoil.admission.order import gated, plugins
-from hydrofoil.admission.surroundings import Measures, Surroundings
+from hydrofoil.admission.plugin_dependencies import Measures, PluginDependencies
 from hydrofoil.aggregation.apiservices import ApiServices, ApiServiceStrategy
 from hydrofoil.aggregation.availability import Availability
 from hydrofoil.aggregation.backends import Backends
@@ -285,12 +285,12 @@ class App:
             from hydrofoil.admission.configuration import read
 
             given = read(config.admission_control_config_file)
-        around = Surroundings(self.registry, self.hub, self._services, configuration=given)
+        deps = PluginDependencies(self.registry, self.hub, self._services, configuration=given)
         on, off = selected(config)
-        chosen = plugins(around, on, off | gated(self.gates))
+        chosen = plugins(deps, on, off | gated(self.gates))
         chain = Chain(chosen, self.authorization.authorizer)
-        around.metrics.phases = chain.phases
-        return chain, around.metrics
+        deps.metrics.phases = chain.phases
+        return chain, deps.metrics
 
     def _measure(self) -> None:
         """Fill the metrics of this server."""

@@ -47,7 +47,7 @@ class QueueMetrics(Collector):
         self._forgotten.update(queue for _, queue in self._present())
 
     def _present(self) -> list[tuple[str, Queue]]:
-        running = [(QUEUES.get(c.called, c.called), c.queue) for c in self._controllers()]
+        running = [(QUEUES.get(c.name, c.name), c.queue) for c in self._controllers()]
         return sorted((*self._queues, *running), key=lambda pair: pair[0])
 
     def collect(self) -> Iterable[Metric]:
@@ -85,7 +85,7 @@ class QueueMetrics(Collector):
         text = "[BETA] Indicates where instances of a controller are currently running"
         running = GaugeMetricFamily("running_managed_controllers", text, labels=("name", "manager"))
         for controller in self._controllers():
-            if controller.called:
-                running.add_metric((NAMES[controller.called], "kube-controller-manager"), 1)
+            if controller.name:
+                running.add_metric((NAMES[controller.name], "kube-controller-manager"), 1)
         if running.samples:
             yield running

@@ -30,10 +30,10 @@ from hydrofoil.errors import ApiError
 from hydrofoil.request import ADMIN
 from hydrofoil.server import bootstrap
 from hydrofoil.server.app import App, secured
-from hydrofoil.server.beside import Beside
 from hydrofoil.server.config import Config
 from hydrofoil.server.identity import Identity, folder, given_pair, own_names, write_private
 from hydrofoil.server.identity import identity as made_identity
+from hydrofoil.server.in_memory_certificate import InMemoryCertificate
 from hydrofoil.server.kubeconfig import kubeconfig, of_token, reachable
 from hydrofoil.server.listening import BACKLOG, ListenError, UnixSocket, bound, is_local, reason
 from hydrofoil.server.memory import Pipe, connect
@@ -107,7 +107,7 @@ class Server:
         self._listener: socket.socket | None = None
         self._unix: UnixSocket | None = None
         self._sessions: tls.Listener | None = None
-        self._beside: Beside | None = None
+        self._beside: InMemoryCertificate | None = None
         self._server: asyncio.Server | None = None
         self._web: Connections | None = None
         self._serving = False
@@ -243,14 +243,14 @@ class Server:
     async def _lead(self) -> None:
         """Start the controllers that the flags name."""
         config = self.config
-        if config.controls(NamespaceController.called) and self.app.catalog.find("", "v1", "namespaces"):
+        if config.controls(NamespaceController.name) and self.app.catalog.find("", "v1", "namespaces"):
             self.controllers.append(NamespaceController(self.app.registry, self.app.hub, self.app.content))
-        if config.controls(GarbageCollector.called):
+        if config.controls(GarbageCollector.name):
             self.controllers.append(GarbageCollector(self.app.registry, self.app.hub, self.app.content))
         for optional in OPTIONAL:
-            if config.controls(optional.called) and optional.served(self.app.catalog):
+            if config.controls(optional.name) and optional.served(self.app.catalog):
                 self.controllers.append(optional(self.app.registry, self.app.hub))
-        if config.controls(PolicyStatus.called) and PolicyStatus.served(self.app.catalog):
+        if config.controls(PolicyStatus.name) and PolicyStatus.served(self.app.catalog):
             self.controllers.append(PolicyStatus(self.app.registry, self.app.hub, self.app.remote))
         self.controllers += self._of_accounts()
         for controller in self.controllers:
@@ -309,11 +309,11 @@ class Server:
         """Return the controllers of service accounts, their tokens, and the authority that pods verify."""
         app, config = self.app, self.config
         made: list[Controller] = []
-        if config.controls(DefaultAccounts.called) and DefaultAccounts.served(app.catalog):
+        if config.controls(DefaultAccounts.name) and DefaultAccounts.served(app.catalog):
             made.append(DefaultAccounts(app.registry, app.hub))
-        if config.controls(RootCa.called) and app.root_ca and RootCa.served(app.catalog):
+        if config.controls(RootCa.name) and app.root_ca and RootCa.served(app.catalog):
             made.append(RootCa(app.registry, app.hub, lambda: app.root_ca))
-        if config.controls(AccountSecrets.called) and AccountSecrets.served(app.catalog):
+        if config.controls(AccountSecrets.name) and AccountSecrets.served(app.catalog):
             issue = app.authentication.issue
             made.append(AccountSecrets(app.registry, app.hub, issue.legacy, lambda: app.root_ca))
         return made
@@ -363,7 +363,7 @@ class Server:
             return tls.Listener(lambda: serving.config, make, self.config.header_timeout)
         if self.guests is None or self._unix:
             return None
-        self._beside = Beside(partial(own_names, host, self.config.service_cluster_ip_range))
+        self._beside = InMemoryCertificate(partial(own_names, host, self.config.service_cluster_ip_range))
         return tls.Listener(self._beside.settings, make, self.config.header_timeout, plain=True)
 
     def _reach(self, name: str) -> tuple[str, str | None]:

@@ -116,13 +116,15 @@ class Collection:
     async def wait(self, revision: int | None = None) -> None:
         """Wait until the view is at a revision; None: at the log's latest at this call.
 
-        Raise Behind if that takes longer than the log's patience or endurance, Unavailable.
+        Raise Behind if that takes longer than the log's timeout for the revision, Unavailable.
         """
         if self.ready(revision):
             return
         wanted, begun = revision, stopwatch()
         try:
-            async with asyncio.timeout(self._log.endurance if revision is None else self._log.patience):
+            async with asyncio.timeout(
+                self._log.latest_revision_timeout if revision is None else self._log.known_revision_timeout
+            ):
                 if self.loading is not None:
                     await asyncio.shield(self.loading)
                 if wanted is None:

@@ -24,8 +24,8 @@ class DurableLog:
     direct = True
     at_once = False
     leases = False
-    patience = 3.0
-    endurance = 3.0
+    known_revision_timeout = 3.0
+    latest_revision_timeout = 3.0
     guarded: Guarded | None = None
 
     _native: engine.Durable

@@ -38,7 +38,7 @@ class EtcdLog:
     at_once = False
     leases = True
     guarded: Guarded | None = None
-    patience = 3.0
+    known_revision_timeout = 3.0
 
     _native: engine.Etcd
     _view: View
@@ -49,11 +49,11 @@ class EtcdLog:
         self,
         options: StorageOptions,
         event_ttl: float,
-        endurance: float = 60.0,
+        latest_revision_timeout: float = 60.0,
         encryption: engine.Encryption | None = None,
     ) -> None:
-        """`endurance` is the time of a request: fresh reads wait for etcd as long as that."""
-        self.endurance = endurance
+        """`latest_revision_timeout` is the time of a request: fresh reads wait for etcd as long as that."""
+        self.latest_revision_timeout = latest_revision_timeout
         self._options = options
         self._encryption = encryption
         self._event_ttl = event_ttl

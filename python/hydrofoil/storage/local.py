@@ -30,9 +30,9 @@ class LocalLog:
     at_once = True
     leases = False
     guarded: Guarded | None = None
-    patience = 3.0
+    known_revision_timeout = 3.0
     """The time that a read waits for a version that is not reached (RV-36)."""
-    endurance = 3.0
+    latest_revision_timeout = 3.0
 
     _native: engine.Local
     _view: View

@@ -42,9 +42,9 @@ class Source(Protocol):
     revisions, each once; revisions may have gaps; `progress` promises that none below follows.
     """
 
-    patience: float
+    known_revision_timeout: float
     """The time in seconds that a read of a known revision waits for the feed."""
-    endurance: float
+    latest_revision_timeout: float
     """The time in seconds that a read of the latest revision waits: finding it may take as long as a request."""
     direct: bool
     """Whether the view has every acknowledged write at once, and so is always up to date."""

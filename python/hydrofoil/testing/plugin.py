@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from hydrofoil.testing.elsewhere import Elsewhere
+    from hydrofoil.testing.remote_server import RemoteServer
     from hydrofoil.testing.session_servers import SessionServers, Used
 
 SETTINGS = ("options", "manifests", "mode", "report")
@@ -92,13 +92,13 @@ def _hydrofoil_servers(request: pytest.FixtureRequest, hydrofoil_options: dict[s
 
 
 @pytest.fixture(scope="session")
-def hydrofoil_session(_hydrofoil_servers: SessionServers) -> Elsewhere:
+def hydrofoil_session(_hydrofoil_servers: SessionServers) -> RemoteServer:
     """Return the server of the session, one for each worker."""
     return _hydrofoil_servers.get({})
 
 
 @pytest.fixture
-def hydrofoil(request: pytest.FixtureRequest, _hydrofoil_servers: SessionServers) -> Iterator[Elsewhere]:
+def hydrofoil(request: pytest.FixtureRequest, _hydrofoil_servers: SessionServers) -> Iterator[RemoteServer]:
     """Yield a clean server; after the test it is as it was when this fixture was set up."""
     used = _hydrofoil_servers.use(marked(request.node), Path(request.node.path).parent)
     request.node.stash[USED] = used
@@ -116,7 +116,7 @@ def _hydrofoil_marked(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
-def hydrofoil_namespace(hydrofoil: Elsewhere) -> str:
+def hydrofoil_namespace(hydrofoil: RemoteServer) -> str:
     """Return the name of a new namespace."""
     name = f"test-{os.urandom(4).hex()}"  # noqa: TID251 - it must not repeat with a seed
     hydrofoil.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
@@ -133,7 +133,7 @@ user's own cluster."""
 
 
 @pytest.fixture
-def hydrofoil_kubeconfig(hydrofoil: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hydrofoil_kubeconfig(hydrofoil: RemoteServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the path of a kubeconfig, which `KUBECONFIG` names during the test."""
     path = hydrofoil.kubeconfig_file
     monkeypatch.setenv("KUBECONFIG", str(path))
@@ -146,13 +146,13 @@ def hydrofoil_kubeconfig(hydrofoil: Elsewhere, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.fixture
-def hydrofoil_factory() -> Iterator[Callable[..., Elsewhere]]:
+def hydrofoil_factory() -> Iterator[Callable[..., RemoteServer]]:
     """Yield a function that starts servers with options; they stop with the test."""
     from hydrofoil import Server
 
-    made: list[Elsewhere] = []
+    made: list[RemoteServer] = []
 
-    def start(**options: Any) -> Elsewhere:
+    def start(**options: Any) -> RemoteServer:
         server = Server.in_thread(**options).start()
         made.append(server)
         return server

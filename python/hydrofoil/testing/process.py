@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from hydrofoil.server.run import StartError
 from hydrofoil.testing import wire
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from hydrofoil.testing.snapshot import own_state
 
 STOP_SECONDS = 10.0
@@ -113,7 +113,7 @@ class InProcess:
         self._connection.close()
 
 
-class ProcessServer(Elsewhere):
+class ProcessServer(RemoteServer):
     """A server in a process: `with Server.in_process() as server`."""
 
     def __init__(self, options: dict[str, Any]) -> None:

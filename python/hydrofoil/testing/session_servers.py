@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hydrofoil import Server
-from hydrofoil.testing.elsewhere import Elsewhere
+from hydrofoil.testing.remote_server import RemoteServer
 from hydrofoil.testing.report import Seen, sections
 from hydrofoil.testing.snapshot import Snapshot
 
@@ -48,9 +48,9 @@ class SessionServers:
         self._options = dict(options)
         self._manifests = manifests
         self._in_process = in_process
-        self._servers: dict[str, Elsewhere] = {}
+        self._servers: dict[str, RemoteServer] = {}
 
-    def get(self, options: Mapping[str, Any]) -> Elsewhere:
+    def get(self, options: Mapping[str, Any]) -> RemoteServer:
         """Return the server with these options beside those of the session."""
         given = {**self._options, **options}
         key = repr(sorted(given.items(), key=lambda item: item[0]))
@@ -81,7 +81,7 @@ class SessionServers:
 class Used:
     """The use of a server by one test."""
 
-    def __init__(self, server: Elsewhere, marked: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, server: RemoteServer, marked: Mapping[str, Any], folder: Path) -> None:
         self.server = server
         self._marked = marked
         self._folder = folder

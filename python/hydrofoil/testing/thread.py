@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any, Self
 
 from hydrofoil.testing.core import Core
-from hydrofoil.testing.elsewhere import Elsewhere
 from hydrofoil.testing.options import parse
+from hydrofoil.testing.remote_server import RemoteServer
 from hydrofoil.testing.snapshot import own_state
 
 
@@ -59,7 +59,7 @@ class InThread:
             self._loop.call_soon_threadsafe(getattr(self._core, name), *given)
 
 
-class ThreadServer(Elsewhere):
+class ThreadServer(RemoteServer):
     """A server in a thread: `with Server.in_thread() as server`."""
 
     def __init__(self, options: dict[str, Any]) -> None:

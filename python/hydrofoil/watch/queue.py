@@ -44,7 +44,7 @@ class Queue:
         self._begun: dict[Key, float] = {}
         """When the work on each began."""
         self._running: dict[Key, asyncio.Task[None] | None] = {}
-        self._hopes: dict[Key, asyncio.Future[None]] = {}
+        self._completions: dict[Key, asyncio.Future[None]] = {}
         self._workers: set[asyncio.Task[None]] = set()
         self._timers: dict[Key, asyncio.TimerHandle] = {}
         self._closed = False
@@ -101,17 +101,17 @@ class Queue:
             nothing = asyncio.get_running_loop().create_future()
             nothing.set_result(None)
             return nothing
-        hope = self._hopes.get(key)
-        if hope is None:
-            hope = asyncio.get_running_loop().create_future()
+        completion = self._completions.get(key)
+        if completion is None:
+            completion = asyncio.get_running_loop().create_future()
             # No caller may be left to receive a fault, which is in the log.
-            hope.add_done_callback(lambda h: h.cancelled() or h.exception())
+            completion.add_done_callback(lambda h: h.cancelled() or h.exception())
             if self._closed:
-                hope.cancel()
-                return hope
-            self._hopes[key] = hope
+                completion.cancel()
+                return completion
+            self._completions[key] = completion
         self.put(key)
-        waiting = asyncio.shield(hope)
+        waiting = asyncio.shield(completion)
         waiting.add_done_callback(lambda w: w.cancelled() or w.exception())
         return waiting
 
@@ -124,24 +124,24 @@ class Queue:
             self.counts.waited.observe(begun - self._waiting.pop(key))
             self._running[key] = asyncio.current_task()
             # A later call is for changes that the present run may have missed.
-            hope = self._hopes.pop(key, None)
+            completion = self._completions.pop(key, None)
             done = False
             try:
                 done = await self._work(key)
-                if hope is not None and not hope.done():
-                    hope.set_result(None)
+                if completion is not None and not completion.done():
+                    completion.set_result(None)
             except FAULTS as e:
                 if isinstance(e, Unreadable):
                     LOG.error("%s failed on %s: %s", self._what, key, e)
                 else:
                     LOG.exception("%s failed on %s", self._what, key)
-                if hope is not None and not hope.done():
-                    hope.set_exception(e)
+                if completion is not None and not completion.done():
+                    completion.set_exception(e)
             finally:
                 del self._running[key]
                 self.counts.took.observe(stopwatch() - self._begun.pop(key))
-                if hope is not None and not hope.done():
-                    hope.cancel()
+                if completion is not None and not completion.done():
+                    completion.cancel()
                 if not done:
                     self._later(key)
             await pacer.pause()
@@ -168,6 +168,6 @@ class Queue:
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
-        for hope in self._hopes.values():
-            hope.cancel()
-        self._hopes.clear()
+        for completion in self._completions.values():
+            completion.cancel()
+        self._completions.clear()

@@ -45,6 +45,9 @@ pub struct Turn {
     began: f64,
     /// When a request ended last.
     ended: f64,
+    /// When a request last asked whether it may begin, and when one last arrived at a level.
+    asked: f64,
+    arrived: f64,
     /// Whether a mark is on its way.
     marked: bool,
     /// Until when requests that no level holds back may begin without a mark.
@@ -68,6 +71,8 @@ impl Turn {
             others: 0.0,
             began: f64::NEG_INFINITY,
             ended: f64::NEG_INFINITY,
+            asked: f64::NEG_INFINITY,
+            arrived: f64::NEG_INFINITY,
             marked: false,
             until: f64::NEG_INFINITY,
             begun: 0,
@@ -89,12 +94,22 @@ impl Turn {
         if self.marked {
             return (if now - self.began > self.slices.queued { Room::Used } else { Room::Free }, false);
         }
-        if self.gaps && now - self.ended > GAP {
+        let idle = self.is_idle(now, self.arrived);
+        self.arrived = now;
+        if idle {
             self.begin(now);
             return (Room::Free, false);
         }
         self.mark(now);
         (Room::Free, true)
+    }
+
+    /// Report whether the loop has begun another turn since a request last did something.
+    ///
+    /// Only time after an end shows it: a request that began and has not ended, since it waits for a webhook or in its
+    /// queue, may have had all of that time.
+    fn is_idle(&self, now: f64, begun: f64) -> bool {
+        self.gaps && begun <= self.ended && now - self.ended > GAP
     }
 
     /// Report whether a request has to wait before it begins, and whether the loop has to be marked.
@@ -103,6 +118,8 @@ impl Turn {
     /// it is marked, and has the other half. So a turn takes the whole share at most, and few turns need a mark.
     pub fn full(&mut self, now: f64) -> (bool, bool) {
         let now = now - self.others;
+        let idle = self.is_idle(now, self.asked);
+        self.asked = now;
         if now < self.until {
             return (false, false);
         }
@@ -112,7 +129,7 @@ impl Turn {
             return (now - self.began > part, false);
         }
         self.until = now + part;
-        if self.gaps && now - self.ended > GAP {
+        if idle {
             return (false, false);
         }
         self.mark(now);
@@ -219,6 +236,17 @@ mod tests {
         assert_eq!(turn.full(half * 1.9), (false, false));
         assert_eq!(turn.full(half * 2.1), (true, false));
         assert_eq!(turn.end(half * 2.5), None);
+    }
+
+    /// Else a crowd of requests that wait for a webhook would all begin in one turn.
+    #[test]
+    fn requests_that_have_not_ended_show_no_gap() {
+        let mut turn = Turn::new(SLICES, true);
+        turn.full(0.0);
+        turn.ended(0.0);
+        let step = LONG / 4.0;
+        let held = (1..20).find(|count| turn.full(f64::from(*count) * step).0);
+        assert!(held.is_some_and(|count| count <= 5), "{held:?}");
     }
 
     #[test]

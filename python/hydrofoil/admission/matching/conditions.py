@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from hydrofoil.admission.matching.questions import Questions
-from hydrofoil.admission.matching.seen import NO_REQUEST, Seen
 from hydrofoil.admission.matching.target import Target
+from hydrofoil.admission.matching.versioned_request import NO_REQUEST, VersionedRequest
 from hydrofoil.engine import Document, Expressions
 from hydrofoil.errors import aggregate
 
@@ -33,7 +33,7 @@ class Conditions:
         self.count = len(listed)
 
     async def hold(
-        self, seen: Seen, at: Target, questions: Questions, params: Document | None = None
+        self, seen: VersionedRequest, at: Target, questions: Questions, params: Document | None = None
     ) -> tuple[bool, int]:
         """Report whether all hold, and how many had no result; one that is false decides. Raise ConditionError."""
         new, old = await seen.documents(at.kind)

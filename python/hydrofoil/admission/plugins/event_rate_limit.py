@@ -9,7 +9,7 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Clock
 from hydrofoil.registry.write import Operation
@@ -51,10 +51,10 @@ class Limit:
 class EventRateLimit(Plugin):
     """Limit the rate of events."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, deps: PluginDependencies) -> None:
         """Raise ValueError for an invalid configuration."""
-        given: Any = around.configuration.get("EventRateLimit") or {}
-        self._limits = [Limit(raw, around.registry.clock) for raw in given.get("limits") or ()]
+        given: Any = deps.configuration.get("EventRateLimit") or {}
+        self._limits = [Limit(raw, deps.registry.clock) for raw in given.get("limits") or ()]
         if not self._limits:
             raise ValueError("admission plugin EventRateLimit: limits: Invalid value: must not be empty")
 

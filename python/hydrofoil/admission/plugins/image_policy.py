@@ -9,7 +9,7 @@ import orjson
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.outbound.trust import Unreachable
@@ -27,9 +27,9 @@ TYPE = {"apiVersion": "imagepolicy.k8s.io/v1alpha1", "kind": "ImageReview"}
 class ImagePolicyWebhook(Plugin):
     """Ask about the images of a pod."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, deps: PluginDependencies) -> None:
         """Raise ValueError for an invalid configuration."""
-        given: Any = around.configuration.get("ImagePolicyWebhook") or {}
+        given: Any = deps.configuration.get("ImagePolicyWebhook") or {}
         settings = given.get("imagePolicy") or {}
         path = settings.get("kubeConfigFile", "")
         if not path:
@@ -37,7 +37,7 @@ class ImagePolicyWebhook(Plugin):
         self._target = kubeconfig.read(path)
         self._allow, self._deny = (float(settings.get(name) or 300) for name in ("allowTTL", "denyTTL"))
         self._open = bool(settings.get("defaultAllow"))
-        self._clock = around.registry.clock
+        self._clock = deps.registry.clock
         self._kept: dict[bytes, tuple[float, bool, str]] = {}
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:

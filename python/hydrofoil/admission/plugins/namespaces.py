@@ -9,7 +9,7 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation, Write
 
@@ -17,8 +17,8 @@ from hydrofoil.registry.write import Operation, Write
 class NamespaceAutoProvision(Plugin):
     """Create the missing namespace of a new object."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._registry = around.registry
+    def __init__(self, deps: PluginDependencies) -> None:
+        self._registry = deps.registry
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return resource.namespaced and operation == "CREATE"
@@ -45,8 +45,8 @@ class NamespaceAutoProvision(Plugin):
 class NamespaceExists(Plugin):
     """Refuse requests in missing namespaces."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._registry = around.registry
+    def __init__(self, deps: PluginDependencies) -> None:
+        self._registry = deps.registry
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return resource.namespaced and operation != "CONNECT"

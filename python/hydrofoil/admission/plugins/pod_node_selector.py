@@ -9,7 +9,7 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation
 
@@ -21,9 +21,9 @@ DEFAULT = "clusterDefaultNodeSelector"
 class PodNodeSelector(Plugin):
     """Add the selector of the namespace to its pods."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._registry = around.registry
-        given: Any = around.configuration.get("PodNodeSelector") or {}
+    def __init__(self, deps: PluginDependencies) -> None:
+        self._registry = deps.registry
+        given: Any = deps.configuration.get("PodNodeSelector") or {}
         self._configured: dict[str, str] = given.get("podNodeSelectorPluginConfig") or {}
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:

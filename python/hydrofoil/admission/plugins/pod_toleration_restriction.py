@@ -9,7 +9,7 @@ import orjson
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.admission.tolerations import Toleration, covers, merged
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation
@@ -23,9 +23,9 @@ COMPUTED = ("cpu", "memory")
 class PodTolerationRestriction(Plugin):
     """Add the default tolerations of the namespace to its pods, and refuse those that it does not allow."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._registry = around.registry
-        given: Any = around.configuration.get("PodTolerationRestriction") or {}
+    def __init__(self, deps: PluginDependencies) -> None:
+        self._registry = deps.registry
+        given: Any = deps.configuration.get("PodTolerationRestriction") or {}
         self._default: list[Toleration] = given.get("default") or []
         self._allowed: list[Toleration] = given.get("whitelist") or []
 

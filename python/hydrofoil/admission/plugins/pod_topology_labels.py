@@ -6,7 +6,7 @@ import orjson
 
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.registry.write import Operation
 
@@ -17,8 +17,8 @@ LABELS = ["metadata", "labels"]
 class PodTopologyLabels(Plugin):
     """Copy labels of the node to new pods on it and to bindings."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._registry = around.registry
+    def __init__(self, deps: PluginDependencies) -> None:
+        self._registry = deps.registry
 
     def handles(self, resource: Resource, subresource: str, operation: Operation) -> bool:
         return resource.storage == ("", "pods") and operation == "CREATE" and subresource in ("", "binding")

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hydrofoil.admission.attributes import Attributes
-from hydrofoil.admission.late import Late
+from hydrofoil.admission.lazy_plugin import LazyPlugin
 from hydrofoil.admission.matching.rules import GROUP, exempt
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.admission.policies.matching import EXCLUDED
 from hydrofoil.admission.policies.policy import Binding, MutatingPolicy, Policy, ValidatingPolicy
 from hydrofoil.admission.policies.source import Named, Source
-from hydrofoil.admission.surroundings import Surroundings
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.engine import Stored
 from hydrofoil.registry.write import Operation
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=Policy)
 
 
-class Policies(Late, Generic[P]):
+class Policies(LazyPlugin, Generic[P]):
     """The policies of one kind; without any binding, a write costs one look at their state."""
 
     modules = tuple(
         f"hydrofoil.admission.policies.{name}" for name in ("metrics", "mutating", "params", "round", "validating")
     )
 
-    def __init__(self, around: Surroundings, kind: str, make: Callable[[Stored], P]) -> None:
+    def __init__(self, deps: PluginDependencies, kind: str, make: Callable[[Stored], P]) -> None:
         """`kind`: the plural of the policies is `{kind}admissionpolicies`."""
-        self._around = around
+        self._deps = deps
         self._made: Parts | None = None
         self._source: Source[P] | None = None
-        registry, hub = around.registry, around.hub
+        registry, hub = deps.registry, deps.hub
         policies = registry.catalog.find(GROUP, "v1", f"{kind}admissionpolicies")
         bindings = registry.catalog.find(GROUP, "v1", f"{kind}admissionpolicybindings")
         if policies is not None and bindings is not None:
@@ -57,16 +57,16 @@ class Policies(Late, Generic[P]):
             from hydrofoil.admission.policies.params import Params
             from hydrofoil.admission.policies.round import Parts
 
-            registry = self._around.registry
+            registry = self._deps.registry
             equivalents = Equivalents(registry.catalog)
-            self._made = Parts(registry, Params(registry), equivalents, self._around.metrics.policies())
+            self._made = Parts(registry, Params(registry), equivalents, self._deps.metrics.policies())
 
 
 class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
     """Mutating policies."""
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around, "mutating", MutatingPolicy)
+    def __init__(self, deps: PluginDependencies) -> None:
+        super().__init__(deps, "mutating", MutatingPolicy)
 
     def mutate(self, a: Attributes) -> Awaitable[None] | None:
         """Apply the policies. Raise ApiError."""
@@ -84,8 +84,8 @@ class MutatingAdmissionPolicy(Policies[MutatingPolicy]):
 class ValidatingAdmissionPolicy(Policies[ValidatingPolicy]):
     """Validating policies."""
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around, "validating", ValidatingPolicy)
+    def __init__(self, deps: PluginDependencies) -> None:
+        super().__init__(deps, "validating", ValidatingPolicy)
 
     def validate(self, a: Attributes) -> Awaitable[None] | None:
         """Evaluate the policies. Raise ApiError."""

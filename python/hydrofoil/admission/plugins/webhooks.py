@@ -6,9 +6,9 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from hydrofoil.admission.attributes import Attributes
-from hydrofoil.admission.late import Late
+from hydrofoil.admission.lazy_plugin import LazyPlugin
 from hydrofoil.admission.matching.rules import GROUP, exempt
-from hydrofoil.admission.surroundings import Surroundings
+from hydrofoil.admission.plugin_dependencies import PluginDependencies
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.outbound import kubeconfig
 from hydrofoil.registry.write import Operation
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hydrofoil.admission.webhooks.source import Source
 
 
-class Webhooks(Late):
+class Webhooks(LazyPlugin):
     """The webhooks of one kind of configurations; without any, a write costs one look at their state."""
 
     modules = tuple(
@@ -29,20 +29,20 @@ class Webhooks(Late):
     plural: str
     """The resource of the configurations."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, deps: PluginDependencies) -> None:
         from hydrofoil.admission.webhooks.source import Source
 
-        self._around = around
-        registry = around.registry
+        self._deps = deps
+        registry = deps.registry
         self._made: Parts | None = None
         self._kept: tuple[Hook, ...] = ()
         self._followed: Followed[Source] | None = None
-        given = around.configuration.get(type(self).__name__) or {}
+        given = deps.configuration.get(type(self).__name__) or {}
         self._users = kubeconfig.users(given["kubeConfigFile"]) if given.get("kubeConfigFile") else {}
         """The credentials for webhooks, by their servers."""
         resource = registry.catalog.find(GROUP, "v1", self.plural)
         if resource is not None:
-            self._followed = Followed(registry.collection(resource), resource.native, Source(), around.hub)
+            self._followed = Followed(registry.collection(resource), resource.native, Source(), deps.hub)
             self.followed = (self._followed,)
 
     def idle(self) -> bool:
@@ -68,13 +68,11 @@ class Webhooks(Late):
             from hydrofoil.admission.webhooks.credentials import Credentials, Known
             from hydrofoil.admission.webhooks.dispatch import Parts
 
-            around = self._around
-            registry = around.registry
+            deps = self._deps
+            registry = deps.registry
             users = {name: Known(*user) for name, user in self._users.items()}
-            calls = Calls(around.services, Credentials(users))
-            self._made = Parts(
-                registry, calls, registry.chance, around.metrics.webhooks(), Equivalents(registry.catalog)
-            )
+            calls = Calls(deps.services, Credentials(users))
+            self._made = Parts(registry, calls, registry.chance, deps.metrics.webhooks(), Equivalents(registry.catalog))
 
     async def close(self) -> None:
         """Close the connections to webhooks."""

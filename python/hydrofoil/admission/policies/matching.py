@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hydrofoil.admission.matching.rules import Rule, rules
-from hydrofoil.admission.matching.seen import Seen
 from hydrofoil.admission.matching.selectors import LabelSelector
 from hydrofoil.admission.matching.target import Equivalents, Target
+from hydrofoil.admission.matching.versioned_request import VersionedRequest
 
 EXCLUDED = frozenset(
     (
@@ -34,7 +34,7 @@ class MatchResources:
         self._namespaces = LabelSelector(raw.get("namespaceSelector"))
         self._objects = LabelSelector(raw.get("objectSelector"))
 
-    def match(self, seen: Seen, equivalents: Equivalents) -> Target | None:
+    def match(self, seen: VersionedRequest, equivalents: Equivalents) -> Target | None:
         """Return the form in which a request matches. Raise ApiError 404 for a missing namespace."""
         if not seen.selected(self._objects):
             return None
@@ -43,7 +43,7 @@ class MatchResources:
         found = self._ruled(self._rules, seen, equivalents) if self._rules else seen.own
         return found if found is not None and seen.within(self._namespaces) else None
 
-    def _ruled(self, listed: tuple[Rule, ...], seen: Seen, equivalents: Equivalents) -> Target | None:
+    def _ruled(self, listed: tuple[Rule, ...], seen: VersionedRequest, equivalents: Equivalents) -> Target | None:
         sub, scoped = seen.a.subresource, seen.scoped
         for rule in listed:
             if rule.matches(seen.operation, seen.a.resource, sub, seen.name, scoped=scoped):

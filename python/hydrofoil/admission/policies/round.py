@@ -7,8 +7,8 @@ from msgspec import Struct
 from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.matching.questions import Found, Questions
-from hydrofoil.admission.matching.seen import NO_REQUEST, Seen
 from hydrofoil.admission.matching.target import Equivalents, Target
+from hydrofoil.admission.matching.versioned_request import NO_REQUEST, VersionedRequest
 from hydrofoil.admission.policies.metrics import Metrics
 from hydrofoil.admission.policies.params import Param, Params
 from hydrofoil.admission.policies.policy import Binding, Policy
@@ -34,7 +34,7 @@ class Round:
     def __init__(self, parts: Parts, a: Attributes) -> None:
         self.parts = parts
         self.a = a
-        self.seen = Seen(a, parts.registry)
+        self.seen = VersionedRequest(a, parts.registry)
         self.questions = Questions(a)
         self._namespace: Document | None = None
         self._named = False

@@ -12,8 +12,8 @@ from hydrofoil import errors
 from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.matching.conditions import ConditionError
 from hydrofoil.admission.matching.questions import Questions
-from hydrofoil.admission.matching.seen import Seen
 from hydrofoil.admission.matching.target import Equivalents, Target
+from hydrofoil.admission.matching.versioned_request import VersionedRequest
 from hydrofoil.admission.webhooks.calls import CallFailed, Calls
 from hydrofoil.admission.webhooks.hook import Hook
 from hydrofoil.admission.webhooks.metrics import Metrics
@@ -45,7 +45,7 @@ class Round:
     def __init__(self, parts: Parts, a: Attributes) -> None:
         self.parts = parts
         self.a = a
-        self.seen = Seen(a, parts.objects)
+        self.seen = VersionedRequest(a, parts.objects)
         self.questions = Questions(a)
 
     async def wanted(self, hook: Hook) -> Target | None:

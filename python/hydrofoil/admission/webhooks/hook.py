@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from hydrofoil.admission.matching.conditions import Conditions
 from hydrofoil.admission.matching.rules import Rule, rules
-from hydrofoil.admission.matching.seen import Seen
 from hydrofoil.admission.matching.selectors import LabelSelector
 from hydrofoil.admission.matching.target import Equivalents, Target
+from hydrofoil.admission.matching.versioned_request import VersionedRequest
 from hydrofoil.engine import Stored
 
 Object = dict[str, Any]
@@ -62,7 +62,7 @@ class Hook(Struct):
             return bundle, f"{service.get('namespace')}/{service.get('name')}:{service.get('port', 443)}"
         return bundle, str(self.client.get("url", "")).split("/", 3)[2] if "//" in self.client.get("url", "") else ""
 
-    def chosen(self, seen: Seen, equivalents: Equivalents) -> Target | None:
+    def chosen(self, seen: VersionedRequest, equivalents: Equivalents) -> Target | None:
         """Return the form in which a request matches its selectors and rules. Raise ApiError 404 without namespace."""
         if not seen.selected(self.objects):
             return None
@@ -70,7 +70,7 @@ class Hook(Struct):
         # Only a webhook that matches otherwise fails for want of a namespace.
         return found if found is not None and seen.within(self.namespaces) else None
 
-    def _ruled(self, seen: Seen, equivalents: Equivalents) -> Target | None:
+    def _ruled(self, seen: VersionedRequest, equivalents: Equivalents) -> Target | None:
         sub, scoped = seen.a.subresource, seen.scoped
         for rule in self.rules:
             if rule.matches(seen.operation, seen.a.resource, sub, seen.name, scoped=scoped):

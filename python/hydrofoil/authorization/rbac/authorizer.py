@@ -11,8 +11,8 @@ from hydrofoil.authorization.rbac.rights import GROUP, Kept, Rights, absent, rul
 from hydrofoil.authorization.rbac.rules import Rule
 from hydrofoil.registry.objects import Objects
 from hydrofoil.request import RequestInfo, Rules, User, Verdict
+from hydrofoil.watch.change_flag import ChangeFlag
 from hydrofoil.watch.follow import Followed
-from hydrofoil.watch.gathered import Gathered
 from hydrofoil.watch.hub import Hub
 
 MOST_KEPT = 1 << 17
@@ -34,7 +34,7 @@ class RBAC:
         self._rights: dict[tuple[str, tuple[str, ...]], Rights] = {}
         self._users: dict[int, tuple[User, Rights]] = {}
         """The rights of users that came a moment ago, by their identity."""
-        self._gathered: Gathered | None = None
+        self._changed: ChangeFlag | None = None
 
     def followed(self) -> list[Followed[Any]]:
         """Return the states of the four collections; they are followed from the first call on."""
@@ -52,12 +52,12 @@ class RBAC:
                     collection = self._objects.collection(resource)
                     made.append(Followed(collection, resource.native, state(self.policy), self._hub))
             self._followed = made
-            self._gathered = Gathered(made)
+            self._changed = ChangeFlag(made)
         return self._followed
 
     def present(self) -> Policy:
         """Return roles and bindings at the view of this call."""
-        if self._gathered is None or self._gathered.changed():
+        if self._changed is None or self._changed.changed():
             for followed in self.followed():
                 _ = followed.state
         return self.policy

@@ -19,7 +19,7 @@ NO_REQUEST = Document(b"{}")
 """The request for expressions that do not use it."""
 
 
-class Seen:
+class VersionedRequest:
     """One request for the time of one phase; the forms of its objects are made when they are first needed."""
 
     def __init__(self, a: Attributes, objects: Objects) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hydrofoil.authorization.kept import MOST, Kept
+from hydrofoil.authorization.decision_cache import MOST, DecisionCache
 from hydrofoil.clock import Clock
 from hydrofoil.request import ALLOWED
 
@@ -18,7 +18,7 @@ class Manual(Clock):
 
 def test_a_decision_ends_with_its_time() -> None:
     clock = Manual()
-    kept = Kept(clock)
+    kept = DecisionCache(clock)
     kept.put(b"a", ALLOWED, 5.0)
     clock.time += 4.9
     assert kept.get(b"a") is ALLOWED
@@ -28,13 +28,13 @@ def test_a_decision_ends_with_its_time() -> None:
 
 
 def test_nothing_is_kept_for_no_time() -> None:
-    kept = Kept(Manual())
+    kept = DecisionCache(Manual())
     kept.put(b"a", ALLOWED, 0.0)
     assert len(kept) == 0
 
 
 def test_the_least_used_is_removed_first() -> None:
-    kept = Kept(Manual())
+    kept = DecisionCache(Manual())
     for n in range(MOST):
         kept.put(b"%d" % n, ALLOWED, 5.0)
     assert kept.get(b"0") is ALLOWED

@@ -10,7 +10,7 @@ from hydrofoil.clock import machine_seconds
 from hydrofoil.server.identity import chain
 
 
-class Beside:
+class InMemoryCertificate:
     """A certificate in memory, made when it is first used.
 
     Kubeconfigs are loaded with credentials only if the server is https (client-go `tools/clientcmd`): over plain HTTP a

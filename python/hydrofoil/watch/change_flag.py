@@ -9,7 +9,7 @@ from hydrofoil.engine import Watcher, watchers_wait
 from hydrofoil.watch.follow import Followed
 
 
-class Gathered:
+class ChangeFlag:
     """States for which each call counts, since every request asks for them."""
 
     def __init__(self, followed: Sequence[Followed[Any]]) -> None:

@@ -11,7 +11,7 @@ from hydrofoil.admission.attributes import Attributes
 from hydrofoil.admission.plugin import Plugin
 
 
-class Late(Plugin):
+class LazyPlugin(Plugin):
     """A plug-in that most servers never use."""
 
     modules: ClassVar[tuple[str, ...]]

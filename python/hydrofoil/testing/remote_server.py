@@ -17,7 +17,7 @@ from hydrofoil.testing.base import Base
 class Aio:
     """The calls that may take long, to be awaited in any loop."""
 
-    def __init__(self, server: Elsewhere) -> None:
+    def __init__(self, server: RemoteServer) -> None:
         self._server = server
 
     async def apply(self, *sources: Source, namespace: str | None = None) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def result(call: Future[Any]) -> Any:
 class Wait:
     """One wait for a state: the condition is called where the test runs, not where the server does."""
 
-    def __init__(self, server: Elsewhere, object: str, condition: Condition, namespace: str, timeout: float) -> None:
+    def __init__(self, server: RemoteServer, object: str, condition: Condition, namespace: str, timeout: float) -> None:
         split(object)
         self._server = server
         self._given = object, namespace
@@ -94,7 +94,7 @@ class Wait:
             self._server.caller.post("close_wait", self._number)
 
 
-class Elsewhere(Base):
+class RemoteServer(Base):
     """A server in a thread or process of its own."""
 
     @abstractmethod

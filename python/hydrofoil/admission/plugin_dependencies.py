@@ -50,7 +50,7 @@ class Measures(Collector):
                 yield from made.collect()
 
 
-class Surroundings(Struct, frozen=True):
+class PluginDependencies(Struct, frozen=True):
     """The parts of one server that plug-ins are made of."""
 
     registry: Registry

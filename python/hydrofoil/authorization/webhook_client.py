@@ -31,7 +31,7 @@ class Failed(Exception):
         """Whether another attempt may succeed."""
 
 
-class Asked:
+class WebhookClient:
     """The server of a webhook."""
 
     def __init__(self, target: Target, seconds: float) -> None:

@@ -9,7 +9,7 @@ MOST = 8192
 """The greatest number of decisions; the one that was not used for longest is removed first."""
 
 
-class Kept:
+class DecisionCache:
     """Decisions by their reviews."""
 
     __slots__ = ("_clock", "_entries")

@@ -12,7 +12,7 @@ import pytest
 
 from hydrofoil import engine
 from hydrofoil.answer import HIGH_WATER
-from hydrofoil.endpoints import wire
+from hydrofoil.endpoints import line, wire
 from hydrofoil.registry.store import Registry
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
@@ -115,7 +115,7 @@ async def test_events_are_on_the_wire_before_the_answer(
 ) -> None:
     """A controller that reads its own write in its cache finds it there (with few watchers)."""
     order: list[str] = []
-    write, whole = wire.Line.write, wire.Wire._whole
+    write, whole = line.Line.write, wire.Wire._whole
 
     def written(line: Any, *pieces: bytes) -> None:
         order.append("event")
@@ -126,7 +126,7 @@ async def test_events_are_on_the_wire_before_the_answer(
         return await whole(*given)
 
     async with api.get(f"{CONFIGMAPS}?watch=1"), api.get(f"{CONFIGMAPS}?watch=1"):
-        monkeypatch.setattr(wire.Line, "write", written)
+        monkeypatch.setattr(line.Line, "write", written)
         monkeypatch.setattr(wire.Wire, "_whole", answered)
         await post(api, CONFIGMAPS, {"metadata": {"name": "a"}})
         monkeypatch.undo()

@@ -25,8 +25,8 @@ PODS = "/api/v1/namespaces/default/pods"
 
 
 async def events(response: aiohttp.ClientResponse) -> AsyncIterator[dict[str, Any]]:
-    async for line in response.content:
-        yield json.loads(line)
+    async for data in response.content:
+        yield json.loads(data)
 
 
 class Broken:
@@ -117,9 +117,9 @@ async def test_events_are_on_the_wire_before_the_answer(
     order: list[str] = []
     write, whole = line.Line.write, wire.Wire._whole
 
-    def written(line: Any, *pieces: bytes) -> None:
+    def written(sink: Any, *pieces: bytes) -> None:
         order.append("event")
-        write(line, *pieces)
+        write(sink, *pieces)
 
     async def answered(*given: Any) -> Any:
         order.append("answer")

@@ -1,10 +1,9 @@
-//! Every accepted object of the recorded corpora, if present: JSON, protobuf and back is the identity.
+//! Every accepted object of the recorded corpora: JSON, protobuf and back is the identity.
 
 mod common;
 
-use common::{kind_of, root, served};
+use common::{kind_of, recordings, root, served};
 use hydrofoil_codec::{json, proto};
-use serde_json::Value;
 
 /// Kind and version inside an object, which protobuf cannot hold: upstream sets them in `StatefulSet`s on conversion.
 const EMBEDDED: &str = "\"kind\":\"PersistentVolumeClaim\",\"apiVersion\":\"v1\",";
@@ -13,18 +12,13 @@ const EMBEDDED: &str = "\"kind\":\"PersistentVolumeClaim\",\"apiVersion\":\"v1\"
 const TIME: &str = "\"2026-01-02T03:04:05Z\"";
 
 #[test]
-#[cfg_attr(not(kit), ignore = "needs the recorded corpora in ../shared")]
 fn accepted_objects_survive_protobuf() {
     let catalog = served();
-    let entries = std::fs::read_dir(root().join("../shared/conformance/corpus")).expect("the recorded corpora");
+    let entries = std::fs::read_dir(root().join("tests/conformance/answers/corpus")).expect("the recorded corpora");
     let mut seen = 0;
     let mut wrong = Vec::new();
-    for path in
-        entries.map(|e| e.expect("a readable folder").path()).filter(|p| p.extension().is_some_and(|e| e == "jsonl"))
-    {
-        let text = std::fs::read_to_string(&path).expect("a readable corpus");
-        for line in text.lines() {
-            let case: Value = serde_json::from_str(line).expect("one case a line");
+    for entry in entries {
+        for case in recordings(&entry.expect("a readable folder").path()) {
             let accepted = case["answer"]["code"].as_u64().is_some_and(|code| code < 300);
             for body in [&case["body"], &case["answer"]["body"]].into_iter().filter(|_| accepted) {
                 let (Some(version), Some(kind)) = (body["apiVersion"].as_str(), body["kind"].as_str()) else {

@@ -1,8 +1,10 @@
-//! Upstream's fixtures, if present: JSON and protobuf of one object, byte for byte.
+//! Upstream's fixtures: JSON and protobuf of one object, byte for byte.
 
 mod common;
 
-use common::{kind_of, root};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use common::{kind_of, recordings, root};
 use hydrofoil_codec::{json, proto};
 use hydrofoil_types::{Catalog, Schema};
 
@@ -29,25 +31,22 @@ fn schema_of(catalog: &Catalog, version: &str, stem: &str) -> Option<Schema> {
 }
 
 #[test]
-#[cfg_attr(not(kit), ignore = "needs upstream's fixtures in ../shared")]
 fn fixtures_round_trip() {
     let catalog = every_type();
-    let entries = std::fs::read_dir(root().join("../shared/catalog/fixtures/1.36")).expect("upstream's fixtures");
     let mut seen = 0;
     let mut wrong = Vec::new();
-    for path in
-        entries.map(|e| e.expect("a readable folder").path()).filter(|p| p.extension().is_some_and(|e| e == "pb"))
-    {
-        let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
-        let bytes = std::fs::read(&path).expect("a readable fixture");
-        let text = std::fs::read(path.with_extension("json")).expect("its twin");
+    for fixture in recordings(&root().join("tests/conformance/answers/fixtures.jsonl.gz")) {
+        let member = |name: &str| fixture[name].as_str().expect("a member of a fixture");
+        let stem = member("name");
+        let bytes = STANDARD.decode(member("protobuf")).expect("base64");
+        let text = member("json").as_bytes();
         let (version, kind, _) = proto::unwrap(&bytes).expect("an envelope");
         seen += 1;
-        let Some(schema) = schema_of(&catalog, &version, &stem) else {
+        let Some(schema) = schema_of(&catalog, &version, stem) else {
             wrong.push(format!("{stem}: no type"));
             continue;
         };
-        let mut from_json = json::decode(&schema, &text).expect("a good fixture").value;
+        let mut from_json = json::decode(&schema, text).expect("a good fixture").value;
         match proto::decode(&schema, &bytes) {
             Ok(value) if json::indent(&json::encode(&schema, &value)) != text => {
                 wrong.push(format!("{stem}: protobuf becomes other JSON"));

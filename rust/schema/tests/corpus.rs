@@ -7,14 +7,16 @@
 mod admit;
 mod change;
 mod hardy;
+mod recordings;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use hydrofoil_codec::json;
 use hydrofoil_schema::{Kind, Request, default, prepare, validate, warn};
 use hydrofoil_types::{Catalog, Causes, Schema, SmolStr, Timestamp, Value};
+use recordings::{cases, corpus};
 use serde_json::Value as Json;
 
 /// The time of all cases.
@@ -24,10 +26,6 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/hydrofoil/apis/data/catalog.json");
     Catalog::parse(&std::fs::read(path).expect("the package data is there")).expect("the package data parses")
 });
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/corpus")
-}
 
 #[derive(Default)]
 struct Figures {
@@ -294,7 +292,6 @@ fn expand(case: &Json) -> Json {
 const FLOOR: (usize, f64, f64) = (11_000, 97.0, 95.5);
 
 #[test]
-#[cfg_attr(not(kit), ignore = "needs the recorded corpora in ../shared")]
 fn corpus_is_answered() {
     let sum = answered(&corpus());
     let share = |part: usize| 100.0 * part as f64 / sum.total as f64;
@@ -324,11 +321,10 @@ fn answered(dir: &Path) -> Figures {
     files.sort();
     for file in files {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
-        if file.extension().is_none_or(|e| e != "jsonl") || !name.contains(&only) || name.starts_with("tables") {
+        if !name.contains(&only) || name.starts_with("tables") {
             continue;
         }
-        for line in std::fs::read_to_string(&file).unwrap().lines() {
-            let case: Json = serde_json::from_str(line).unwrap();
+        for case in cases(&file) {
             let case_id = case["id"].as_str().unwrap_or("").to_owned();
             if !case_id.contains(&id) {
                 continue;
@@ -357,7 +353,6 @@ fn answered(dir: &Path) -> Figures {
 }
 
 #[test]
-#[cfg_attr(not(kit), ignore = "needs the recorded corpora in ../shared")]
 fn odd_values_never_panic() {
     // Frames of a debug build are large, and expressions nest; the thread that serves has as much.
     let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(odd_values).expect("a thread starts");
@@ -369,12 +364,8 @@ fn odd_values() {
     let rounds: usize = std::env::var("HARDY_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let mut dice = hardy::Dice(0x9e37_79b9_7f4a_7c15);
     for file in std::fs::read_dir(corpus()).unwrap().map(|f| f.unwrap().path()) {
-        if file.extension().is_none_or(|e| e != "jsonl") {
-            continue;
-        }
         let mut last: Option<(SmolStr, Value)> = None;
-        for line in std::fs::read_to_string(&file).unwrap().lines() {
-            let case: Json = serde_json::from_str(line).unwrap();
+        for case in cases(&file) {
             let Some(target) = case["path"].as_str().and_then(target) else { continue };
             if !case["body"].is_object() {
                 continue;

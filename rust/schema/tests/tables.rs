@@ -4,8 +4,10 @@
 
 #![allow(clippy::print_stdout, missing_docs, reason = "the figures are what this test is for")]
 
+mod recordings;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use hydrofoil_codec::json;
@@ -32,10 +34,6 @@ const ELSEWHERE: &[(&str, &str)] = &[
 
 /// The placeholder for values that allocators and admission set when an object lacks them.
 const ADMITTED: &str = "<admitted>";
-
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/conformance/corpus/tables.jsonl")
-}
 
 struct Target {
     resource: Arc<Resource>,
@@ -209,14 +207,11 @@ fn differences(case: &Json) -> Vec<String> {
 }
 
 #[test]
-#[cfg_attr(not(kit), ignore = "needs the recorded tables in ../shared")]
 fn corpus_is_answered() {
-    let file = corpus();
     let mut show: usize = std::env::var("TABLES_SHOW").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
     let mut figures: BTreeMap<String, (usize, usize, usize)> = BTreeMap::new();
     let mut failed = Vec::new();
-    for line in std::fs::read_to_string(file).expect("readable").lines() {
-        let case: Json = serde_json::from_str(line).expect("a case is JSON");
+    for case in recordings::cases(&recordings::corpus().join("tables.jsonl.gz")) {
         if case["class"] != "table" || case["answer"]["body"]["kind"] != "Table" {
             continue;
         }

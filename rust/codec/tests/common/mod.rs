@@ -1,8 +1,11 @@
 //! Helpers of the tests with data of the checkout.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
 use hydrofoil_types::{Catalog, Schema};
+use serde_json::Value;
 
 /// Return the root of the checkout.
 pub fn root() -> PathBuf {
@@ -13,6 +16,14 @@ pub fn root() -> PathBuf {
 pub fn served() -> Catalog {
     let data = std::fs::read(root().join("python/hydrofoil/apis/data/catalog.json")).expect("package data");
     Catalog::parse(&data).expect("a catalog")
+}
+
+/// Return the values of a file in `tests/conformance/answers`: compressed JSON lines.
+pub fn recordings(path: &Path) -> Vec<Value> {
+    let data = std::fs::read(path).expect("a readable recording");
+    let mut text = String::new();
+    GzDecoder::new(data.as_slice()).read_to_string(&mut text).expect("a compressed text");
+    text.lines().map(|line| serde_json::from_str(line).expect("one value a line")).collect()
 }
 
 /// Return the schema of an API version and kind.

@@ -6,7 +6,7 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
@@ -92,6 +92,13 @@ binaries: .cache/bin/kube-controller-manager ## kube-controller-manager and kube
 	@mkdir -p .cache/bin
 	cd tests/clients/e2e && go build -trimpath -o ../../../.cache/bin/ \
 	  -ldflags "-s -w -X $(STAMP).gitVersion=v1.36.1 -X $(STAMP).gitMajor=1 -X $(STAMP).gitMinor=36" $(PROGRAMS)
+
+kube-apiserver: .cache/bin/kube-apiserver ## The server of the recorded answers, as it is released
+
+.cache/bin/kube-apiserver: $(E2E)
+	@mkdir -p .cache/bin
+	cd tests/clients/e2e && go build -trimpath -o ../../../.cache/bin/ \
+	  -ldflags "-s -w -X $(STAMP).gitVersion=v1.36.1 -X $(STAMP).gitMajor=1 -X $(STAMP).gitMinor=36" k8s.io/kubernetes/cmd/kube-apiserver
 
 .cache/bin/e2e.test: $(E2E) tests/clients/e2e/e2e_test.go
 	@mkdir -p .cache/bin

@@ -23,7 +23,6 @@ from tests.etcd import Etcd
 from tests.turns import Turns, short_turns
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
 
 # The same cases in every run of continuous integration; elsewhere new ones are drawn.
 settings.load_profile("ci" if os.environ.get("HYDROFOIL_CI") else "default")

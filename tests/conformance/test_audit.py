@@ -1,65 +1,43 @@
-"""The part of the conformance kit about audit records, where it is present."""
+"""The recorded audit sessions."""
 
 from __future__ import annotations
 
-import re
-import socket
-import subprocess
-import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.conformance.test_kit import KIT, LINES
-from tests.conftest import command
+from tests.conformance.replay import audit, scenario
+from tests.conformance.replay.client import Client
+from tests.conformance.replay.events import Events, Sink
+from tests.conformance.replay.webhooks.server import Webhooks
+from tests.conformance.servers import SHOWN, serve, with_token
+from tests.conformance.suites import ANSWERS, Expectation, expectations
 
 TIMEOUT = 300
-CASES = [line for line in LINES if line[0].startswith("audit/")]
-POLICIES = {"facts": "everything"}
+SESSIONS = expectations("audit")
 
 
-def free_port() -> int:
-    """Return a port that nothing listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-@pytest.mark.skipif(not KIT.is_dir(), reason="the conformance kit is absent")
-@pytest.mark.parametrize(("name", "least", "total"), CASES, ids=[c[0] for c in CASES])
+@pytest.mark.program("openssl")
+@pytest.mark.parametrize("case", SESSIONS, ids=lambda case: case.title)
 @pytest.mark.timeout(TIMEOUT)
-def test_session(name: str, least: str, total: str, tmp_path: Path) -> None:
-    """Run a session as it was recorded."""
-    kind = name.partition("/")[2]
-    tokens, log = tmp_path / "tokens.csv", tmp_path / "audit.log"
-    tokens.write_text("admin,admin,admin,system:masters\n")
-    flags = [f"--cert-dir={tmp_path}", f"--token-auth-file={tokens}", "--disable-admission-plugins=ServiceAccount"]
-    flags += ["--service-account-issuer=https://kubernetes.default.svc"]
-    flags += [f"--audit-policy-file={KIT}/audit/policies/{POLICIES.get(kind, kind)}.yaml"]
-    args = [sys.executable, f"{KIT}/audit.py"]
-    if kind == "sent":
-        port = str(free_port())
-        made = subprocess.run([*args, "kubeconfig", port], check=True, capture_output=True, text=True)
-        (tmp_path / "kubeconfig").write_text(made.stdout)
-        flags += [f"--audit-webhook-config-file={tmp_path}/kubeconfig", "--audit-webhook-batch-max-wait=1s"]
-        args += ["--sink", port]
-    else:
-        flags += [f"--audit-log-path={log}"]
-        args += ["--log", f"{log}", *(["--hooks"] if kind == "facts" else [])]
-    line = command("serve", "--port=0", "--controllers=", *flags)
-    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as running:
-        assert running.stdout is not None
-        url = next(said for said in running.stdout if said.startswith("serving on ")).split()[-1]
-        args += ["--server", url, "--token", "admin", "--show", "3", "--against", f"{KIT}/audit/golden"]
-        try:
-            done = subprocess.run(
-                [*args, f"{KIT}/{name}.yaml"], capture_output=True, text=True, check=False, timeout=TIMEOUT - 20
-            )
-        finally:
-            running.terminate()
-    sys.stdout.write(done.stdout[-6000:])
-    found = re.search(r"(\d+) passed, (\d+) failed$", done.stdout.strip())
-    assert found, done.stdout[-2000:] + done.stderr[-2000:]
-    assert int(found[1]) + int(found[2]) == int(total)
-    assert int(found[1]) >= int(least)
+def test_session(case: Expectation, tmp_path: Path) -> None:
+    """Run a session with the policy of the file's first line."""
+    log = tmp_path / "audit.log"
+    policy = scenario.flags(case.path)[0].removeprefix("--audit-policy-file=")
+    flags = [*with_token(tmp_path), "--disable-admission-plugins=ServiceAccount", "--controllers="]
+    flags += ["--service-account-issuer=https://kubernetes.default.svc", f"--audit-policy-file={ANSWERS / policy}"]
+    with ExitStack() as stack:
+        webhooks = stack.enter_context(Webhooks()) if scenario.needs_webhooks(case.path) else None
+        sink = stack.enter_context(Sink()) if case.name == "sent" else None
+        if sink:
+            (tmp_path / "kubeconfig").write_text(sink.kubeconfig)
+            flags += [f"--audit-webhook-config-file={tmp_path}/kubeconfig", "--audit-webhook-batch-max-wait=1s"]
+        else:
+            flags += [f"--audit-log-path={log}"]
+        url = stack.enter_context(serve(*flags))
+        client = Client(url, "admin", webhooks=webhooks)
+        outcome = audit.compare(client, Events(log, sink), case.path, show=SHOWN)
+    print(outcome)
+    assert len(outcome.passed) + len(outcome.failed) == case.total
+    assert len(outcome.passed) >= case.least

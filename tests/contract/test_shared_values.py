@@ -13,11 +13,13 @@ import pytest
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Clock
 from hydrofoil.storage.view import Storage
-from tests.conftest import SHARED
+from tests.conformance.replay.golden import read_lines
+from tests.conformance.suites import FIXTURES
 from tests.contract.logs import CATALOG
 from tests.etcd import Etcd, etcd_log
 
-FIXTURES = SHARED / "catalog" / "fixtures" / "1.36"
+OBJECTS = {line["name"]: line for line in read_lines(FIXTURES)}
+"""Upstream's fixtures by their names."""
 SPECIAL = {
     "services": "services/specs",
     "endpoints": "services/endpoints",
@@ -31,10 +33,7 @@ SPECIAL = {
 CONVERTED = (".serviceAccount", ".podCIDRs[]", ".podIPs[].ip", ".stringData")
 """Members that conversion derives from others (kubernetes `pkg/apis/core/v1/conversion.go`)."""
 
-pytestmark = [
-    pytest.mark.program("etcd"),
-    pytest.mark.skipif(not FIXTURES.is_dir(), reason="upstream's fixtures are absent"),
-]
+pytestmark = pytest.mark.program("etcd")
 
 
 def file_of(resource: Resource) -> str:
@@ -42,7 +41,7 @@ def file_of(resource: Resource) -> str:
     return f"{resource.group or 'core'}.{resource.version}.{resource.kind}"
 
 
-KINDS = [r for r in CATALOG.resources() if "watch" in r.verbs and (FIXTURES / f"{file_of(r)}.pb").exists()]
+KINDS = [r for r in CATALOG.resources() if "watch" in r.verbs and file_of(r) in OBJECTS]
 
 
 def put(etcd: Etcd, key: str, value: bytes) -> None:
@@ -73,8 +72,8 @@ def test_every_kind_has_a_fixture() -> None:
 
 @pytest.mark.parametrize("resource", KINDS, ids=file_of)
 async def test_a_kind_is_read_and_written_as_by_kube_apiserver(resource: Resource, etcd: Etcd) -> None:
-    given = await asyncio.to_thread((FIXTURES / f"{file_of(resource)}.pb").read_bytes)
-    expected = content(await asyncio.to_thread((FIXTURES / f"{file_of(resource)}.json").read_bytes))
+    given = b64decode(OBJECTS[file_of(resource)]["protobuf"])
+    expected = content(OBJECTS[file_of(resource)]["json"].encode())
     root, plural = f"/{uuid4()}", resource.plural
     below = f"{root}/{SPECIAL.get(plural, plural)}/" + ("namespaceValue/" if resource.namespaced else "")
     await asyncio.to_thread(put, etcd, f"{below}nameValue", given)

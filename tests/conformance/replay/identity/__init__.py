@@ -1,0 +1,1 @@
+"""Keys, certificates, configuration files and a peer for the scenarios of authentication and authorization."""

@@ -1,0 +1,1 @@
+"""Webhooks that scenarios call through the server: conversion and admission, each path with its own behaviour."""

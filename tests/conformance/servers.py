@@ -1,0 +1,53 @@
+"""Servers in processes of their own, and scenarios against them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from tests.conformance.replay import scenario, scenarios
+from tests.conformance.replay.client import Client
+from tests.conformance.replay.identity.helper import Helper
+from tests.conformance.replay.outcome import Outcome
+from tests.conformance.replay.webhooks.server import Webhooks
+from tests.conftest import command
+
+SHOWN = 3
+"""Differences of a step that a test prints."""
+
+
+@contextmanager
+def serve(*flags: str) -> Iterator[str]:
+    """Yield the URL of a server with these flags."""
+    with subprocess.Popen(command("serve", "--port=0", *flags), stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        try:
+            line = next(line for line in running.stdout if line.startswith("serving on "))
+            yield line.removeprefix("serving on ").strip()
+        finally:
+            running.terminate()
+
+
+def plain(folder: Path) -> list[str]:
+    """Return the flags of the recording: over TLS, with a token of the user `admin`, without ServiceAccount."""
+    return [*with_token(folder), "--disable-admission-plugins=ServiceAccount"]
+
+
+def with_token(folder: Path) -> list[str]:
+    """Return the flags for TLS and for a token of the user `admin`."""
+    tokens = folder / "tokens.csv"
+    tokens.write_text("admin,admin,admin,system:masters\n")
+    return [f"--cert-dir={folder}", f"--token-auth-file={tokens}"]
+
+
+def replay(path: Path, *flags: str, token: str = "admin", keys: Path | None = None) -> Outcome:
+    """Run a scenario against a fresh server with these flags, with the webhooks or the helper that it needs."""
+    with ExitStack() as stack:
+        webhooks = stack.enter_context(Webhooks()) if scenario.needs_webhooks(path) else None
+        helper = stack.enter_context(Helper(keys)) if keys else None
+        url = stack.enter_context(serve(*flags))
+        outcome = scenarios.compare(Client(url, token, webhooks=webhooks, helper=helper), path, show=SHOWN)
+    print(outcome)
+    return outcome

@@ -14,8 +14,8 @@ from hydrofoil.clock import Clock
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
-from tests.api.test_cluster_ips import SERVICES, created, patched, service
-from tests.api.test_custom import until
+from tests.api.cluster_ips import SERVICES, created, patched, service
+from tests.api.custom import until
 
 RECORDS = "/apis/networking.k8s.io/v1/ipaddresses"
 NETWORKS = "/apis/networking.k8s.io/v1/servicecidrs"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import aiohttp
 import pytest
@@ -16,14 +15,13 @@ from aiohttp import web
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from hydrofoil.storage.log import Log
+from tests.api.aggregation import SERVICES, WARDLE, condition, reached, service
+from tests.api.custom import CRDS, Object, call, definition, version
 from tests.api.services import Certificate, certificate, listening, reaching
-from tests.api.test_custom import CRDS, Object, call, definition, version
 
 __all__ = ["certificate"]
 T = TypeVar("T")
-SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 LABEL = "kube-aggregator.kubernetes.io/automanaged"
-WARDLE = "/apis/wardle.example.com/v1"
 SCHEMAS = {
     "wardle.Flunder": {
         "type": "object",
@@ -105,34 +103,6 @@ async def client(backend: Backend, log: Log | None) -> AsyncIterator[aiohttp.Cli
     """Yield a client of a server that reaches the backend as a service."""
     async with reaching(backend.port, log) as session:
         yield session
-
-
-def service(certificate: Certificate, name: str = "hook", **more: Any) -> Object:
-    """Return the API service of `wardle.example.com/v1`."""
-    spec = {"group": "wardle.example.com", "version": "v1", "groupPriorityMinimum": 2000, "versionPriority": 10}
-    spec |= {"service": {"namespace": "system", "name": name}, "caBundle": certificate[2]} | more
-    metadata = {"name": "v1.wardle.example.com"}
-    return {"kind": "APIService", "apiVersion": "apiregistration.k8s.io/v1", "metadata": metadata, "spec": spec}
-
-
-async def reached(
-    api: aiohttp.ClientSession, name: str, wanted: Callable[[Object], bool], path: str = SERVICES
-) -> Object:
-    """Watches an object until it is as wanted."""
-    params = {"fieldSelector": f"metadata.name={name}", "watch": "true"}
-    async with asyncio.timeout(20), api.get(path, params=params) as stream:
-        async for line in stream.content:
-            event: Object = json.loads(line)
-            if wanted(event["object"]) and event["type"] != "DELETED":
-                found: Object = event["object"]
-                return found
-    raise AssertionError("the watch ended")
-
-
-def condition(body: Object) -> tuple[str, str, str]:
-    """Status, reason and message of Available."""
-    found: Object = next(iter(body.get("status", {}).get("conditions", [])), {})
-    return found.get("status", ""), found.get("reason", ""), found.get("message", "")
 
 
 def says(reason: str) -> Callable[[Object], bool]:

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from tests.api.calls import get, post
-from tests.api.test_requests import MAP, METADATA, TABLE, asked
+from tests.api.requests import MAP, METADATA, TABLE, asked
 
 CORE = "/api/v1/namespaces/default"
 LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"

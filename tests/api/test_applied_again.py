@@ -7,7 +7,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.api.test_custom import CRDS, THINGS, Object, call, definition, version
+from tests.api.custom import CRDS, THINGS, Object, call, definition, version
 
 APPLY = {"Content-Type": "application/apply-patch+yaml"}
 HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/w"

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from tests.api.calls import spent
-from tests.api.test_custom import CRDS, THINGS, definition, thing, version
+from tests.api.custom import CRDS, THINGS, definition, thing, version
 from tests.conftest import Process
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.api.test_audit import METADATA, Audited, audited
+from tests.api.audit import METADATA, Audited, audited
 
 CORE = "/api/v1/namespaces/default"
 ENDPOINTS = f"{CORE}/endpoints"

@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 
 from hydrofoil.outbound import bounds
+from tests.api.conversion import NEW, hooked
+from tests.api.custom import CRDS, THINGS, call, thing
 from tests.api.services import Certificate, certificate, listening, reaching
-from tests.api.test_conversion import NEW, hooked
-from tests.api.test_custom import CRDS, THINGS, call, thing
 
 __all__ = ["certificate"]
 pytestmark = pytest.mark.program("openssl")

@@ -4,31 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncIterator
-from typing import Any
 
 import aiohttp
 import pytest
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
-
-SERVICES = "/api/v1/namespaces/default/services"
-APPLY = {"Content-Type": "application/merge-patch+json"}
-Object = dict[str, Any]
-
-
-def service(name: str, **spec: Any) -> Object:
-    return {"metadata": {"name": name}, "spec": {"ports": [{"port": 80}], **spec}}
-
-
-async def created(api: aiohttp.ClientSession, name: str, **spec: Any) -> tuple[int, Object]:
-    async with api.post(SERVICES, json=service(name, **spec)) as r:
-        return r.status, await r.json()
-
-
-async def patched(api: aiohttp.ClientSession, name: str, spec: Object) -> tuple[int, Object]:
-    async with api.patch(f"{SERVICES}/{name}", json={"spec": spec}, headers=APPLY) as r:
-        return r.status, await r.json()
+from tests.api.cluster_ips import SERVICES, Object, created, patched, service
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
-from tests.api.test_custom import CRDS, THINGS, call, definition, thing, until, version
+from tests.api.custom import CRDS, THINGS, call, definition, thing, until, version
 
 BASE = "/api/v1/namespaces/default"
 CONFIGMAPS = f"{BASE}/configmaps"

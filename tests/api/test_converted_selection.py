@@ -13,9 +13,9 @@ import aiohttp
 import orjson
 import pytest
 
-from tests.api.services import Certificate
-from tests.api.test_conversion import NEW, Hook, certificate, client, hook, hooked
-from tests.api.test_custom import CRDS, THINGS, Object, call, definition, thing, version
+from tests.api.conversion import NEW, Hook, client, hook, hooked
+from tests.api.custom import CRDS, THINGS, Object, call, definition, thing, version
+from tests.api.services import Certificate, certificate
 
 __all__ = ["certificate", "client", "hook"]
 TEXT = {"type": "string"}

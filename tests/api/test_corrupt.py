@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -15,9 +13,8 @@ import aiohttp
 import pytest
 
 from hydrofoil.options import Texts
-from hydrofoil.server.config import Config
-from hydrofoil.server.run import Server
 from tests.api.calls import get, post
+from tests.api.corrupt import serving
 from tests.api.keys import aes, configured
 from tests.api.rights import RBAC, guarded
 from tests.etcd import Etcd
@@ -34,17 +31,6 @@ SEALED = f"data from the storage is not transformable revision=0: {AES}"
 def corrupt(key: str, why: str) -> str:
     more = f"ResourceVersion: 0, AdditionalErrorMsg: {why}"
     return f"StorageError: corrupt object, Code: 7, Key: {key}, {more}"
-
-
-@asynccontextmanager
-async def serving(**flags: Any) -> AsyncIterator[aiohttp.ClientSession]:
-    server = Server(Config(port=0, controllers="", **flags))
-    await server.start()
-    try:
-        async with aiohttp.ClientSession(server.url) as api:
-            yield api
-    finally:
-        await server.stop()
 
 
 async def ask(api: aiohttp.ClientSession, method: str, path: str, body: Any = None, **more: Any) -> tuple[int, Any]:

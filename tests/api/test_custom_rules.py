@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from .test_custom import CRDS, THINGS, Object, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, Object, call, definition, thing, version
 
 DRY = f"{CRDS}?dryRun=All"
 

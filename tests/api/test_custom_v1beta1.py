@@ -12,7 +12,7 @@ from hydrofoil.apis.catalog import Catalog
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from hydrofoil.storage.log import Log
-from tests.api.test_custom import CRDS, THINGS, Object, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, Object, call, definition, thing, version
 
 GROUP = "/apis/apiextensions.k8s.io"
 OLD = f"{GROUP}/v1beta1/customresourcedefinitions"

@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from .test_custom import CRDS, THINGS, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, call, definition, thing, version
 
 TEXT = {"type": "string"}
 APPLY = {"Content-Type": "application/apply-patch+yaml"}

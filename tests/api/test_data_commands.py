@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hydrofoil.cli.main import main
-from tests.api.test_data_dir import BOATS, DEFINITION, MAPS, called, everything, served, settled
+from tests.api.data_dirs import BOATS, DEFINITION, MAPS, called, everything, served, settled
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from hydrofoil.cli.main import main
+from tests.api.data_dirs import called, events, failed, served
 from tests.api.keys import IDENTITY, aes, configured, kms, plugin
-from tests.api.test_data_dir import called, events, failed, served
 from tests.conftest import command
 
 SECRETS = "/api/v1/namespaces/default/secrets"

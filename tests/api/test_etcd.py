@@ -19,8 +19,8 @@ from hydrofoil.options import Texts
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
+from tests.api.data_dirs import BOATS, DEFINITION, MAPS
 from tests.api.keys import IDENTITY, aes, configured
-from tests.api.test_data_dir import BOATS, DEFINITION, MAPS
 from tests.conftest import command
 from tests.etcd import Etcd
 

@@ -17,7 +17,7 @@ from hydrofoil.registry.store import Registry
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from tests.api.calls import get, post
-from tests.api.test_custom import until
+from tests.api.custom import until
 
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
 SERVICES = "/api/v1/namespaces/default/services"

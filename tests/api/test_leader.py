@@ -12,7 +12,7 @@ import pytest
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server, StartError
 from tests.api.calls import get, post
-from tests.api.test_custom import until
+from tests.api.custom import until
 from tests.contract.late import LateLog, Truth
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/hydrofoil-controllers"

@@ -7,8 +7,7 @@ import re
 import aiohttp
 
 from hydrofoil import Server
-
-from .test_custom import CRDS, THINGS, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, call, definition, thing, version
 
 
 async def sample(session: aiohttp.ClientSession, name: str) -> float:

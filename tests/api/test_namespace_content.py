@@ -12,9 +12,9 @@ import pytest
 from aiohttp import web
 
 from hydrofoil.storage.log import Log
+from tests.api.aggregation import service
+from tests.api.custom import CRDS, Object, call, definition, thing, until, version
 from tests.api.services import Certificate, certificate, discovery_of_flunders, listening, reaching
-from tests.api.test_aggregation import service
-from tests.api.test_custom import CRDS, Object, call, definition, thing, until, version
 
 __all__ = ["certificate"]
 NAMESPACES = "/api/v1/namespaces"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import aiohttp
 import pytest
 
-from tests.api.test_custom import CRDS, THINGS, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, call, definition, thing, version
 
 PLAIN = "json: cannot unmarshal number 1e309 into Go value of type float64"
 MAP = "/api/v1/namespaces/default/configmaps"

@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.api.test_custom import CRDS, THINGS, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, call, definition, thing, version
 
 APPS = "/apis/apps/v1/namespaces/default/deployments"
 CONFIGMAPS = "/api/v1/namespaces/default/configmaps"

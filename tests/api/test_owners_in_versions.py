@@ -10,9 +10,9 @@ import aiohttp
 import pytest
 
 from hydrofoil.storage.log import Log
+from tests.api.conversion import NEW, Hook, hooked
+from tests.api.custom import CRDS, THINGS, Object, call, definition, version
 from tests.api.services import Certificate, certificate, listening, reaching
-from tests.api.test_conversion import NEW, Hook, hooked
-from tests.api.test_custom import CRDS, THINGS, Object, call, definition, version
 
 __all__ = ["certificate"]
 APPLY = {"Content-Type": "application/apply-patch+yaml"}

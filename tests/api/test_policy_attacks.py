@@ -11,7 +11,7 @@ import pytest
 from hydrofoil.clock import stopwatch
 from tests.api.calls import get, post
 from tests.api.hooks import MAPS, made
-from tests.api.test_policies import mutating, validating
+from tests.api.policies import mutating, validating
 
 SECRETS = "/api/v1/namespaces/default/secrets"
 WORDS = {f"k{n}": "abcdefghij" * 10 for n in range(100)}

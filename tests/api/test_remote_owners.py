@@ -12,9 +12,9 @@ import orjson
 import pytest
 from aiohttp import web
 
+from tests.api.aggregation import service
+from tests.api.custom import Object, call, until
 from tests.api.services import Certificate, certificate, discovery_of_flunders, listening, reaching
-from tests.api.test_aggregation import service
-from tests.api.test_custom import Object, call, until
 
 __all__ = ["certificate"]
 MAPS = "/api/v1/namespaces/n/configmaps"

@@ -7,13 +7,10 @@ from typing import Any
 import aiohttp
 import orjson
 import pytest
-from yarl import URL
 
-CORE = "/api/v1/namespaces/default"
-MAP = f"{CORE}/configmaps/a"
+from tests.api.requests import CORE, MAP, METADATA, TABLE, asked
+
 DEPLOYMENT = "/apis/apps/v1/namespaces/default/deployments/d"
-METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 NO_KIND = 'no kind "{}" is registered for version "{}" in scheme "pkg/runtime/scheme.go:111"'
 
@@ -37,17 +34,6 @@ async def seeded(api: aiohttp.ClientSession) -> aiohttp.ClientSession:
         async with api.post(path, json=body) as r:
             assert r.status == 201, await r.text()
     return api
-
-
-async def asked(api: aiohttp.ClientSession, method: str, path: str, body: str = "", **headers: str) -> tuple[int, str]:
-    """Return the code and message of an answer, the path sent verbatim."""
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    async with api.request(
-        method, URL(str(api._base_url).rstrip("/") + path, encoded=True), data=body, headers=sent
-    ) as r:
-        text = await r.read()
-        found: dict[str, Any] = orjson.loads(text) if text.startswith(b"{") else {"message": text.decode()}
-        return r.status, found.get("message", found.get("kind", ""))
 
 
 READS = [

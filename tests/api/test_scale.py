@@ -6,7 +6,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.api.test_custom import CRDS, THINGS, call, definition, thing, version
+from tests.api.custom import CRDS, THINGS, call, definition, thing, version
 
 Object = dict[str, Any]
 APPS = "/apis/apps/v1/namespaces/default"

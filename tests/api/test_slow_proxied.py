@@ -11,9 +11,9 @@ from aiohttp import web
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.api.aggregation import SERVICES, WARDLE, condition, reached, service
+from tests.api.custom import call
 from tests.api.services import Certificate, certificate, listening
-from tests.api.test_aggregation import SERVICES, WARDLE, condition, reached, service
-from tests.api.test_custom import call
 
 __all__ = ["certificate"]
 pytestmark = pytest.mark.program("openssl")

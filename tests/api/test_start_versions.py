@@ -11,9 +11,9 @@ import pytest
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.api.aggregation import SERVICES, service
+from tests.api.custom import CRDS, call, definition, version
 from tests.api.services import Certificate, certificate
-from tests.api.test_aggregation import SERVICES, service
-from tests.api.test_custom import CRDS, call, definition, version
 from tests.contract.late import LateLog, Truth
 
 __all__ = ["certificate"]

@@ -12,7 +12,7 @@ import pytest
 
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
-from tests.api.test_custom import CRDS, call, definition, thing, until, version
+from tests.api.custom import CRDS, call, definition, thing, until, version
 from tests.turns import Turns
 
 COUNT = 10_000

@@ -14,9 +14,9 @@ from yarl import URL
 from hydrofoil.outbound import upgrade
 from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
+from tests.api.aggregation import SERVICES, WARDLE, condition, reached, service
+from tests.api.custom import call
 from tests.api.services import Certificate, certificate
-from tests.api.test_aggregation import SERVICES, WARDLE, condition, reached, service
-from tests.api.test_custom import call
 
 __all__ = ["certificate"]
 pytestmark = pytest.mark.program("openssl")

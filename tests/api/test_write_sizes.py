@@ -12,7 +12,7 @@ import pytest
 
 from hydrofoil.storage.sizes import transaction
 from tests.api.calls import get, post
-from tests.api.test_corrupt import serving
+from tests.api.corrupt import serving
 
 REVISIONS = "/apis/apps/v1/namespaces/default/controllerrevisions"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

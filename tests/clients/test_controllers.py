@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import aiohttp
 import pytest
 
 from tests.api.calls import get, post
 from tests.clients.controllers import beside, found
+from tests.clients.deployments import DEPLOYMENTS, NODES, PODS, SETS, Object, deployment, events, until
 from tests.conftest import Process
 
 MANAGER, SCHEDULER = found("kube-controller-manager"), found("kube-scheduler")
@@ -24,8 +24,6 @@ pytestmark = [
         not (MANAGER and SCHEDULER), reason="kube-controller-manager and kube-scheduler are not installed"
     ),
 ]
-PODS, NODES = "/api/v1/namespaces/default/pods", "/api/v1/nodes"
-SETS, DEPLOYMENTS = "/apis/apps/v1/namespaces/default/replicasets", "/apis/apps/v1/namespaces/default/deployments"
 MERGE = {"Content-Type": "application/merge-patch+json"}
 RUNNING = {
     "phase": "Running",
@@ -33,7 +31,6 @@ RUNNING = {
 }
 WRONG = re.compile(r"already exists|too old resource version|unexpected|panic|failed to (?:decode|list|watch)", re.I)
 """Log lines caused by events that arrived twice, out of order, or not at all."""
-Object = dict[str, Any]
 
 
 @pytest.fixture
@@ -46,28 +43,6 @@ def controllers(process: Process, tmp_path: Path) -> Iterator[None]:
         yield
     for log in logs:
         assert not [line for line in log.read_text().splitlines() if WRONG.search(line)]
-
-
-async def events(api: aiohttp.ClientSession, path: str, since: str) -> AsyncGenerator[Object]:
-    """Yield the events of the objects of a path after a version, without an end."""
-    async with api.get(f"{path}?watch=1&resourceVersion={since}", timeout=aiohttp.ClientTimeout(None)) as stream:
-        async for line in stream.content:
-            yield json.loads(line)
-
-
-async def until(api: aiohttp.ClientSession, path: str, holds: Callable[[dict[str, Object]], bool]) -> dict[str, Object]:
-    """Return the objects of a path by name, once a condition holds for them."""
-    listed = await get(api, path)
-    objects = {item["metadata"]["name"]: item for item in listed["items"]}
-    async with aclosing(events(api, path, listed["metadata"]["resourceVersion"])) as stream:
-        while not holds(objects):
-            event = await anext(stream)
-            name = event["object"]["metadata"]["name"]
-            if event["type"] == "DELETED":
-                del objects[name]
-            else:
-                objects[name] = event["object"]
-    return objects
 
 
 async def kubelet(api: aiohttp.ClientSession) -> None:
@@ -100,22 +75,6 @@ async def cluster(url: str) -> AsyncIterator[aiohttp.ClientSession]:
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
-
-
-def deployment(replicas: int) -> Object:
-    """Return a Deployment of pods that do nothing."""
-    labels = {"app": "d"}
-    containers = [{"name": "c", "image": "i:1"}]
-    return {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "d"},
-        "spec": {
-            "replicas": replicas,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}},
-        },
-    }
 
 
 async def settled(api: aiohttp.ClientSession, replicas: int) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.access import Secured, kubeconfig, secured
 from tests.api.calls import get, post
 from tests.clients.controllers import beside, found
-from tests.clients.test_controllers import DEPLOYMENTS, PODS, deployment, until
+from tests.clients.deployments import DEPLOYMENTS, PODS, deployment, until
 
 MANAGER = found("kube-controller-manager")
 ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"

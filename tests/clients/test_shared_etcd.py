@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hydrofoil.bench.starting import account_key
-from tests.api.test_data_dir import BOATS, DEFINITION
+from tests.api.data_dirs import BOATS, DEFINITION
 from tests.conftest import command
 from tests.etcd import Etcd, free_port
 

@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from tests.plugin.runs import run
+
 HEAD = """
 import json, urllib.request
 import pytest
@@ -54,13 +56,6 @@ def anyio_backend():
     return "asyncio"
 """
 )
-ASYNC = ("-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function")
-
-
-def run(pytester: pytest.Pytester, *args: str) -> pytest.RunResult:
-    """Run pytest in a process of its own."""
-    given = ("-W", "error", "-p", "no:cacheprovider", "-p", "no:randomly", *ASYNC, *args)
-    return pytester.runpytest_subprocess(*given)
 
 
 @pytest.mark.parametrize("mode", ["thread", "process"])

@@ -9,7 +9,7 @@ from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.outbound.trust import Unreachable
 from hydrofoil.request import parse
 from tests.contract.requests import requested
-from tests.unit.aggregation.test_registrations import SERVICE, stored
+from tests.unit.aggregation.services import SERVICE, stored
 
 
 class Nowhere:

@@ -10,21 +10,12 @@ from typing import Any
 import pytest
 
 from hydrofoil import errors
-from hydrofoil.audit.event import AuditEvent, begun, sender_of
-from hydrofoil.audit.level import COMPLETE, METADATA, RECEIVED, REQUEST, RESPONSE, Chosen
-from hydrofoil.request import ALLOWED, User, Verdict, parse
+from hydrofoil.audit.event import AuditEvent
+from hydrofoil.audit.level import COMPLETE, METADATA, RECEIVED, REQUEST, RESPONSE
+from hydrofoil.request import ALLOWED, User, Verdict
+from tests.unit.audit.events import RECEIVED_AT, event
 
-USER = User("ann", "7", ("g",), {"scopes": ("a", "b")})
-RECEIVED_AT = 1_767_323_045_000_006_789
-"""2026-01-02T03:04:05.000006789Z, in nanoseconds."""
 STAGE_AT = RECEIVED_AT + 1_000
-
-
-def event(target: str = "/api/v1/namespaces/n/pods/p", method: str = "GET", **given: Any) -> AuditEvent:
-    chosen = Chosen(given.get("level", METADATA), omits_managed=given.get("omits_managed", False))
-    user = given.get("user", USER)
-    sender = sender_of(user, given.get("addresses", ("192.0.2.1",)), given.get("agent", ""))
-    return begun(given.get("id", "a"), chosen, parse(method, target), sender, target, RECEIVED_AT)
 
 
 def shown(made: AuditEvent, stage: str = COMPLETE, code: int = 200, *, truncated: bool = False) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hydrofoil.audit import legacy
 from hydrofoil.audit.level import COMPLETE
 from hydrofoil.request import User
-from tests.unit.audit.test_event import event
+from tests.unit.audit.events import event
 
 
 def test_a_record_is_one_line_of_quoted_texts() -> None:

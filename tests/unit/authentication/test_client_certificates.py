@@ -10,17 +10,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from hydrofoil.authentication.client_certificates import CREDENTIAL_ID, Authorities, ClientCertificates
 from hydrofoil.authentication.login import Rejected
-from hydrofoil.clock import Clock
 from hydrofoil.files import Files
+from tests.unit.authentication.clocks import Fixed
 from tests.unit.authentication.requests import DAY, NOW, Authority, request
-
-
-class Fixed(Clock):
-    """A clock that stands still."""
-
-    def seconds(self) -> float:
-        return NOW.timestamp()
-
 
 OURS, OTHERS = Authority(), Authority("other")
 

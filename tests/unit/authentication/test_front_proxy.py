@@ -12,8 +12,8 @@ from hydrofoil.authentication.login import Rejected
 from hydrofoil.authentication.options import CredentialOptions
 from hydrofoil.files import Files
 from hydrofoil.options import Texts
+from tests.unit.authentication.clocks import Fixed
 from tests.unit.authentication.requests import Authority, request
-from tests.unit.authentication.test_client_certificates import Fixed
 
 CA, OTHERS = Authority("front"), Authority("other")
 FRED = ("X-Remote-User", "fred")

@@ -6,7 +6,7 @@ import json
 
 from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.discovery.aggregated import Aggregated, plain_clauses
-from tests.unit.aggregation.test_registrations import SERVICE, stored
+from tests.unit.aggregation.services import SERVICE, stored
 from tests.unit.parts import CATALOG
 
 AS = "as=APIGroupDiscoveryList"

@@ -6,7 +6,7 @@ import json
 
 from hydrofoil.aggregation.registrations import Registrations
 from hydrofoil.discovery.documents import Documents, storage_hash
-from tests.unit.aggregation.test_registrations import stored
+from tests.unit.aggregation.services import stored
 from tests.unit.parts import CATALOG, Object, resource
 
 

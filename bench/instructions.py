@@ -21,6 +21,16 @@ BASELINE = ROOT / "bench" / "instructions.json"
 """The compiler, and the instructions of each call."""
 LIMIT = 0.05
 """A call may become slower by this share."""
+REQUESTS = {
+    "create a pod": ("pod_decode_json", "pod_validate", "store_create", "pod_encode_json"),
+    "create a pod in protobuf": ("pod_decode_protobuf", "pod_validate", "store_create", "pod_encode_protobuf"),
+    "create a deployment": ("deployment_decode_json", "deployment_validate", "store_create", "deployment_encode_json"),
+    "get a pod": ("store_get", "pod_encode_json"),
+    "list from a place": ("store_rank", "store_walk"),
+}
+"""The calls of a request, each once."""
+REQUEST_LIMIT = 0.03
+"""A request may become slower by this share: calls that each become a little slower add up."""
 
 PLAIN = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-ERMS,-FSRM,-BMI2,-MOVBE,-RTM"}
 """The same functions of the C library on every processor."""
@@ -73,8 +83,14 @@ def measure() -> Counts:
         return parse(profile.read_text())
 
 
+def sums(counts: Counts) -> Counts:
+    """Return the instructions of each request whose calls are all counted."""
+    complete = {name: calls for name, calls in REQUESTS.items() if counts.keys() >= set(calls)}
+    return {name: sum(counts[call] for call in calls) for name, calls in complete.items()}
+
+
 def slower(before: Counts, now: Counts) -> list[str]:
-    """Return the problems: calls above the limit, new ones, and removed ones."""
+    """Return the problems: calls and requests above their limits, new calls, and removed ones."""
     out = []
     for name in sorted(before.keys() | now.keys()):
         if name not in before:
@@ -83,6 +99,10 @@ def slower(before: Counts, now: Counts) -> list[str]:
             out.append(f"{name}: not measured")
         elif now[name] > before[name] * (1 + LIMIT):
             out.append(f"{name}: {before[name]:,} -> {now[name]:,} ({now[name] / before[name] - 1:+.1%})")
+    old, new = sums(before), sums(now)
+    for name in sorted(old.keys() & new.keys()):
+        if new[name] > old[name] * (1 + REQUEST_LIMIT):
+            out.append(f"{name}: {old[name]:,} -> {new[name]:,} ({new[name] / old[name] - 1:+.1%})")
     return out
 
 
@@ -97,9 +117,10 @@ def main() -> int:
         return 0
     baseline = json.loads(BASELINE.read_text())
     before = baseline["instructions"]
-    for name, count in sorted(now.items()):
-        change = f"{count / before[name] - 1:+8.2%}" if name in before else "     new"
-        sys.stdout.write(f"{name:28}{count:14,}{change}\n")
+    for counts, others in ((now, before), (sums(now), sums(before))):
+        for name, count in sorted(counts.items()):
+            change = f"{count / others[name] - 1:+8.2%}" if name in others else "     new"
+            sys.stdout.write(f"{name:28}{count:14,}{change}\n")
     if baseline["rustc"] != compiler():
         sys.stdout.write(f"the baseline is of rustc {baseline['rustc']}, this is {compiler()}: no comparison\n")
         return 0

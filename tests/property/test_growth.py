@@ -16,8 +16,11 @@ from hydrofoil.registry.allocation.ranges import Ports
 from tests.property.growth import Clock, Place, Times, findings, places
 from tests.shards import CLOCK, Kept
 
-SHARES = 8
+SHARES = 16
 """Into how many tests the places are divided, so that they run side by side."""
+
+# Places and repetitions bound the work. How long it takes is a matter of what else the machine does.
+pytestmark = pytest.mark.timeout(900)
 
 ITEMS = 250
 BYTES = 10_000

@@ -6,7 +6,7 @@ import json
 import os
 
 import pytest
-from bench.instructions import BASELINE, compiler, measure, parse, slower
+from bench.instructions import BASELINE, REQUESTS, compiler, measure, parse, slower, sums
 
 PROFILE = """\
 events: Ir
@@ -45,6 +45,23 @@ def test_what_is_refused() -> None:
         "b: not measured",
         "c: not in the baseline",
     ]
+
+
+def test_calls_of_a_request_add_up() -> None:
+    calls = REQUESTS["create a pod"]
+    before = dict.fromkeys(calls, 1000)
+    assert slower(before, dict.fromkeys(calls, 1030)) == []
+    # Each is within its own limit.
+    assert slower(before, dict.fromkeys(calls, 1040)) == ["create a pod: 4,000 -> 4,160 (+4.0%)"]
+    # Work that moved from one call to another costs the request nothing, but is a call above its limit.
+    moved = before | {calls[0]: 1100, calls[1]: 900}
+    assert slower(before, moved) == [f"{calls[0]}: 1,000 -> 1,100 (+10.0%)"]
+    assert sums(dict.fromkeys(calls[1:], 1)) == {}
+
+
+def test_requests_name_what_is_counted() -> None:
+    baseline = json.loads(BASELINE.read_text())
+    assert sums(baseline["instructions"]).keys() == REQUESTS.keys()
 
 
 @pytest.mark.program("valgrind")

@@ -19,7 +19,7 @@ from tests.shards import CLOCK, Kept
 SHARES = 16
 """Into how many tests the places are divided, so that they run side by side."""
 
-# Places and repetitions bound the work. How long it takes is a matter of what else the machine does.
+# Places and repetitions bound the work; other work on the machine makes it take longer.
 pytestmark = pytest.mark.timeout(900)
 
 ITEMS = 250

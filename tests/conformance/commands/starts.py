@@ -20,24 +20,26 @@ def start_commands() -> None:
 COMMAND = options(
     click.option("--command", required=True, help="the server with the flags that it always needs"),
     click.option("--wait", default=starts.WAIT, help="seconds after which a server counts as started"),
+    click.option("--ready", default="", help="a text of its output that it counts as started with"),
 )
 
 
 @start_commands.command("replay")
 @options(COMMAND, AGAINST)
 @click.argument("paths", nargs=-1, required=True, type=FILE)
-def replay_starts(paths: tuple[Path, ...], command: str, wait: float, against: Path | None) -> None:
+def replay_starts(paths: tuple[Path, ...], command: str, wait: float, ready: str, against: Path | None) -> None:
     """Compare which flags are accepted, and the words of the refusals."""
     outcome = Outcome()
     for path in paths:
-        outcome.merge(starts.compare(shlex.split(command), path, against=against, wait=wait))
+        outcome.merge(starts.compare(starts.Command(shlex.split(command), wait, ready), path, against))
     finish(outcome)
 
 
 @start_commands.command("record")
 @options(COMMAND, INTO)
 @click.argument("paths", nargs=-1, required=True, type=FILE)
-def record_starts(paths: tuple[Path, ...], command: str, wait: float, into: Path | None) -> None:
+def record_starts(paths: tuple[Path, ...], command: str, wait: float, ready: str, into: Path | None) -> None:
     """Write the golden files of starts."""
     for path in paths:
-        click.echo(f"recorded {path.stem}: {starts.record(shlex.split(command), path, into, wait)} steps")
+        count = starts.record(starts.Command(shlex.split(command), wait, ready), path, into)
+        click.echo(f"recorded {path.stem}: {count} steps")

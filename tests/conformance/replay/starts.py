@@ -12,6 +12,8 @@ import json
 import re
 import subprocess
 import tempfile
+import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -26,18 +28,38 @@ WAIT = 5.0
 """Seconds after which a server counts as started."""
 
 
-def start(command: list[str], wait: float) -> tuple[int | None, str]:
-    """Return exit status (None: still running) and output of a server."""
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
-        try:
-            output, _ = process.communicate(timeout=wait)
-            return process.returncode, output
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return None, process.communicate()[0]
+@dataclass(frozen=True)
+class Command:
+    """A server with the flags that it always needs; it has started after `wait` seconds, or when it prints `ready`."""
+
+    line: list[str]
+    wait: float = WAIT
+    ready: str = ""
+
+    def start(self, flags: list[str]) -> tuple[int | None, str]:
+        """Return exit status (None: it has started) and output of a server with these flags."""
+        line = self.line + flags
+        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            assert process.stdout is not None
+            up = threading.Event()
+
+            def stop() -> None:
+                up.set()
+                process.kill()
+
+            limit = threading.Timer(self.wait, stop)
+            limit.start()
+            output = ""
+            for said in process.stdout:
+                output += said
+                if self.ready and self.ready in said:
+                    stop()
+            code = process.wait()
+            limit.cancel()
+        return None if up.is_set() else code, output
 
 
-def answer(command: list[str], case: Object, wait: float) -> tuple[Object, str]:
+def answer(command: Command, case: Object) -> tuple[Object, str]:
     """Return the answer to a case and the output of the server."""
     with tempfile.TemporaryDirectory() as folder:
         flags = case["flags"]
@@ -45,7 +67,7 @@ def answer(command: list[str], case: Object, wait: float) -> tuple[Object, str]:
             path = Path(folder, name)
             path.write_text(content if isinstance(content, str) else json.dumps(content))
             flags = [flag.replace(f"${{{name}}}", str(path)) for flag in flags]
-        code, output = start(command + flags, wait)
+        code, output = command.start(flags)
         output = output.replace(folder, "<dir>")
     if code is None:
         return {"starts": True}, output
@@ -62,20 +84,20 @@ def same(want: Object, got: Object, output: str) -> bool:
     return want["exit"] == got["exit"] and (want["message"] == got["message"] or want["message"] in plain)
 
 
-def compare(command: list[str], path: Path, *, against: Path | None = None, wait: float = WAIT) -> Outcome:
+def compare(command: Command, path: Path, against: Path | None = None) -> Outcome:
     """Start a server for each case of a file and compare it with the golden file."""
     lines, outcome = golden.read(golden.file_of(path, against)), Outcome()
     for case in load(path):
-        got, output = answer(command, case, wait)
+        got, output = answer(command, case)
         want = lines.get(case["id"], {}).get("answer")
         different = [] if want and same(want, got, output) else [f"want {want}, got {got}", *output.splitlines()[-3:]]
         outcome.add(f"{path.stem}/{case['id']}", different, 4, f"  {' '.join(case['flags'])}")
     return outcome
 
 
-def record(command: list[str], path: Path, into: Path | None = None, wait: float = WAIT) -> int:
+def record(command: Command, path: Path, into: Path | None = None) -> int:
     """Write the golden file; return the number of its lines."""
-    lines = [{"id": case["id"], "answer": answer(command, case, wait)[0]} for case in load(path)]
+    lines = [{"id": case["id"], "answer": answer(command, case)[0]} for case in load(path)]
     golden.write_lines(golden.file_of(path, into), lines)
     return len(lines)
 

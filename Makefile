@@ -6,12 +6,17 @@ KUBECONFIG_FILE ?= .cache/kubeconfig
 RUST := rust-toolchain.toml $(shell find rust -name '*.rs' -not -path 'rust/fuzz/*') $(wildcard rust/*/Cargo.toml) Cargo.toml Cargo.lock
 PYTHON := python tests bench tools
 
-.PHONY: changes released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
+.PHONY: changes checks dev released workflows run test build hot fmt lint types docs bench counts soak e2e binaries kube-apiserver fuzz clean rust-test py-test coverage deny wheel sdist packages packaged foreign tutorial site image pictures locks
 
 run: build ## Build and serve; prints the address and a kubeconfig
 	@$(PY) -m hydrofoil serve --port $(PORT) --kubeconfig $(KUBECONFIG_FILE)
 
-test: build lint types rust-test py-test ## Every check and every test
+CHECKS := build lint types rust-test py-test
+
+test: $(CHECKS) ## Every check and every test
+
+checks: # The parts of `test`, for those that time each
+	@echo $(CHECKS)
 
 build: $(VENV)/.built ## The release extension, in place
 
@@ -33,6 +38,11 @@ else
 endif
 	$(PY) -m compileall -q python/hydrofoil
 	@touch $@
+
+dev: $(VENV)/.installed ## The extension of the inner loop, in place: compiled in seconds, slower than the released one
+	@# It is not what `make test` tests: that builds anew.
+	rm -f $(VENV)/.built python/hydrofoil/_native*.so
+	CARGO_INCREMENTAL=1 VIRTUAL_ENV=$(CURDIR)/$(VENV) $(VENV)/bin/maturin develop --profile quick --quiet --locked
 
 fmt: $(VENV)/.installed ## Format everything
 	cargo fmt --all

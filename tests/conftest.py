@@ -8,6 +8,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -20,9 +21,13 @@ from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from hydrofoil.storage.log import Log
 from tests.etcd import Etcd
+from tests.times import layers, table
 from tests.turns import Turns, short_turns
 
 ROOT = Path(__file__).resolve().parent.parent
+
+BEGUN = time.monotonic()
+"""When the tests began."""
 
 # The same cases in every run of continuous integration; elsewhere new ones are drawn.
 settings.load_profile("ci" if os.environ.get("HYDROFOIL_CI") else "default")
@@ -97,6 +102,14 @@ async def api(server: Server) -> AsyncIterator[aiohttp.ClientSession]:
     """Yield a client of it."""
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
         yield session
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print how long each layer took, where there are several."""
+    reports = [r for found in terminalreporter.stats.values() for r in found if isinstance(r, pytest.TestReport)]
+    if len(found := layers(reports)) > 1:
+        terminalreporter.section("time by layer")
+        terminalreporter.write("".join(f"{line}\n" for line in table(found, time.monotonic() - BEGUN)))
 
 
 def pytest_xdist_auto_num_workers() -> int:

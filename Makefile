@@ -85,7 +85,7 @@ counts: $(VENV)/.installed ## Instructions of the hot native calls against the b
 docs: build ## The pages of reference: flags, metrics, controls, Python, compatibility
 	$(PY) -m tools.reference
 
-bench: build ## Benchmarks of the native calls, and the load generator where it is present
+bench: build ## Benchmarks of the native calls, and the load generator
 	$(VENV)/bin/pytest bench --benchmark-only --benchmark-enable
 	bench/load
 

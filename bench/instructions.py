@@ -26,7 +26,6 @@ REQUESTS = {
     "create a pod in protobuf": ("pod_decode_protobuf", "pod_validate", "store_create", "pod_encode_protobuf"),
     "create a deployment": ("deployment_decode_json", "deployment_validate", "store_create", "deployment_encode_json"),
     "get a pod": ("store_get", "pod_encode_json"),
-    "list from a place": ("store_rank", "store_walk"),
 }
 """The calls of a request, each once."""
 REQUEST_LIMIT = 0.03

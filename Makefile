@@ -13,7 +13,7 @@ run: build ## Build and serve; prints the address and a kubeconfig
 
 CHECKS := build lint types rust-test py-test
 
-test: $(CHECKS) ## Every check and every test
+test: $(CHECKS) ## Every check and every test (LOOP=both: each test of a server on both event loops)
 
 checks: # The parts of `test`, for those that time each
 	@echo $(CHECKS)
@@ -63,8 +63,10 @@ types: build ## Types, and the stub against the built module
 rust-test:
 	cargo test --workspace --exclude hydrofoil-py --locked --quiet
 
+LOOP ?= split
+
 py-test: build
-	$(VENV)/bin/pytest
+	$(VENV)/bin/pytest --loop $(LOOP)
 
 # The extension is named with it, so that what both link is built once.
 HOT := --locked --quiet -p hydrofoil-py -p hydrofoil-bench --bin hot

@@ -21,6 +21,7 @@ from hydrofoil.server.config import Config
 from hydrofoil.server.run import Server
 from hydrofoil.storage.log import Log
 from tests.etcd import Etcd
+from tests.loops import OPTIONS, Factory, loops
 from tests.times import layers, table
 from tests.turns import Turns, short_turns
 
@@ -102,6 +103,19 @@ async def api(server: Server) -> AsyncIterator[aiohttp.ClientSession]:
     """Yield a client of it."""
     async with aiohttp.ClientSession(server.url, headers={"Content-Type": "application/json"}) as session:
         yield session
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the choice of the event loop."""
+    text = "event loops of tests with a server: divided between asyncio and uvloop, both, or one of them"
+    parser.addoption("--loop", choices=OPTIONS, default="split", help=text)
+
+
+def pytest_asyncio_loop_factories(config: pytest.Config, item: pytest.Item) -> dict[str, Factory]:
+    """Return the event loops of a test."""
+    assert isinstance(item, pytest.Function)
+    marked = any("loop_factories" in mark.kwargs for mark in item.iter_markers("asyncio"))
+    return loops("both" if marked else config.getoption("--loop"), item.nodeid, item.fixturenames)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

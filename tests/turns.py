@@ -30,6 +30,8 @@ A machine that is slower at that moment has as much more.
 class Turns:
     """While it is entered, adds up what callbacks of the server cost in each turn; those of the test do not count.
 
+    This is for the loop of the standard library: the handles of uvloop are its own, and have no place to measure.
+
     Collections of garbage do not count either: their cost is that of the test process's heap.
     """
 

@@ -31,7 +31,7 @@ class PerNamespace(Controller):
     """Keep one object of a name in each active namespace."""
 
     plural: str
-    name: str
+    object_name: str
 
     @classmethod
     def served(cls, catalog: Catalog) -> bool:
@@ -45,7 +45,7 @@ class PerNamespace(Controller):
         if resource.plural == "namespaces":
             if kind != "DELETED" and not metadata.get("deletionTimestamp"):
                 self.put(str(metadata["name"]))
-        elif metadata["name"] == self.name and kind != "ADDED":
+        elif metadata["name"] == self.object_name and kind != "ADDED":
             self.put(str(metadata["namespace"]))
 
     async def work(self, key: tuple[str, ...]) -> bool:
@@ -55,13 +55,13 @@ class PerNamespace(Controller):
         if within is None or within.thaw().lifecycle().deletion_timestamp:
             return True
         resource = self.resource("", self.plural)
-        stored = self.registry.collection(resource).get(resource.native, namespace, self.name)
+        stored = self.registry.collection(resource).get(resource.native, namespace, self.object_name)
         try:
             if stored is not None:
                 await self.mend(resource, stored)
                 return True
             body = {"apiVersion": "v1", "kind": resource.kind, **self.body()}
-            body["metadata"] = {**self.metadata(), "name": self.name, "namespace": namespace}
+            body["metadata"] = {**self.metadata(), "name": self.object_name, "namespace": namespace}
             draft, _ = resource.native.decode(orjson.dumps(body), "json")
             write = self.write(resource, namespace, manager=MANAGER)
             await self.registry.create(resource, namespace, draft, write)
@@ -89,7 +89,7 @@ class DefaultAccounts(PerNamespace):
     name = "serviceaccount"
     user = service_account("service-account-controller")
     plural = "serviceaccounts"
-    name = "default"
+    object_name = "default"
 
     def body(self) -> dict[str, object]:
         return {}
@@ -101,7 +101,7 @@ class RootCa(PerNamespace):
     name = "root-ca-cert-publisher"
     user = service_account("root-ca-cert-publisher")
     plural = "configmaps"
-    name = ROOT_CA
+    object_name = ROOT_CA
 
     def __init__(self, registry: Registry, hub: Hub, authority: Callable[[], bytes]) -> None:
         super().__init__(registry, hub)

@@ -61,6 +61,7 @@ __all__ = [
     "TlsConfig",
     "TlsConnection",
     "TlsError",
+    "TypeMetaError",
     "View",
     "Watcher",
     "Work",
@@ -104,21 +105,84 @@ LARGE: int
 build_profile: str
 version: str
 
-class DecodeError(Exception): ...
-class ApplyConflictError(Exception): ...
+class DecodeError(Exception):
+    """A body, patch or configuration is refused; its text is `message`."""
+
+    reason: str
+    """`syntax`, `type` or `patched` (of its result); `failed`, `too many` or `internal` of a patch; `bad request`."""
+    message: str
+    outcome: str | None
+    """The whole result of a patch, as messages show it, if that is at fault."""
+
+class TypeMetaError(DecodeError):
+    """The result of a patch has another type, with the `reason` `type meta`."""
+
+    outcome: str
+    api_version: str
+    kind: str
+
+class ApplyConflictError(Exception):
+    """Others own fields of a configuration."""
+
+    message: str
+    causes: list[tuple[str, str]]
+    """Message and field of each."""
+
 class ExistsError(Exception): ...
 class MissingError(Exception): ...
 class PanicException(BaseException): ...
-class ConflictError(Exception): ...
-class ConversionError(Exception): ...
-class PendingError(Exception): ...
-class ExpiredError(Exception): ...
+
+class ConflictError(Exception):
+    """The object is at another revision."""
+
+    current: int
+
+class ConversionError(Exception):
+    """An object is not known in a version."""
+
+    reason: str
+    """`webhook`: one converts it first; `invalid`: it cannot be converted."""
+    message: str
+
+class PendingError(Exception):
+    """A webhook converts an object first: then the step is made again with the result."""
+
+    object: bytes
+    """Its JSON."""
+    api_version: str
+    """The version that it is converted to."""
+
+class ExpiredError(Exception):
+    """The history no longer has the revision `asked`, only those from `oldest`."""
+
+    asked: int
+    oldest: int
+
 class EvaluationError(Exception): ...
-class RefusedError(Exception): ...
+
+class RefusedError(Exception):
+    """A log refuses a write, or its outcome is unknown."""
+
+    reason: str
+    """Of a disk: `full`, `halted`, `unencrypted`, `lost` (undecided); of etcd: as `storage/etcd.py` reads it."""
+    message: str
+
 class DataError(Exception): ...
-class TlsError(Exception): ...
+
+class TlsError(Exception):
+    """A connection broke a rule of TLS; its text is the rule."""
+
+    alert: bytes
+    """The records for the client, or none."""
+
 class CertificateError(Exception): ...
-class FutureError(Exception): ...
+
+class FutureError(Exception):
+    """The revision `asked` has not been reached."""
+
+    asked: int
+    current: int
+
 class ClientError(Exception): ...
 
 @final
@@ -473,8 +537,8 @@ class Durable:
     def write(self) -> None:
         """Write everything that was begun, as one group."""
 
-    def outcomes(self) -> list[tuple[int, Stored | None, tuple[str, str] | None]]:
-        """Return numbers of writes with the new version or the kind of a refusal and its reason."""
+    def outcomes(self) -> list[tuple[int, Stored | None, RefusedError | None]]:
+        """Return numbers of writes with the new version or why the write is refused."""
 
     def fileno(self) -> int: ...
     @property
@@ -532,8 +596,8 @@ class Etcd:
     def started(self) -> None:
         """Record that all collections of the start are followed."""
 
-    def outcomes(self) -> list[tuple[int, Stored | None, int, tuple[str, str] | None]]:
-        """Return numbers with the new version, the latest revision, or the kind of a failure and its reason."""
+    def outcomes(self) -> list[tuple[int, Stored | None, int, RefusedError | None]]:
+        """Return numbers with the new version, the latest revision, or why there is none."""
 
     def fileno(self) -> int: ...
     @property

@@ -46,7 +46,7 @@ def test_any_patch_is_applied_or_refused(patch: bytes) -> None:
     try:
         changed = engine.json_patch(b'{"a":{"b":[1,2,3]}}', patch)
     except engine.DecodeError as e:
-        assert len(e.args) == 2
+        assert e.reason and e.message
         return
     orjson.loads(changed)
 

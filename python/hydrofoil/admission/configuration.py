@@ -74,7 +74,7 @@ def _document(file: Path, shown: str) -> Object:
     try:
         found = orjson.loads(engine.yaml_to_json(data))
     except (engine.DecodeError, ValueError) as e:
-        line = " ".join(str(e.args[-1] if e.args else e).split())
+        line = " ".join(str(e).split())
         raise ValueError(f"unable to read admission control configuration from {quoted(shown)} [{line}]") from None
     if not isinstance(found, dict):
         raise ValueError(f"{shown} is not an object")

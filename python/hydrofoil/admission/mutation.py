@@ -37,7 +37,7 @@ class Mutation:
         try:
             draft.replace(own)
         except engine.DecodeError as e:
-            raise NotApplied(e.args[1]) from None
+            raise NotApplied(e.message) from None
         draft.default(seen.objects.clock.native)
         if twice := draft.dedup_owners():
             seen.a.warn(DUPLICATE_OWNERS + ", ".join(twice))
@@ -72,7 +72,7 @@ class Mutation:
         try:
             other, _ = at.resource.native.decode(changed, "json")
         except engine.DecodeError as e:
-            raise NotApplied(e.args[1]) from None
+            raise NotApplied(e.message) from None
         other.default(seen.objects.clock.native)
         made = orjson.loads(other.preview(0).seen_as(seen.a.resource.native).json)
         made["metadata"].pop("resourceVersion", None)

@@ -105,7 +105,7 @@ class Finalizer:
             return False
         except engine.ConversionError as e:
             kind = f"{instances.api_version}, Kind={instances.kind}"
-            why = f"could not list instances: storage is (re)initializing: failed to list {kind}: {e.args[1]}"
+            why = f"could not list instances: storage is (re)initializing: failed to list {kind}: {e.message}"
             failed: Condition = ("Terminating", "True", FAILED, why)
             await self._definitions.write(name, lambda _, found: reported(found, failed))
             return False

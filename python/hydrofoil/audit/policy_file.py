@@ -67,7 +67,7 @@ def read(data: bytes) -> Policy:
         # As upstream's recognizer: a brace in front makes it JSON.
         document = orjson.loads(data if data.lstrip().startswith(b"{") else engine.yaml_to_json(data))
     except (engine.DecodeError, ValueError) as e:
-        line = " ".join(str(e.args[-1] if e.args else e).split())
+        line = " ".join(str(e).split())
         raise ValueError(f"failed decoding: {line}") from None
     if not isinstance(document, dict) or not document.get("kind"):
         raise ValueError("failed decoding: Object 'Kind' is missing")

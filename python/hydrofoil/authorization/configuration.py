@@ -265,7 +265,7 @@ def _decoded(data: bytes) -> Object:
     try:
         whole = orjson.loads(engine.yaml_to_json(data)) if data.strip() else {}
     except engine.DecodeError as e:
-        raise ValueError(" ".join(str(e.args[-1]).split())) from None
+        raise ValueError(" ".join(e.message.split())) from None
     if not isinstance(whole, dict):
         raise ValueError("couldn't get version/kind; json parse error: json: cannot unmarshal into a struct")
     kind, version = whole.pop("kind", ""), whole.pop("apiVersion", "")

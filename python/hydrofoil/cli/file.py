@@ -35,7 +35,7 @@ def read(path: str, known: Sequence[Flag], command: str) -> dict[str, Given]:
     try:
         content = orjson.loads(engine.yaml_to_json(NAMED.sub(rb'"\1"\2', text))) if text.strip() else None
     except (ValueError, engine.DecodeError) as e:
-        why = str(e.args[-1]).removeprefix("error converting YAML to JSON: yaml: ")
+        why = str(e).removeprefix("error converting YAML to JSON: yaml: ")
         where = LINE.match(why)
         # Upstream's words have lines of their own counting.
         number = engine.yaml_fault_line(text) or (where and where[1])

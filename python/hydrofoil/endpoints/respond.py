@@ -245,10 +245,9 @@ def unconverted(context: Context, why: str) -> ApiError:
 
 def failure(context: Context, fault: BaseException) -> Answer:
     """Return the answer for an exception of a handler, or of a stream before its head."""
-    if isinstance(fault, ConversionFailed) and context.verb in ("list", "watch"):
+    reads = context.verb in ("list", "watch")
+    if isinstance(fault, engine.ConversionError) or (reads and isinstance(fault, ConversionFailed)):
         fault = unconverted(context, fault.message)
-    elif isinstance(fault, engine.ConversionError):
-        fault = unconverted(context, str(fault.args[1]))
     if isinstance(fault, ApiError):
         return refused(context, fault)
     return broken(context, fault)

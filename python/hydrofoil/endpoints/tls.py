@@ -188,9 +188,8 @@ class Session(asyncio.Transport, asyncio.Protocol):
 
     def _broken(self, error: engine.TlsError) -> None:
         """Send the alert, and end."""
-        alert = error.args[1]
-        if alert and not self._wire.is_closing():
-            self._wire.write(alert)
+        if error.alert and not self._wire.is_closing():
+            self._wire.write(error.alert)
         self._wire.close()
 
     def _check_end(self) -> None:

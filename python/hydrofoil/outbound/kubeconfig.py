@@ -148,7 +148,7 @@ def _document(path: str, *, current: bool = True) -> Object:
     try:
         document = orjson.loads(engine.yaml_to_json(data))
     except (engine.DecodeError, ValueError) as e:
-        line = " ".join(str(e.args[-1] if e.args else e).split())
+        line = " ".join(str(e).split())
         raise ValueError(f'error loading config file "{path}": {line}') from None
     if not isinstance(document, dict) or document.get("kind") not in (None, "", "Config"):
         raise ValueError(f'error loading config file "{path}": not a Config')

@@ -24,7 +24,7 @@ async def attempted(webhook: Converter, step: Callable[[Conversions | None], T],
         try:
             return await run(step, known, pooled=pooled)
         except PendingError as e:
-            given, api_version = e.args
+            given, api_version = e.object, e.api_version
         known = known or Conversions()
         try:
             (made,) = await webhook.convert([given], api_version)

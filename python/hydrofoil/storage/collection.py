@@ -185,9 +185,9 @@ class Collection:
         try:
             return self._shard.list(resource, selector, form, limit, revision, start)
         except engine.ExpiredError as e:
-            raise Expired(*e.args) from None
+            raise Expired(e.asked, e.oldest) from None
         except engine.FutureError as e:
-            raise Future(*e.args) from None
+            raise Future(e.asked, e.current) from None
 
     def watch(
         self, resource: ResourceType, selector: Selector, form: str, revision: int | None, token: int, framed: bool
@@ -199,7 +199,7 @@ class Collection:
         try:
             return self._shard.watch(resource, selector, form, revision, token, framed)
         except engine.ExpiredError as e:
-            raise Expired(*e.args) from None
+            raise Expired(e.asked, e.oldest) from None
 
     def create(self, draft: Draft) -> Coroutine[Any, Any, Stored]:
         """Store a new object. Raise Exists, Unavailable, Unknown; like the others, return when the view shows it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from hydrofoil import engine
 from hydrofoil.clock import Clock
@@ -60,7 +59,7 @@ class DurableLog:
                 engine.Durable, view, self._folder, first, self._interval, self._encryption
             )
         except engine.DataError as e:
-            raise Unopened(*e.args) from None
+            raise Unopened(str(e)) from None
         if self._encryption is not None or self._native.unread():
             self.guarded = self
         self._view = view
@@ -154,7 +153,7 @@ class DurableLog:
         except engine.ConflictError:
             raise Conflict from None
         except engine.RefusedError as e:
-            raise failure(*e.args) from None
+            raise failure(e) from None
 
     def _arrived(self) -> None:
         outcomes = self._native.outcomes()
@@ -166,12 +165,12 @@ class DurableLog:
                 if stored is not None:
                     begun.set_result(stored)
                 elif refusal is not None:
-                    begun.set_exception(failure(*refusal))
+                    begun.set_exception(failure(refusal))
             for after in self._after.pop(number, ()):
                 if not after.done():
                     after.set_result(None)
 
 
-def failure(kind: str, why: Any) -> StorageError:
+def failure(refusal: engine.RefusedError) -> StorageError:
     """Return the error of a write that the disk did not take."""
-    return Undecided(why) if kind == "lost" else Refused(why)
+    return (Undecided if refusal.reason == "lost" else Refused)(refusal.message)

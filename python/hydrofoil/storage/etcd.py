@@ -83,7 +83,7 @@ class EtcdLog:
                 self._encryption,
             )
         except engine.DataError as e:
-            raise Unopened(*e.args) from None
+            raise Unopened(str(e)) from None
         self.guarded = self
         self._view = view
         self._clock = clock
@@ -183,14 +183,14 @@ class EtcdLog:
             if waiting.done():
                 continue
             if failed is not None:
-                waiting.set_exception(failure(*failed))
+                waiting.set_exception(failure(failed))
             else:
                 waiting.set_result(stored or revision)
 
 
-def failure(kind: str, why: str) -> StorageError:
+def failure(refusal: engine.RefusedError) -> StorageError:
     """Return the error of a write that etcd did not do, or may not have done."""
-    match kind:
+    match refusal.reason:
         case "exists":
             return Exists()
         case "missing":
@@ -198,8 +198,8 @@ def failure(kind: str, why: str) -> StorageError:
         case "conflict":
             return Conflict()
         case "refused":
-            return Refused(why)
+            return Refused(refusal.message)
         case "unavailable":
-            return Unavailable(why)
+            return Unavailable(refusal.message)
         case _:
-            return Unknown(why)
+            return Unknown(refusal.message)

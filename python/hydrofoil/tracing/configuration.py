@@ -55,7 +55,7 @@ def decode(data: bytes) -> Settings:
     try:
         whole = orjson.loads(engine.yaml_to_json(data)) if data.strip() else {}
     except (engine.DecodeError, ValueError) as e:
-        raise ValueError(DECODING + " ".join(str(e.args[-1]).split())) from None
+        raise ValueError(DECODING + " ".join(str(e).split())) from None
     if not isinstance(whole, dict):
         raise ValueError(f"{DECODING}couldn't get version/kind; json parse error: json: cannot unmarshal into a struct")
     kind, version = whole.pop("kind", "") or "", whole.pop("apiVersion", "") or ""

@@ -145,7 +145,7 @@ class WatchStream:
         if isinstance(fault, ApiError):
             error = fault
         elif isinstance(fault, engine.ConversionError):
-            error = ApiError(500, "", str(fault.args[1]))
+            error = ApiError(500, "", fault.message)
         else:
             LOG.error("a watch failed", exc_info=fault)
             error = internal(fault)

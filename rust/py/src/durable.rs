@@ -9,7 +9,7 @@ use hydrofoil_log as log;
 use hydrofoil_log::{Fault, Faults, Log, Options, Refusal, Submitted, Summary, Sync, Target};
 use pyo3::prelude::*;
 
-use crate::error::{DataError, Fallible, RefusedError};
+use crate::error::{DataError, Fallible, RefusedError, with_reason};
 use crate::frame::apart;
 use crate::handles::{Change, Durable, Encryption, ResourceType, Shard, Stored, View};
 
@@ -19,19 +19,20 @@ fn transformers(encryption: Option<&Encryption>) -> log::Encryption {
 }
 
 /// The number of a write, its new version, and why there is none.
-type Outcome = (u64, Option<Stored>, Option<(&'static str, String)>);
+type Outcome = (u64, Option<Stored>, Option<PyErr>);
 
 fn failed(error: log::LogError) -> PyErr {
     DataError::new_err(error.to_string())
 }
 
-fn reason(refusal: Refusal) -> (&'static str, String) {
-    match refusal {
+fn refused(refusal: Refusal) -> PyErr {
+    let (reason, why) = match refusal {
         Refusal::Full(why) => ("full", why),
         Refusal::Halted(why) => ("halted", why),
         Refusal::Lost(why) => ("lost", why),
         Refusal::Unencrypted(why) => ("unencrypted", why),
-    }
+    };
+    with_reason::<RefusedError>(reason, &why)
 }
 
 /// An object that cannot be read: its key, why, whether it is decrypted, its revision.
@@ -46,7 +47,7 @@ fn begun(submitted: Submitted) -> PyResult<i64> {
     match submitted {
         Submitted::Begun(id) => Ok(id as i64),
         Submitted::After(id) => Ok(-(id as i64)),
-        Submitted::Refused(refusal) => Err(RefusedError::new_err(reason(refusal))),
+        Submitted::Refused(refusal) => Err(refused(refusal)),
     }
 }
 
@@ -103,7 +104,7 @@ impl Durable {
         self.1.clear()?;
         let outcomes = self.0.outcomes().into_iter().map(|done| match done.outcome {
             Ok(version) => (done.id, Some(Stored(stored::Stored::new(&done.ticket, version))), None),
-            Err(refusal) => (done.id, None, Some(reason(refusal))),
+            Err(refusal) => (done.id, None, Some(refused(refusal))),
         });
         Ok(outcomes.collect())
     }

@@ -7,12 +7,12 @@ use hydrofoil_engine::{Signal, stored};
 use hydrofoil_etcd::{Fault, Followed, Log, Options, Outcome, Unread, Write};
 use pyo3::prelude::*;
 
-use crate::error::{DataError, Fallible};
+use crate::error::{DataError, Fallible, RefusedError, with_reason};
 use crate::frame::{apart, seconds};
 use crate::handles::{Change, Clock, Encryption, Etcd, ResourceType, Shard, Stored, View};
 
 /// A number, the new version, the latest revision, and why there is neither: the kind of the failure, and a text.
-type Ended = (u64, Option<Stored>, u64, Option<(&'static str, String)>);
+type Ended = (u64, Option<Stored>, u64, Option<PyErr>);
 
 /// An object that cannot be read: its key, why, whether it is decrypted, its revision.
 type Faulty = (String, String, bool, u64);
@@ -108,7 +108,7 @@ impl Etcd {
             Outcome::Made(kind, version) => (done.id, Some(Stored(stored::Stored::new(&kind, version))), 0, None),
             Outcome::Revision(revision) => (done.id, None, revision, None),
             Outcome::Loaded => (done.id, None, 0, None),
-            Outcome::Failed(kind, why) => (done.id, None, 0, Some((kind, why))),
+            Outcome::Failed(kind, why) => (done.id, None, 0, Some(with_reason::<RefusedError>(kind, &why))),
         });
         Ok(ended.collect())
     }

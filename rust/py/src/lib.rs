@@ -45,6 +45,7 @@ mod _native {
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
         error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
         error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, PendingError, RefusedError},
+        error::TypeMetaError,
         fairness::{LoopTurns, Queues, RequestClock, Ticket},
         flow::{Flow, FlowCounts, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},

@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
+use crate::error::with_fields;
+
 create_exception!(_native, TlsError, PyException, "A connection broke a rule of TLS: what it was.");
 create_exception!(_native, CertificateError, PyException, "A certificate is refused: why, in Go's words.");
 
@@ -59,7 +61,7 @@ impl TlsConnection {
         let outgoing = PyBytes::new(py, &tls.take_outgoing());
         match done {
             Ok(()) => Ok((PyBytes::new(py, &tls.take_plain()), outgoing)),
-            Err(why) => Err(TlsError::new_err((why, outgoing.unbind()))),
+            Err(why) => Err(with_fields::<TlsError>(&why, |_, fields| fields.set_item("alert", outgoing.unbind()))),
         }
     }
 

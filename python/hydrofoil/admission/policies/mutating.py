@@ -176,7 +176,7 @@ class Mutating(Round):
             try:
                 patched = await run(native.overlay, given, orjson.dumps(config), pooled=len(given) > LARGE)
             except engine.DecodeError as e:
-                raise Failed(f"error applying patch: {e.args[1]}") from None
+                raise Failed(f"error applying patch: {e.message}") from None
         return await Mutation(self.seen).replace(each.at, patched)
 
     def _type(self, at: Target) -> ResourceType:
@@ -193,7 +193,7 @@ class Mutating(Round):
         try:
             _, strict = native.decode(patched, "json")
         except engine.DecodeError as e:
-            raise _internal(e.args[1]) from None
+            raise _internal(e.message) from None
         if strict:
             raise _internal(f"strict decoding error: {errors.strict_text(strict)}")
 
@@ -203,10 +203,9 @@ def _patched(given: bytes, patch: bytes) -> bytes | None:
     try:
         return engine.json_patch(given, patch)
     except engine.DecodeError as e:
-        text: str = e.args[1]
-        if text.startswith("testing value "):
+        if e.message.startswith("testing value "):
             return None
-        raise Failed(f"JSON Patch: {text}") from None
+        raise Failed(f"JSON Patch: {e.message}") from None
 
 
 def _denied(policy: MutatingPolicy, binding: Binding, why: str) -> str:

@@ -106,7 +106,7 @@ class Mutating(Round):
         try:
             patched = await run(engine.json_patch, given, reply.patch, pooled=len(given) + len(reply.patch) > LARGE)
         except engine.DecodeError as e:
-            raise internal(e.args[1]) from None
+            raise internal(e.message) from None
         if self.a.audit is not None:
             about = {"configuration": hook.configuration, "webhook": hook.name, "patch": operations}
             text = orjson.dumps({**about, "patchType": reply.patch_type}).decode()
@@ -141,5 +141,5 @@ def _invalid(patch: bytes) -> str:
     try:
         engine.json_patch(b"{}", patch)
     except engine.DecodeError as e:
-        return str(e.args[1])
+        return e.message
     return ""

@@ -134,8 +134,7 @@ def _evaluated(expression: Expression, source: str, on: bytes, what: str) -> Any
     try:
         return orjson.loads(expression.evaluate(on) or b"")
     except (engine.EvaluationError, engine.DecodeError) as e:
-        why = e.args[-1] if e.args else e
-        raise Rejected(f"oidc: error evaluating {what}: expression '{source}' resulted in error: {why}") from None
+        raise Rejected(f"oidc: error evaluating {what}: expression '{source}' resulted in error: {e}") from None
 
 
 def _texts(found: Any, what: str) -> list[str]:

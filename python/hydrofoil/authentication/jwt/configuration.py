@@ -143,7 +143,7 @@ def parse(data: bytes) -> Configuration:
     try:
         document = orjson.loads(engine.yaml_to_json(data))
     except (engine.DecodeError, ValueError) as e:
-        raise ValueError(" ".join(str(e.args[-1] if e.args else e).split())) from None
+        raise ValueError(" ".join(str(e).split())) from None
     problems: list[str] = []
     reader = _Reader(document, "", problems)
     version, kind = reader.text("apiVersion"), reader.text("kind")

@@ -68,7 +68,7 @@ class Loader:
             draft, _ = native.decode(line, "json")
             stored = await self._storage.collection((group, plural), native).create(draft)
         except DecodeError as e:
-            raise DataError(f"{where}: {e.args[-1]}") from None
+            raise DataError(f"{where}: {e.message}") from None
         except Exists:
             raise DataError(f"{where} has the name of an object before it") from None
         except StorageError as e:

@@ -46,7 +46,7 @@ def decode(
     try:
         draft, strict = native.decode(data, media)
     except engine.DecodeError as e:
-        what, text = e.args
+        what, text = e.reason, e.message
         if what == "type" and (found := not_an_object(data)):
             text = f"json: cannot unmarshal {found} into Go value of type {TYPE_META}"
         elif what == "type":

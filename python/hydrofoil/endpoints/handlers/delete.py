@@ -85,7 +85,7 @@ def _from_body(context: Context, data: bytes, options: DeleteOptions) -> list[st
     try:
         draft, _ = native.decode(data, media)
     except engine.DecodeError as e:
-        what, text = e.args
+        what, text = e.reason, e.message
         if what == "type" and (found := body.not_an_object(data)):
             what, text = "syntax", f"json: cannot unmarshal {found} into Go value of type {body.TYPE_META}"
         for member in ("kind", "apiVersion"):

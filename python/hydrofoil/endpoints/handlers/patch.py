@@ -72,7 +72,7 @@ def shown(kind: str, data: bytes) -> bytes:
     except orjson.JSONDecodeError:
         return json.dumps(data.decode(errors="replace")).encode()
     except engine.DecodeError as e:
-        raise errors.bad_request(f"error decoding YAML: {e.args[-1]}") from None
+        raise errors.bad_request(f"error decoding YAML: {e.message}") from None
     return data
 
 
@@ -81,7 +81,7 @@ def from_cbor(data: bytes) -> bytes:
     try:
         return engine.cbor_to_json(data)
     except engine.DecodeError as e:
-        raise errors.bad_request(f"error decoding CBOR: {e.args[1]}") from None
+        raise errors.bad_request(f"error decoding CBOR: {e.message}") from None
 
 
 def patched(
@@ -91,12 +91,11 @@ def patched(
     try:
         draft, strict = laid_over(old, native, kind, data)
     except engine.DecodeError as e:
-        what, text, *shown = e.args
         # Without validation upstream merges texts, and finds a number that no float holds in the outcome.
-        beyond = kind != "strategic" and options.field_validation == "Ignore" and text.startswith(BEYOND)
-        if what == "syntax" and not beyond:
-            raise errors.bad_request(malformed(kind, text, options.field_validation)) from None
-        raise refused(what, text, shown[0].encode() if shown else data) from None
+        beyond = kind != "strategic" and options.field_validation == "Ignore" and e.message.startswith(BEYOND)
+        if e.reason == "syntax" and not beyond:
+            raise errors.bad_request(malformed(kind, e.message, options.field_validation)) from None
+        raise refused(e, data) from None
     if strict and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
@@ -117,16 +116,14 @@ def laid_over(old: Stored, native: ResourceType, kind: str, data: bytes) -> tupl
     """
     try:
         return old.patch(native, kind, data)
-    except engine.DecodeError as e:
-        if e.args[0] != "type meta":
-            raise
-        _, api_version, own, shown = e.args
+    except engine.TypeMetaError as e:
+        api_version, own, outcome = e.api_version, e.kind, e.outcome.encode()
     if not api_version:
         raise errors.bad_request(UNNAMED.format(old.name))
     if api_version.count("/") > 1:
-        raise wrong_patch(shown.encode(), f"unexpected GroupVersion string: {api_version}")
+        raise wrong_patch(outcome, f"unexpected GroupVersion string: {api_version}")
     if why := scheme.refusal((native.api_version.rpartition("/")[0], native.kind), api_version, own or native.kind):
-        raise wrong_patch(shown.encode(), why)
+        raise wrong_patch(outcome, why)
     return old.patch(native, kind, data, lenient=True)
 
 
@@ -152,14 +149,12 @@ def applied(
     try:
         draft, strict = native.apply(clock, live, data, options.field_manager, context.info.subresource, force, known)
     except engine.ApplyConflictError as e:
-        text, causes = e.args
-        shown = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in causes]
-        raise errors.ApiError(409, "Conflict", text, {"causes": shown}) from None
+        causes = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in e.causes]
+        raise errors.ApiError(409, "Conflict", e.message, {"causes": causes}) from None
     except engine.DecodeError as e:
-        what, text = e.args
-        if what == "internal":
-            raise errors.ApiError(500, "", text) from None
-        raise errors.bad_request(text) from None
+        if e.reason == "internal":
+            raise errors.ApiError(500, "", e.message) from None
+        raise errors.bad_request(e.message) from None
     if strict and options.field_validation == "Strict":
         why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
         raise errors.bad_request(f"error strict decoding YAML: {why}")
@@ -223,17 +218,17 @@ async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     return await respond.shown(context, stored)
 
 
-def refused(what: str, text: str, data: bytes) -> errors.ApiError:
-    """Return the error for a patch that cannot be applied."""
-    match what:
+def refused(why: engine.DecodeError, data: bytes) -> errors.ApiError:
+    """Return the error for a patch that cannot be applied; `data` is the patch."""
+    match why.reason:
         case "failed":
             message = "the server rejected our request due to an error in our request"
             return errors.ApiError(422, "Invalid", message, {})
         case "too many":
-            return errors.ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {text}")
+            return errors.ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {why.message}")
         case "internal":
-            return errors.ApiError(500, "", text)
-    return wrong_patch(data, text)
+            return errors.ApiError(500, "", why.message)
+    return wrong_patch(data if why.outcome is None else why.outcome.encode(), why.message)
 
 
 def wrong_patch(shown: bytes, text: str) -> errors.ApiError:

@@ -44,7 +44,7 @@ def decoded(data: bytes, path: str) -> Object:
         # As upstream's recognizer: a brace in front makes it JSON.
         whole = orjson.loads(data if data.lstrip().startswith(b"{") else engine.yaml_to_json(data))
     except engine.DecodeError as e:
-        raise ValueError(failed + " ".join(str(e.args[-1]).split())) from None
+        raise ValueError(failed + " ".join(e.message.split())) from None
     except ValueError:
         # The library's error quotes the text, which has keys.
         raise ValueError(f"{failed}it is no JSON") from None

@@ -1,5 +1,7 @@
 //! The schema of a place in an object.
 
+use std::borrow::Cow;
+
 use hydrofoil_types::{Arena, Field, ListType, Map, Nature, Schema, Shape, SmolStr, TypeDef, Value};
 
 use crate::equal::equal;
@@ -152,10 +154,15 @@ impl<'a> Place<'a> {
 
     /// Return two whole objects as Go represents them, without equal members and without the entries of managed fields,
     /// which are never owned.
-    pub fn differing(self, old: &Value, new: &Value) -> (Value, Value) {
+    pub fn differing<'v>(self, old: &'v Value, new: &'v Value) -> (Value, Value) {
         let none = Map::new();
         let [before, after] = [old, new].map(|object| object.as_object().unwrap_or(&none));
-        let kept = |side: &Map, other: &Map| {
+        let kept = |object: &'v Value, side: &Map, other: &Map| -> Cow<'v, Value> {
+            let entries = side.get("metadata").and_then(|metadata| metadata.get("managedFields"));
+            if other.is_empty() && entries.is_none() && object.as_object().is_some() {
+                // A new object differs as a whole.
+                return Cow::Borrowed(object);
+            }
             let differ = side.iter().filter(|(key, value)| other.get(key).is_none_or(|twin| !equal(value, twin)));
             let members = differ.map(|(key, value)| match value {
                 Value::Object(metadata) if key == "metadata" => {
@@ -164,9 +171,9 @@ impl<'a> Place<'a> {
                 }
                 _ => (key.clone(), value.clone()),
             });
-            Value::Object(Map::from_unique(members.collect()))
+            Cow::Owned(Value::Object(Map::from_unique(members.collect())))
         };
-        (self.canonical(&kept(before, after)), self.canonical(&kept(after, before)))
+        (self.canonical(&kept(old, before, after)), self.canonical(&kept(new, after, before)))
     }
 
     /// Return the value as Go represents it: with the zero values of fields that JSON never omits.

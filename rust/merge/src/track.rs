@@ -108,7 +108,7 @@ pub(crate) fn update(
     }
     managed.0.retain(|entry| entry.is_unread() || !entry.set.is_empty());
     let mut own = req.entry(false);
-    own.set = written.clone().difference(never_owned());
+    own.set = changes.into_written().difference(never_owned());
     if own.set.is_empty() {
         return Ok(());
     }

@@ -189,6 +189,11 @@ impl Changes {
         (&self.own.0, &self.own.1)
     }
 
+    /// Return the written paths in the version of the request, once nothing else is asked for.
+    pub fn into_written(self) -> FieldSet {
+        self.own.0
+    }
+
     /// Return the same in another version.
     pub fn of(&self, api_version: &str) -> Option<(&FieldSet, &FieldSet)> {
         self.others.iter().find(|(version, _)| version == api_version).map(|(_, (written, removed))| (written, removed))

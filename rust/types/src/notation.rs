@@ -52,10 +52,15 @@ pub fn write(out: &mut String, value: &Value) {
     }
 }
 
+/// Report whether Go's encoder writes a string as it is, between quotes.
+pub fn is_plain(text: &str) -> bool {
+    let plain = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
+    text.as_bytes().iter().all(plain)
+}
+
 /// Append a string as Go's encoder writes it.
 pub fn write_str(out: &mut String, text: &str) {
-    let plain = |byte: &u8| matches!(byte, 0x20..=0x7f) && !matches!(byte, b'"' | b'\\' | b'<' | b'>' | b'&');
-    if text.as_bytes().iter().all(plain) {
+    if is_plain(text) {
         out.push('"');
         out.push_str(text);
         out.push('"');

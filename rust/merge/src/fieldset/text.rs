@@ -32,7 +32,15 @@ impl FieldSet {
             if !std::mem::take(&mut first) {
                 out.push(',');
             }
-            notation::write_str(out, &element.wire());
+            match element {
+                // Nearly all are names of fields, which need no text of their own.
+                PathElement::Field(name) if notation::is_plain(name) => {
+                    out.push_str("\"f:");
+                    out.push_str(name);
+                    out.push('"');
+                }
+                _ => notation::write_str(out, &element.wire()),
+            }
             out.push(':');
             node.below.write(node.member, out);
         }

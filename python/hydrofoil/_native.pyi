@@ -1,7 +1,7 @@
 """The Rust engine."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, Self, final, overload
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar, final, overload
 
 from typing_extensions import disjoint_base
 
@@ -22,7 +22,6 @@ __all__ = [
     "Clock",
     "ConflictError",
     "ConversionError",
-    "Conversions",
     "DataError",
     "Declaration",
     "DecodeError",
@@ -48,14 +47,16 @@ __all__ = [
     "MissingError",
     "ObjectMeta",
     "PanicException",
-    "PendingError",
+    "PrepareResult",
     "Queues",
+    "ReadResult",
     "RefusedError",
     "Reindexed",
     "RequestClock",
     "ResourceType",
     "Selector",
     "Shard",
+    "Step",
     "Stored",
     "Ticket",
     "TlsConfig",
@@ -100,6 +101,8 @@ __all__ = [
     "yaml_to_json",
 ]
 
+_T = TypeVar("_T")
+
 ENVELOPE_TAIL: bytes
 LARGE: int
 build_profile: str
@@ -143,14 +146,6 @@ class ConversionError(Exception):
     reason: str
     """`webhook`: one converts it first; `invalid`: it cannot be converted."""
     message: str
-
-class PendingError(Exception):
-    """A webhook converts an object first: then the step is made again with the result."""
-
-    object: bytes
-    """Its JSON."""
-    api_version: str
-    """The version that it is converted to."""
 
 class ExpiredError(Exception):
     """The history no longer has the revision `asked`, only those from `oldest`."""
@@ -279,6 +274,9 @@ class Catalog:
 
 @final
 class ResourceType:
+    def read(self, body: bytes, media: str) -> tuple[Draft, ObjectMeta, list[str]]:
+        """Return the object in a body, its metadata, and strict errors. Raise DecodeError."""
+
     def decode(self, body: bytes, media: str) -> tuple[Draft, list[str]]: ...
     def apply(
         self,
@@ -288,8 +286,12 @@ class ResourceType:
         manager: str,
         subresource: str,
         force: bool,
-        known: Conversions | None = None,
-    ) -> tuple[Draft, list[str]]: ...
+    ) -> Step[tuple[Draft, list[str]]]:
+        """Return the step that gives the merged object and the strict errors of a configuration (YAML or JSON).
+
+        Raise ApplyConflictError and DecodeError.
+        """
+
     def overlay(self, object: bytes, config: bytes) -> bytes: ...
     def empty(self) -> Draft: ...
     @property
@@ -301,9 +303,65 @@ class ResourceType:
     def traits(self) -> list[str]: ...
 
 @final
-class Conversions:
-    def __new__(cls) -> Conversions: ...
-    def add(self, object: bytes, api_version: str, json: bytes | None, why: str = "") -> None: ...
+class Step(Generic[_T]):
+    """One step of a write: a value that knows its price.
+
+    It is done by the first call that returns a result; after `None`, it is taken up again where it was.
+    """
+
+    @property
+    def size(self) -> int:
+        """The bytes that it processes: the object, and the old version."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether it evaluates expressions, whose price only a try shows."""
+
+    def here(self, time: float | None) -> _T | None:
+        """Do the step on this thread, which has so many seconds for expressions; None: no time at all.
+
+        Return None if it takes longer, or if it needs a conversion.
+        """
+
+    def there(self) -> _T | None:
+        """Do the step on a thread of its own, without Python's lock. Return None if it needs a conversion."""
+
+    @property
+    def needs(self) -> tuple[bytes, str] | None:
+        """The object (JSON) and the version that a webhook converts it to before the step can be done."""
+
+    def answer(self, json: bytes | None, why: str = "") -> None:
+        """Give the result of that conversion, or why it failed."""
+
+@final
+class ReadResult:
+    """The result of the first step of a write: defaults and owners are set."""
+
+    @property
+    def duplicates(self) -> list[str]:
+        """The uids of owners that were there twice; one of each is left."""
+
+    @property
+    def resource_version(self) -> str: ...
+    @property
+    def revision(self) -> int:
+        """The number of the resource version; 0 for a text that upstream cannot parse into 64 bits."""
+
+@final
+class PrepareResult:
+    """The result of the second step of a write: the object is ready for the validating admission."""
+
+    @property
+    def causes(self) -> list[tuple[str, str, str]]:
+        """Reason, message and field of each cause for which it is refused."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings of the kind; for a new object that is refused, those it has all the same."""
+
+    @property
+    def deleting(self) -> bool:
+        """Whether the object is being deleted."""
 
 @final
 class Clock:
@@ -335,38 +393,41 @@ class Clock:
 class Draft:
     def seal(self) -> None: ...
     def metadata(self) -> ObjectMeta: ...
+    @property
+    def size(self) -> int:
+        """The approximate bytes of its JSON."""
+
+    @property
+    def uid(self) -> str: ...
+    @property
+    def resource_version(self) -> str: ...
+    @property
+    def names(self) -> tuple[str, str]:
+        """Name, and prefix of a generated name."""
+
     def lifecycle(self) -> Lifecycle: ...
     def get(self, path: list[str]) -> bytes | None: ...
     def set(self, path: list[str], data: bytes | None) -> None: ...
     def set_type(self) -> None: ...
     def set_managed_fields(self, clock: Clock, manager: str, subresource: str = "") -> None: ...
-    def default(self, clock: Clock, namespace: str | None = None) -> str: ...
-    def track(
-        self,
-        clock: Clock,
-        manager: str,
-        old: Stored | None = None,
-        subresource: str = "",
-        known: Conversions | None = None,
-    ) -> None:
-        """Raise PendingError if a webhook must convert the object first; it is unchanged then."""
+    def default(self, clock: Clock) -> None: ...
+    def read_new(self, clock: Clock, namespace: str, manager: str) -> Step[ReadResult]:
+        """Return the step that sets namespace, defaults and owners of a new object; an empty manager: no owners."""
+
+    def read_update(self, clock: Clock, old: Stored, manager: str, subresource: str) -> Step[ReadResult]:
+        """Return the step that sets defaults and owners of an object that replaces `old`."""
 
     def fill_metadata(self, clock: Clock, name: str, uid: str) -> None: ...
     def keep_metadata(self, old: Stored) -> None: ...
     def keep_allocated(self, old: Stored) -> None: ...
-    def prepare(self, clock: Clock, old: Stored | None = None, subresource: str = "") -> None: ...
+    def prepare(
+        self, clock: Clock, old: Stored | None = None, subresource: str = "", validates: bool = True
+    ) -> Step[PrepareResult]:
+        """Return the step that prepares an object as its strategy does, and validates it."""
+
     def dedup_owners(self) -> list[str]: ...
     def validate(self, old: Stored | None = None, subresource: str = "") -> list[tuple[str, str, str]]: ...
-    def validate_apart(self, old: Stored | None = None, subresource: str = "") -> list[tuple[str, str, str]]:
-        """Do the same without Python's lock: call this off the loop."""
-
-    def validate_within(
-        self, patience: float, old: Stored | None = None, subresource: str = ""
-    ) -> list[tuple[str, str, str]] | None:
-        """Do the same unless the rules of the kind take more seconds than `patience`."""
-
     def cluster_ip_causes(self, old: Stored | None = None) -> list[tuple[str, str, str]]: ...
-    def warnings(self, old: Stored | None = None, subresource: str = "") -> list[str]: ...
     def prepare_warnings(self) -> list[str]:
         """Return the warnings that a new object has even if it is refused."""
 

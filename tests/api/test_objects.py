@@ -158,7 +158,7 @@ async def test_yaml_both_ways(api: aiohttp.ClientSession) -> None:
 
 async def test_generated_names_are_retried(api: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch) -> None:
     names = iter(["gen-aaaaa", "gen-aaaaa", "gen-bbbbb"])
-    monkeypatch.setattr("hydrofoil.registry.store.generate_name", lambda *_: next(names))
+    monkeypatch.setattr("hydrofoil.registry.names.generate_name", lambda *_: next(names))
     body = {"metadata": {"generateName": "gen-"}}
     got = []
     for _ in range(2):

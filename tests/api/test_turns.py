@@ -69,10 +69,9 @@ async def fill(
         name = f"n{i:05}"
         metadata = {"name": name, "namespace": "bulk", "labels": {"l": str(i % 7)}, "ownerReferences": owners}
         draft, _ = resource.native.decode(orjson.dumps({**body, "metadata": metadata}), "json")
-        draft.default(clock, "bulk")
-        draft.track(clock, "m")
+        draft.read_new(clock, "bulk", "m").there()
         draft.fill_metadata(clock, name, f"00000000-0000-4000-8000-{i:012}")
-        draft.prepare(clock)
+        draft.prepare(clock).there()
         await collection.create(draft)
         if i % 50 == 49:
             await asyncio.sleep(0)

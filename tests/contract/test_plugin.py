@@ -16,7 +16,6 @@ from hydrofoil.admission.plugin import Plugin
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.clock import Chance, Clock
 from hydrofoil.engine import Change, Draft, Stored
-from hydrofoil.registry import store
 from hydrofoil.registry.delete_options import DeleteOptions
 from hydrofoil.registry.outcome import Finish
 from hydrofoil.registry.store import Registry
@@ -180,7 +179,7 @@ async def test_mutate_runs_once_for_a_create_before_uid_times_and_made_up_names(
     await create(registry, chain, {"name": "n-taken"})
     plugin.asked.clear()
     names = iter(["n-taken", "n-taken", "n-free"])
-    monkeypatch.setattr(store, "generate_name", lambda *_: next(names))
+    monkeypatch.setattr("hydrofoil.registry.names.generate_name", lambda *_: next(names))
     await create(registry, chain, {"generateName": "n-", "uid": "mine"})
     (seen,) = plugin.seen("mutate")
     assert "name" not in seen["metadata"] and "creationTimestamp" not in seen["metadata"]
@@ -193,7 +192,7 @@ async def test_validate_runs_for_each_name_that_is_tried(
     await create(registry, chain, {"name": "n-taken"})
     plugin.asked.clear()
     names = iter(["n-taken", "n-free"])
-    monkeypatch.setattr(store, "generate_name", lambda *_: next(names))
+    monkeypatch.setattr("hydrofoil.registry.names.generate_name", lambda *_: next(names))
     stored = await create(registry, chain, {"generateName": "n-"})
     seen = plugin.seen("validate")
     assert [s["metadata"]["name"] for s in seen] == ["n-taken", "n-free"]
@@ -258,7 +257,8 @@ async def test_a_deletion_is_admitted_without_a_draft(registry: Registry, chain:
 async def test_admit_is_called_with_the_operation_that_it_turned_out_to_be(registry: Registry, plugin: Noting) -> None:
     """A PUT of an absent object is a create."""
     write = Chain([plugin]).write(LEASES, "a", "n")
-    await registry.create(LEASES, "a", draft({"metadata": {"name": "n"}}, LEASES), write, updated=True)
+    write.creates = True
+    await registry.create(LEASES, "a", draft({"metadata": {"name": "n"}}, LEASES), write)
     await registry.update(LEASES, "a", "n", lambda old: old.thaw(), write)
     assert [operation for _, operation in plugin.steps()] == ["CREATE", "CREATE", "UPDATE", "UPDATE"]
 
@@ -411,7 +411,7 @@ async def test_each_name_that_is_tried_begins_and_ends(
 ) -> None:
     await create(registry, chain, {"name": "n-taken"})
     names = iter(["n-taken", "n-free"])
-    monkeypatch.setattr(store, "generate_name", lambda *_: next(names))
+    monkeypatch.setattr("hydrofoil.registry.names.generate_name", lambda *_: next(names))
     await create(registry, chain, {"generateName": "n-"})
     assert allocating.outcomes == [True, False, True]
 

@@ -38,13 +38,9 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     if given is None:
         return clock.times
     new = given[0].fork()
-    step("default", lambda: new.default(CLOCK, "d"))
-    step("track", lambda: new.track(CLOCK, "m"))
+    step("owners and defaults", new.read_new(CLOCK, "d", "m").there)
     new.fill_metadata(CLOCK, "x", "u")
-    step("prepare", lambda: new.prepare(CLOCK))
-    step("validate", new.validate)
-    step("warnings", new.warnings)
-    step("owners", new.dedup_owners)
+    step("prepare and validate", new.prepare(CLOCK).there)
     text = new.json()
     step("encode", new.json)
     step("read yaml", partial(native.decode, engine.json_to_yaml(text), "yaml"), *REFUSALS)
@@ -60,16 +56,13 @@ def through_all(native: engine.ResourceType, whole: bytes, part: bytes) -> Times
     step("table", lambda: old.body("json:table:v1:None", CLOCK))
     for name, body in (("the same", whole), ("a part", part)):
         draft = native.decode(body, "json")[0]
-        step(f"default {name}", partial(draft.default, CLOCK))
-        step(f"track {name}", partial(draft.track, CLOCK, "other", old))
+        step(f"owners and defaults of {name}", draft.read_update(CLOCK, old, "other", "").there)
         step(f"keep metadata of {name}", partial(draft.keep_metadata, old))
-        step(f"prepare {name}", partial(draft.prepare, CLOCK, old))
-        step(f"validate {name}", partial(draft.validate, old))
-        step(f"warnings of {name}", partial(draft.warnings, old))
+        step(f"prepare and validate {name}", draft.prepare(CLOCK, old).there)
         for kind in ("merge", "strategic"):
             step(f"{kind} patch of {name}", partial(old.patch, native, kind, body), *REFUSALS)
-        step(f"apply {name}", partial(native.apply, CLOCK, old, body, "third", "", True), *REFUSALS)
-    step("apply nothing", lambda: native.apply(CLOCK, None, whole, "third", "", True), *REFUSALS)
+        step(f"apply {name}", native.apply(CLOCK, old, body, "third", "", True).there, *REFUSALS)
+    step("apply nothing", native.apply(CLOCK, None, whole, "third", "", True).there, *REFUSALS)
     return clock.times
 
 
@@ -144,7 +137,7 @@ def of_definition(schema: Callable[[int], dict[str, Any]], size: int) -> Times:
     draft = stored.thaw()
     clock.step("validate", draft.validate)
     clock.step("update", partial(draft.validate, stored))
-    clock.step("warnings", draft.warnings)
+    clock.step("prepare and validate", draft.prepare(CLOCK).there)
     clock.step("not structural", lambda: CATALOG.native.nonstructural(stored))
     clock.step("compile", lambda: CATALOG.native.custom(stored))
     return clock.times

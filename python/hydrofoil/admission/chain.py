@@ -70,8 +70,7 @@ class Chain:
 
     def phases_of(self, resource: Resource, subresource: str, operation: Operation) -> Pair:
         """Return the phases of such requests."""
-        key = (resource, subresource, operation)
-        found = self._steps.get(key)
+        found = self._steps.get((resource, subresource, operation))
         if found is None:
             asked = [p for p in self.plugins if p.handles(resource, subresource, operation)]
             mutate = [p for p in asked if type(p).mutate is not Plugin.mutate]
@@ -86,7 +85,7 @@ class Chain:
                 )
                 for quiet in (False, True)
             )
-            found = self._steps[key] = busy, silent
+            found = self._steps[resource, subresource, operation] = busy, silent
         return found[self.quiet()]
 
     def write(

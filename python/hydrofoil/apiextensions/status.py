@@ -54,7 +54,7 @@ class Definitions:
         strategy = self.registry.strategy(self.resource)
         while True:
             # Work off the loop would lose against clients that write the definition all the time.
-            async with self.registry.turns.of((self.resource.storage, "", name)):
+            async with self.registry.locks.of((self.resource.storage, "", name)):
                 if (old := self.get(name)) is None:
                     return False
                 chosen = choose(old, self.registry.outlines.of(old))
@@ -76,8 +76,7 @@ class Definitions:
         clock = self.registry.clock
         draft = old.thaw()
         change(draft, clock)
-        draft.default(clock.native)
-        draft.track(clock.native, MANAGER, old, "status")
+        draft.read_update(clock.native, old, MANAGER, "status").there()
         draft.keep_metadata(old)
         draft.seal()
         return draft

@@ -11,6 +11,7 @@ from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.controllers.base import Controller, Metadata, service_account
 from hydrofoil.engine import Draft, Selector, Stored
 from hydrofoil.errors import ApiError
+from hydrofoil.registry.session import apply_here
 from hydrofoil.request import ALWAYS_ALLOW
 
 GROUP, PLURAL = "rbac.authorization.k8s.io", "clusterroles"
@@ -82,14 +83,14 @@ class RoleAggregation(Controller):
         data = orjson.dumps(body | ({"rules": rules} if rules else {}))
 
         def change(present: Stored) -> Draft:
-            draft, _ = resource.native.apply(self.registry.clock.native, present, data, MANAGER, "", True)
-            return draft
+            return apply_here(resource.native.apply(self.registry.clock.native, present, data, MANAGER, "", True))[0]
 
         write = self.write(resource, "", name)
+        write.patch = True
         # It is part of the server: whichever authorizers there are, the sum of roles grants nothing new.
         write.authorizer = ALWAYS_ALLOW
         try:
-            await self.registry.update(resource, "", name, change, write, patch=True)
+            await self.registry.update(resource, "", name, change, write)
         except ApiError as e:
             if e.code not in (404, 409):
                 raise

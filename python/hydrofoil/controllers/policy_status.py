@@ -16,6 +16,7 @@ from hydrofoil.engine import Draft, Stored
 from hydrofoil.errors import ApiError
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
+from hydrofoil.registry.session import apply_here
 from hydrofoil.registry.store import Registry
 from hydrofoil.watch.hub import Hub
 
@@ -93,11 +94,13 @@ class PolicyStatus(Controller):
         data = orjson.dumps(body)
 
         def change(present: Stored) -> Draft:
-            return resource.native.apply(self.registry.clock.native, present, data, MANAGER, "status", True)[0]
+            clock = self.registry.clock.native
+            return apply_here(resource.native.apply(clock, present, data, MANAGER, "status", True))[0]
 
         write = self.write(resource, "", name, subresource="status")
+        write.patch = True
         try:
-            await self.registry.update(resource, "", name, change, write, patch=True)
+            await self.registry.update(resource, "", name, change, write)
         except ApiError as e:
             # A deleted policy needs no status.
             if e.code != 404:

@@ -200,6 +200,8 @@ class Context:
         if given:
             return given
         agent = self.headers.get(USER_AGENT, "").partition("/")[0]
+        if agent.isascii() and agent.isprintable():
+            return agent[:128] or "unknown"
         return "".join(c for c in agent if c.isprintable()).encode()[:128].decode(errors="ignore") or "unknown"
 
     def write(
@@ -232,6 +234,7 @@ class Context:
         if subresource is not None:
             write.subresource = subresource
         write.verb = info.verb
+        write.sent = self.sent
         return write
 
     def at_start(self, call: Callable[[Answer], None]) -> None:

@@ -217,6 +217,8 @@ _LEVELS = ("", "Ignore", "Strict", "Warn")
 
 def write_options(params: Params, kind: str, *, patch: str = "") -> WriteOptions:
     """Read and check Create-, Update- or, for a kind of patch, PatchOptions (DRY-06, DRY-07, FV-10)."""
+    if not params and not patch.startswith("apply"):
+        return WriteOptions(False, "", "Warn")
     causes: list[Cause] = []
     manager = params.get("fieldManager", "")
     if patch.startswith("apply"):

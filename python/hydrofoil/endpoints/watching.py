@@ -127,14 +127,7 @@ class Watching:
 def bind(context: Context, stream: WatchStream) -> None:
     """Tie a stream to the definition of its resource: end it when that changes, and convert through its webhook."""
     stream.subject = context.resource.storage
-    converter = context.resource.webhook
-    if converter is None:
-        return
-
-    async def convert(pending: list[engine.Stored]) -> None:
-        await converter.to_request_version(pending, context.resource.api_version)
-
-    stream.convert = convert
+    stream.convert = context.registry.converter(context.resource)
 
 
 async def room(sink: Sink, stream: WatchStream) -> None:

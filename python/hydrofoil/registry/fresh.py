@@ -1,4 +1,4 @@
-"""Freshness of a view that may lag the log: reads wait for it, refusals are checked again."""
+"""Views that may be behind the log: reads wait for them, refusals are checked again."""
 
 from __future__ import annotations
 
@@ -32,14 +32,18 @@ def as_api_errors() -> Iterator[None]:
         raise errors.ApiError(503, "ServiceUnavailable", str(e), {}, retry_after=1) from None
 
 
-def judged_afresh(
+def rechecked(
     write: Callable[Given, Coroutine[Any, Any, Made]],
 ) -> Callable[Given, Coroutine[Any, Any, Made]]:
-    """Return a write of a registry that runs once more if its refusal may be out of date."""
+    """Return a write of a registry that runs once more if its refusal may be out of date.
+
+    A view that is behind the log may lack an object that the write is refused for, or still have one. Then the write
+    waits for the view and begins anew: with the draft as sent, and without the warnings of the first time.
+    """
 
     @functools.wraps(write)
-    def judged(*args: Given.args, **kwargs: Given.kwargs) -> Coroutine[Any, Any, Made]:
-        # Without a coroutine of its own if there is nothing to repeat.
+    def checked(*args: Given.args, **kwargs: Given.kwargs) -> Coroutine[Any, Any, Made]:
+        # In memory the view is the log. Without a coroutine of its own, as nothing is repeated there.
         storage = cast(Objects, args[0]).storage
         if storage.at_once:
             return write(*args, **kwargs)
@@ -51,8 +55,8 @@ def judged_afresh(
 
     async def again(*args: Given.args, **kwargs: Given.kwargs) -> Made:
         storage = cast(Objects, args[0]).storage
-        told_of = [given.warnings for given in args if isinstance(given, Write)]
-        before = [list(warnings) for warnings in told_of]
+        reported = [given.warnings for given in args if isinstance(given, Write)]
+        before = [list(warnings) for warnings in reported]
         # The first attempt may change its arguments.
         spare = [given.fork() if isinstance(given, Draft) else given for given in args]
         with as_api_errors():
@@ -62,8 +66,8 @@ def judged_afresh(
                 if storage.ready():
                     raise
             await storage.wait()
-            for warnings, known in zip(told_of, before, strict=True):
+            for warnings, known in zip(reported, before, strict=True):
                 warnings[:] = known
             return await write(*spare, **kwargs)  # type: ignore[arg-type]
 
-    return judged
+    return checked

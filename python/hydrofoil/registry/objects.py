@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from hydrofoil import errors
 from hydrofoil.apis.catalog import Catalog, Resource
 from hydrofoil.clock import Clock
 from hydrofoil.engine import ListCursor, Selector, Stored
 from hydrofoil.pace.pacer import Pacer
+from hydrofoil.pool import run
 from hydrofoil.storage.collection import Collection
 from hydrofoil.storage.view import Storage
 
@@ -58,6 +60,36 @@ class Objects:
             check_segment(name)
             raise errors.not_found(resource.group, resource.plural, name)
         return stored
+
+    async def read(self, resource: Resource, namespace: str, name: str) -> Stored:
+        """Return the present version of an object in the requested version. Raise ApiError as `get`, and `convert`."""
+        stored = self.get(resource, namespace, name)
+        if resource.webhook is not None:
+            await self.convert(resource, [stored])
+        return stored
+
+    async def select(
+        self, resource: Resource, selector: Selector, form: str, limit: int, revision: int, start: str
+    ) -> ListCursor:
+        """Return a list in the requested version. Raise Expired, Future, and ApiError as `convert`."""
+        cursor = self.collection(resource).list(resource.native, selector, form, limit, revision, start)
+        if resource.webhook is not None:
+            # Field selectors may depend on a conversion: then more objects may remain.
+            while pending := await run(cursor.pending, pooled=not cursor.short()):
+                await self.convert(resource, pending)
+        return cursor
+
+    async def convert(self, resource: Resource, stored: list[Stored]) -> None:
+        """Convert objects to the requested version, if a webhook does that. Raise ApiError 500.
+
+        The result is kept beside each version, so that it is made once.
+        """
+        if resource.webhook is not None and stored:
+            await resource.webhook.to_request_version(stored, resource.api_version)
+
+    def converter(self, resource: Resource) -> Callable[[list[Stored]], Awaitable[None]] | None:
+        """Return the conversion of objects to the requested version for a stream; None if no webhook does it."""
+        return None if resource.webhook is None else partial(self.convert, resource)
 
     def find(self, group: str, plural: str, namespace: str, name: str) -> Stored | None:
         """Return the present version of an object of a built-in kind at `v1`, if it exists and the kind is served."""

@@ -1,4 +1,4 @@
-"""The outcome of a write that an allocation was made for."""
+"""The end of an allocation: with the outcome of the write that it was made for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One write: its user, resource and admission."""
+"""One write: its user, resource and admission, and how its attempts differ."""
 
 from __future__ import annotations
 
@@ -44,6 +44,14 @@ class Write(Struct):
     """Namespace and name in the URL."""
     verb: str = ""
     """The verb of the request; empty for writes without one."""
+    sent: int = 0
+    """The bytes of the request's body; 0 for bookkeeping, whose work may not leave the loop."""
+    patch: bool = False
+    """Whether the present version is changed, and not replaced: its version is compared again after a conflict."""
+    creates: bool = False
+    """Whether an update or apply creates its object, which may have a resource version then."""
+    validates: bool = True
+    """Whether the rules of its kind apply."""
     epoch: int | None = None
     """The epoch of the storage that the write belongs to; None: the one at its beginning."""
     slow: bool = False

@@ -16,7 +16,12 @@ impl Bench {
     fn new(limit: u64, count: usize, length: usize) -> Self {
         let mut level = Level::new(false, 0.0);
         level.configure(limit, limit, count, length, 0.0);
-        Self { level, turn: Turn::new(Slices { queued: 0.0002, arrivals: 0.002 }, false), kinds: Kinds::new(0.0), now: 1.0 }
+        Self {
+            level,
+            turn: Turn::new(Slices { queued: 0.0002, arrivals: 0.002 }, false),
+            kinds: Kinds::new(0.0),
+            now: 1.0,
+        }
     }
 
     fn begin(&mut self, flow: &Arc<Flow>, work: Work, room: Room) -> Start {

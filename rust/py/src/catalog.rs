@@ -1,16 +1,20 @@
 //! The catalog and its types.
 
+use std::sync::Arc;
+
+use hydrofoil_engine::Result;
 use hydrofoil_engine::kind::{self, Media};
-use hydrofoil_engine::write::{self, Apply};
-use hydrofoil_engine::{Result, stored};
+use hydrofoil_engine::write;
 use hydrofoil_schema::validate;
 use hydrofoil_types::Value;
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::error::Fallible;
 use crate::frame::apart;
-use crate::handles::{Catalog, Clock, Conversions, Draft, Made, ResourceType, Stored};
+use crate::handles::{Catalog, Clock, Draft, Made, ObjectMeta, ResourceType, Stored};
+use crate::step::{Configuration, Step, Work};
 
 #[pymethods]
 impl Catalog {
@@ -42,29 +46,30 @@ impl Catalog {
 
 #[pymethods]
 impl ResourceType {
+    /// Decode a body; return its metadata, too.
+    fn read(&self, body: &[u8], media: &str) -> Fallible<(Draft, ObjectMeta, Vec<String>)> {
+        let (draft, strict) = self.decode(body, media)?;
+        let meta = draft.metadata();
+        Ok((draft, meta, strict))
+    }
+
     fn decode(&self, body: &[u8], media: &str) -> Fallible<Made> {
         let media = Media::named(media);
         self.made(body.len(), || self.0.decode(body, media))
     }
 
-    #[pyo3(signature = (clock, live, config, manager, subresource, force, known=None))]
     #[allow(clippy::too_many_arguments, reason = "they are those of the request")]
     fn apply(
         &self,
         clock: &Clock,
-        live: Option<&Stored>,
-        config: &[u8],
-        manager: &str,
-        subresource: &str,
+        live: Option<Py<Stored>>,
+        config: PyBackedBytes,
+        manager: String,
+        subresource: String,
         force: bool,
-        known: Option<&Conversions>,
-    ) -> Fallible<Made> {
-        let live = live.map(|live| &live.0);
-        let size = config.len() + live.map_or(0, stored::Stored::size);
-        let known = known.map(|known| &known.0);
-        let apply = Apply { config, manager, subresource, force, now: &clock.0.now().rfc3339(), known };
-        let (value, strict) = apart(size, || apply.to(&self.0, live))?;
-        Ok((Draft::of_apply(&self.0, value, size), strict))
+    ) -> Step {
+        let (kind, now) = (Arc::clone(&self.0), clock.0.now().rfc3339());
+        Step::new(Work::Apply(Configuration { kind, live, text: config, manager, subresource, force, now }))
     }
 
     fn overlay(&self, object: &[u8], config: &[u8]) -> Fallible<Vec<u8>> {

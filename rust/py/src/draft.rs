@@ -5,13 +5,15 @@ use std::sync::Arc;
 use hydrofoil_engine::kind::ObjectKind;
 use hydrofoil_engine::stored::Stored as Old;
 use hydrofoil_engine::write;
-use hydrofoil_types::{Causes, Value};
+use hydrofoil_types::Value;
 use parking_lot::Mutex;
 use pyo3::prelude::*;
 
+use crate::causes::{CauseTuple, tuples};
 use crate::error::Fallible;
-use crate::frame::{apart, seconds};
-use crate::handles::{Clock, Conversions, Draft, Lifecycle, ObjectMeta, Stored};
+use crate::frame::apart;
+use crate::handles::{Clock, Draft, Lifecycle, ObjectMeta, Stored};
+use crate::step::{Step, Work};
 
 impl Draft {
     /// Return an object that was sent in the given number of bytes.
@@ -31,23 +33,39 @@ impl Draft {
     }
 }
 
-/// Reason, message, field.
-type CauseTuple = (&'static str, String, String);
-
-fn tuples(causes: &Causes) -> Vec<CauseTuple> {
-    causes.as_slice().iter().map(|c| (c.reason.wire(), c.message.to_string(), c.field.to_string())).collect()
-}
-
 #[pymethods]
 impl Draft {
     fn seal(&self) {
         apart(usize::MAX, || self.0.lock().seal());
     }
 
-    fn metadata(&self) -> ObjectMeta {
+    pub(crate) fn metadata(&self) -> ObjectMeta {
         let names = self.0.lock().metadata().map(str::to_owned);
         let [api_version, kind, name, generate_name, namespace, uid, resource_version] = names;
         ObjectMeta { api_version, kind, name, generate_name, namespace, uid, resource_version }
+    }
+
+    #[getter]
+    fn size(&self) -> usize {
+        self.1
+    }
+
+    #[getter]
+    fn uid(&self) -> String {
+        self.0.lock().metadata()[5].to_owned()
+    }
+
+    #[getter]
+    fn resource_version(&self) -> String {
+        self.0.lock().metadata()[6].to_owned()
+    }
+
+    /// Name and prefix of a generated name.
+    #[getter]
+    fn names(&self) -> (String, String) {
+        let draft = self.0.lock();
+        let [_, _, name, generate_name, ..] = draft.metadata();
+        (name.to_owned(), generate_name.to_owned())
     }
 
     fn lifecycle(&self) -> Lifecycle {
@@ -71,23 +89,19 @@ impl Draft {
         self.0.lock().set_type();
     }
 
-    #[pyo3(signature = (clock, namespace=None))]
-    fn default(&self, clock: &Clock, namespace: Option<&str>) -> String {
+    fn default(&self, clock: &Clock) {
         let now = clock.0.now();
-        self.step(None, |draft, _| draft.default(namespace, now))
+        self.step(None, |draft, _| draft.default(None, now));
     }
 
-    #[pyo3(signature = (clock, manager, old=None, subresource="", known=None))]
-    fn track(
-        &self,
-        clock: &Clock,
-        manager: &str,
-        old: Option<&Stored>,
-        subresource: &str,
-        known: Option<&Conversions>,
-    ) -> Fallible<()> {
-        let (now, known) = (clock.0.now(), known.map(|known| &known.0));
-        Ok(self.step(old, |draft, old| draft.track(old, manager, subresource, now, known))?)
+    /// Return the step that begins the creation of an object.
+    fn read_new(slf: Py<Self>, clock: &Clock, namespace: &str, manager: &str) -> Step {
+        Step::new(Work::Read(write::Read::new(Some(namespace), manager, "", clock.0.now()), slf, None))
+    }
+
+    /// Return the step that begins an update.
+    fn read_update(slf: Py<Self>, clock: &Clock, old: Py<Stored>, manager: &str, subresource: &str) -> Step {
+        Step::new(Work::Read(write::Read::new(None, manager, subresource, clock.0.now()), slf, Some(old)))
     }
 
     fn fill_metadata(&self, clock: &Clock, name: &str, uid: &str) {
@@ -102,10 +116,10 @@ impl Draft {
         Ok(self.0.lock().keep_allocated(&old.0)?)
     }
 
-    #[pyo3(signature = (clock, old=None, subresource=""))]
-    fn prepare(&self, clock: &Clock, old: Option<&Stored>, subresource: &str) -> Fallible<()> {
-        let now = clock.0.now();
-        Ok(self.step(old, |draft, old| draft.prepare(old, subresource, now))?)
+    /// Return the step that prepares and validates an object.
+    #[pyo3(signature = (clock, old=None, subresource="", validates=true))]
+    fn prepare(slf: Py<Self>, clock: &Clock, old: Option<Py<Stored>>, subresource: &str, validates: bool) -> Step {
+        Step::new(Work::Prepare(write::Prepare::new(subresource, clock.0.now(), validates), slf, old))
     }
 
     #[pyo3(signature = (clock, manager, subresource=""))]
@@ -123,33 +137,9 @@ impl Draft {
         Ok(tuples(&self.step(old, |draft, old| draft.validate(old, subresource))?))
     }
 
-    /// Release the GIL: how long rules take does not depend on the size of the object alone.
-    #[pyo3(signature = (old=None, subresource=""))]
-    fn validate_apart(&self, old: Option<&Stored>, subresource: &str) -> Fallible<Vec<CauseTuple>> {
-        let old = old.map(|old| &old.0);
-        Ok(tuples(&apart(usize::MAX, || self.0.lock().validate(old, subresource))?))
-    }
-
-    #[pyo3(signature = (patience, old=None, subresource=""))]
-    fn validate_within(
-        &self,
-        patience: f64,
-        old: Option<&Stored>,
-        subresource: &str,
-    ) -> Fallible<Option<Vec<CauseTuple>>> {
-        let time = seconds(patience);
-        let found = self.step(old, |draft, old| draft.validate_within(time, old, subresource))?;
-        Ok(found.as_ref().map(tuples))
-    }
-
     #[pyo3(signature = (old=None))]
     fn cluster_ip_causes(&self, old: Option<&Stored>) -> Fallible<Vec<CauseTuple>> {
         Ok(tuples(&self.0.lock().cluster_ip_causes(old.map(|old| &old.0))?))
-    }
-
-    #[pyo3(signature = (old=None, subresource=""))]
-    fn warnings(&self, old: Option<&Stored>, subresource: &str) -> Fallible<Vec<String>> {
-        Ok(self.step(None, |draft, _| draft.warnings(old.map(|old| &old.0), subresource))?)
     }
 
     fn prepare_warnings(&self) -> Vec<String> {

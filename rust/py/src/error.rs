@@ -6,7 +6,7 @@ use hydrofoil_store::StoreError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::{PyDict, PyString};
 use pyo3::{IntoPyObjectExt, PyTypeInfo};
 
 create_exception!(_native, DecodeError, PyException, "A body, patch or configuration is refused.");
@@ -21,7 +21,6 @@ create_exception!(_native, RefusedError, PyException, "A log refuses a write.");
 create_exception!(_native, DataError, PyException, "A file or folder of a log cannot be used: one line that names it.");
 create_exception!(_native, EvaluationError, PyException, "An expression has no result.");
 create_exception!(_native, ConversionError, PyException, "An object is not known in a version.");
-create_exception!(_native, PendingError, PyException, "A webhook converts an object first.");
 
 /// The result of a method that may raise.
 pub(crate) type Fallible<T> = Result<T, Raised>;
@@ -37,18 +36,15 @@ impl<E: Into<Error>> From<E> for Raised {
 }
 
 /// Return an exception whose fields are those of a dict.
-pub(crate) fn with_fields<E: PyTypeInfo>(
-    text: &str,
-    set: impl FnOnce(Python<'_>, &Bound<'_, PyDict>) -> PyResult<()>,
-) -> PyErr {
+pub(crate) fn with_fields<E: PyTypeInfo>(text: &str, set: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>) -> PyErr {
     Python::attach(|py| {
         // A fault while it is made is raised in its place.
         let make = || {
             let fields = PyDict::new(py);
-            set(py, &fields)?;
+            set(&fields)?;
             let error = py.get_type::<E>().call1((text,))?;
             for (name, value) in fields {
-                error.setattr(name.cast::<pyo3::types::PyString>()?, value)?;
+                error.setattr(name.cast::<PyString>()?, value)?;
             }
             PyResult::Ok(PyErr::from_value(error.into_bound_py_any(py)?))
         };
@@ -58,7 +54,7 @@ pub(crate) fn with_fields<E: PyTypeInfo>(
 
 /// Return an exception with the kind of an error, by which handlers distinguish it, and its message.
 pub(crate) fn with_reason<E: PyTypeInfo>(reason: &str, message: &str) -> PyErr {
-    with_fields::<E>(message, |_, fields| {
+    with_fields::<E>(message, |fields| {
         fields.set_item("reason", reason)?;
         fields.set_item("message", message)
     })
@@ -70,7 +66,7 @@ impl From<Raised> for PyErr {
         match error {
             Error::Apply(ApplyError::Conflict(conflicts)) => {
                 let causes: Vec<_> = conflicts.causes().into_iter().map(|c| (c.message(), c.path.clone())).collect();
-                with_fields::<ApplyConflictError>(&text, |_, fields| {
+                with_fields::<ApplyConflictError>(&text, |fields| {
                     fields.set_item("message", &text)?;
                     fields.set_item("causes", causes)
                 })
@@ -80,21 +76,19 @@ impl From<Raised> for PyErr {
             Error::TypeMeta { api_version, kind, outcome } => {
                 refused::<TypeMetaError>(reason, &text, Some(&outcome), Some((&api_version, &kind)))
             }
-            Error::Pending { object, api_version } => with_fields::<PendingError>(&text, |py, fields| {
-                fields.set_item("object", PyBytes::new(py, &object))?;
-                fields.set_item("api_version", api_version)
-            }),
-            Error::Unconverted(_) | Error::Unconvertible(_) => with_reason::<ConversionError>(reason, &text),
+            Error::Pending { .. } | Error::Unconverted(_) | Error::Unconvertible(_) => {
+                with_reason::<ConversionError>(reason, &text)
+            }
             Error::Store(StoreError::Exists) => ExistsError::new_err(()),
             Error::Store(StoreError::NotFound) => MissingError::new_err(()),
             Error::Store(StoreError::Conflict { current }) => {
-                with_fields::<ConflictError>(&text, |_, fields| fields.set_item("current", current))
+                with_fields::<ConflictError>(&text, |fields| fields.set_item("current", current))
             }
-            Error::Store(StoreError::Expired { asked, oldest }) => with_fields::<ExpiredError>(&text, |_, fields| {
+            Error::Store(StoreError::Expired { asked, oldest }) => with_fields::<ExpiredError>(&text, |fields| {
                 fields.set_item("asked", asked)?;
                 fields.set_item("oldest", oldest)
             }),
-            Error::Store(StoreError::Future { asked, current }) => with_fields::<FutureError>(&text, |_, fields| {
+            Error::Store(StoreError::Future { asked, current }) => with_fields::<FutureError>(&text, |fields| {
                 fields.set_item("asked", asked)?;
                 fields.set_item("current", current)
             }),
@@ -114,7 +108,7 @@ fn refused<E: PyTypeInfo>(
     outcome: Option<&str>,
     type_meta: Option<(&str, &str)>,
 ) -> PyErr {
-    with_fields::<E>(message, |_, fields| {
+    with_fields::<E>(message, |fields| {
         fields.set_item("reason", reason)?;
         fields.set_item("message", message)?;
         fields.set_item("outcome", outcome)?;

@@ -27,11 +27,6 @@ pub(crate) struct ResourceType(pub(crate) Arc<dyn ObjectKind>);
 #[pyclass(frozen)]
 pub(crate) struct Draft(pub(crate) Mutex<write::Draft>, pub(crate) usize);
 
-/// Conversions that a webhook did between two attempts of a step.
-#[pyclass(frozen)]
-#[derive(Default)]
-pub(crate) struct Conversions(pub(crate) write::Conversions);
-
 /// The identifying members of an object.
 #[pyclass(frozen, get_all)]
 pub(crate) struct ObjectMeta {

@@ -5,10 +5,10 @@
 mod admission;
 mod audit;
 mod catalog;
+mod causes;
 mod change;
 mod client;
 mod clock;
-mod conversions;
 mod counting;
 mod draft;
 mod durable;
@@ -24,6 +24,7 @@ mod handles;
 mod list;
 mod logins;
 mod shard;
+mod step;
 mod stored;
 mod tls;
 mod view;
@@ -43,20 +44,21 @@ mod _native {
         client::{ClientError, ClientRun, ClientTarget},
         counting::{Histogram, rule_durations},
         durable::{data_backup, data_check, data_compact, data_export, data_restore},
-        error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
-        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, PendingError, RefusedError},
         error::TypeMetaError,
+        error::{ApplyConflictError, ConflictError, ConversionError, DataError, DecodeError},
+        error::{EvaluationError, ExistsError, ExpiredError, FutureError, MissingError, RefusedError},
         fairness::{LoopTurns, Queues, RequestClock, Ticket},
         flow::{Flow, FlowCounts, Work},
         functions::{cbor_to_json, decode_continue, duration, encode_continue, json_to_cbor, json_to_yaml},
         functions::{json_patch, limit_fill, limit_refusal, openapi_protobuf, pretty, watch_event},
         functions::{node_shortage, quota_charge, storage_grows, yaml_fault_line, yaml_to_json},
         handles::{
-            Catalog, Change, Checkpoint, Clock, Conversions, Declaration, Document, Draft, Durable, Encryption, Etcd,
-            Expression, Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
+            Catalog, Change, Checkpoint, Clock, Declaration, Document, Draft, Durable, Encryption, Etcd, Expression,
+            Expressions, Lifecycle, ListCursor, Local, ObjectMeta, Reindexed,
         },
         handles::{ResourceType, Selector, Shard, Stored, View, Watcher},
         logins::Logins,
+        step::{PrepareResult, ReadResult, Step},
         tls::{CertificateError, ClientCa, TlsConfig, TlsConnection, TlsError},
         tls::{certificate_end, new_authority, new_certificate, token_digest, usable_certificate},
         watch::watchers_wait,

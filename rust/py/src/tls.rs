@@ -61,7 +61,7 @@ impl TlsConnection {
         let outgoing = PyBytes::new(py, &tls.take_outgoing());
         match done {
             Ok(()) => Ok((PyBytes::new(py, &tls.take_plain()), outgoing)),
-            Err(why) => Err(with_fields::<TlsError>(&why, |_, fields| fields.set_item("alert", outgoing.unbind()))),
+            Err(why) => Err(with_fields::<TlsError>(&why, |fields| fields.set_item("alert", outgoing.unbind()))),
         }
     }
 

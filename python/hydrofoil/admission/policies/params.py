@@ -71,7 +71,7 @@ class Params:
         found = self._found(resource, reference, within)
         if not found and reference.get("parameterNotFoundAction") == "Deny":
             raise ConfigurationError(NOT_FOUND)
-        await self._registry.to_request_version(resource, found)
+        await self._registry.convert(resource, found)
         return [self._parsed(resource, stored) for stored in found]
 
     def _found(self, resource: Resource, reference: Object, within: str) -> list[Stored]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import orjson
+from msgspec import Struct
 
 from hydrofoil import engine, errors
 from hydrofoil.apis import scheme
@@ -10,7 +11,7 @@ from hydrofoil.audit.event import AuditEvent
 from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.negotiate import body_media
 from hydrofoil.endpoints.params import WriteOptions, write_options
-from hydrofoil.engine import Draft, ResourceType
+from hydrofoil.engine import Draft, ObjectMeta, ResourceType
 from hydrofoil.headers import CONTENT_TYPE
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
@@ -19,6 +20,16 @@ TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind 
 """The type that upstream decodes a body into first."""
 NO_TYPE = "couldn't get version/kind; json parse error: "
 """Upstream's message if that fails."""
+
+
+class Body(Struct):
+    """A body, as the object of its type."""
+
+    draft: Draft
+    meta: ObjectMeta
+    """Its metadata as sent."""
+    options: WriteOptions
+    """The options of the write, in the query."""
 
 
 def not_an_object(data: bytes) -> str:
@@ -34,17 +45,14 @@ def not_an_object(data: bytes) -> str:
 
 
 def decode(
-    context: Context, native: ResourceType, data: bytes, level: str, *, media: str | None = None, also: str = ""
-) -> Draft:
-    """Decode a body as an object of a type; `also` is an older version of the same form. Raise ApiError 400 and 415."""
-    if media is None:
-        media = body_media(context.request.headers.get(CONTENT_TYPE, ""), cbor=context.parts.cbor)
+    context: Context, native: ResourceType, data: bytes, level: str, *, media: str, also: str = ""
+) -> tuple[Draft, ObjectMeta]:
+    """Decode a body as an object of a type; `also` is an older version of the same form. Raise ApiError 400."""
     sent = data
     if data.strip() == b"null":
         data = b"{}"
-    version = native.api_version.rpartition("/")[2]
     try:
-        draft, strict = native.decode(data, media)
+        draft, meta, strict = native.read(data, media)
     except engine.DecodeError as e:
         what, text = e.reason, e.message
         if what == "type" and (found := not_an_object(data)):
@@ -54,25 +62,30 @@ def decode(
                 named = check_named(native, data, media)
                 if not also and not (native is context.resource.native and context.resource.custom):
                     check_type(native, named.get("apiVersion", ""), named.get("kind", ""))
-            head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
-            raise errors.bad_request(f"{head}: {text}") from None
+            raise errors.bad_request(f"{unhandled(native)}: {text}") from None
         if media == "yaml" and what == "syntax":
             # The text is not yet JSON.
             raise unrecognized(native, data, text.removeprefix("error converting YAML to JSON: ")) from None
         prefix = "" if media == "protobuf" else NO_TYPE
         raise unrecognized(native, data, prefix + text) from None
-    if draft.metadata().api_version.count("/") > 1:
-        raise unrecognized(native, data, f"unexpected GroupVersion string: {draft.metadata().api_version}")
-    if native is context.resource.native and context.resource.custom:
-        check_custom(native, draft, sent)
-    elif not also or draft.metadata().api_version != also:
-        check_type(native, draft.metadata().api_version, draft.metadata().kind)
+    api_version, kind = meta.api_version, meta.kind
+    if api_version.count("/") > 1:
+        raise unrecognized(native, data, f"unexpected GroupVersion string: {api_version}")
+    if context.resource.custom and native is context.resource.native:
+        check_custom(native, meta, sent)
+    elif (api_version or kind) and not (also and api_version == also):
+        check_type(native, api_version, kind)
     if strict and level == "Strict":
-        head = f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
-        raise errors.bad_request(f"{head}: strict decoding error: {errors.strict_text(strict)}")
-    if level == "Warn":
+        raise errors.bad_request(f"{unhandled(native)}: strict decoding error: {errors.strict_text(strict)}")
+    if level == "Warn" and strict:
         context.warnings += strict
-    return draft
+    return draft, meta
+
+
+def unhandled(native: ResourceType) -> str:
+    """Return the beginning of the message for a body that is no object of its type."""
+    version = native.api_version.rpartition("/")[2]
+    return f'{native.kind} in version "{version}" cannot be handled as a {native.kind}'
 
 
 def unrecognized(native: ResourceType, data: bytes, why: str) -> errors.ApiError:
@@ -113,14 +126,12 @@ def check_type(native: ResourceType, api_version: str, kind: str) -> None:
     raise wrong_version(api_version, native)
 
 
-def check_custom(native: ResourceType, draft: Draft, data: bytes) -> None:
+def check_custom(native: ResourceType, meta: ObjectMeta, data: bytes) -> None:
     """Check the type of a custom resource, which must be present; a wrong kind is left to validation."""
-    meta = draft.metadata()
-    api_version, kind = meta.api_version, meta.kind
-    if not kind:
+    if not meta.kind:
         raise unrecognized(native, data, missing_kind(data))
-    if api_version != native.api_version:
-        raise wrong_version(api_version, native)
+    if meta.api_version != native.api_version:
+        raise wrong_version(meta.api_version, native)
 
 
 def missing_kind(data: bytes) -> str:
@@ -136,38 +147,46 @@ def wrong_version(given: str, native: ResourceType) -> errors.ApiError:
     )
 
 
-def check_namespace(context: Context, draft: Draft) -> None:
+def check_namespace(context: Context, meta: ObjectMeta) -> None:
     """Check that the namespace of a body is that of the URL."""
-    given = draft.metadata().namespace
+    given = meta.namespace
     if given and context.resource.namespaced and given != context.info.namespace:
         raise errors.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
 
 
-async def read(context: Context, native: ResourceType, kind: str, *, also: str = "") -> tuple[Draft, WriteOptions]:
-    """Return the body of a create or update, and its options, by their kind; `also` as in `decode`."""
-    custom = context.resource.custom and native is context.resource.native
+def _media(context: Context, native: ResourceType) -> str:
     content_type = context.request.headers.get(CONTENT_TYPE, "")
-    media = body_media(content_type, custom=custom, cbor=context.parts.cbor) if kind == "CreateOptions" else ""
+    if content_type == "application/json":
+        return "json"
+    custom = context.resource.custom and native is context.resource.native
+    return body_media(content_type, custom=custom, cbor=context.parts.cbor)
+
+
+async def read(context: Context, native: ResourceType, kind: str, *, also: str = "") -> Body:
+    """Return the body of a create or update in its namespace; `kind` is that of its options, `also` as in `decode`.
+
+    Raise ApiError 400, 413 and 415.
+    """
+    media = "" if kind == "UpdateOptions" else _media(context, native)
     data = await context.body()
     options = write_options(context.params, kind)
     # An update checks its options before its body.
-    media = media or body_media(content_type, custom=custom, cbor=context.parts.cbor)
+    media = media or _media(context, native)
+    level = options.field_validation
     if len(data) <= LARGE:
-        made = decode(context, native, data, options.field_validation, media=media, also=also)
+        draft, meta = decode(context, native, data, level, media=media, also=also)
     else:
-        made = await run(
-            lambda: decode(context, native, data, options.field_validation, media=media, also=also), pooled=True
-        )
+        draft, meta = await run(lambda: decode(context, native, data, level, media=media, also=also), pooled=True)
     if context.audit is not None:
-        record(context, context.audit, made)
-    return made, options
+        record(context, context.audit, draft, meta)
+    check_namespace(context, meta)
+    return Body(draft, meta, options)
 
 
-def record(context: Context, event: AuditEvent, draft: Draft) -> None:
+def record(context: Context, event: AuditEvent, draft: Draft, meta: ObjectMeta) -> None:
     """Add a body to the audit record, with its defaults (`LogRequestObject`)."""
-    meta = draft.metadata()
     event.sent(meta.name, meta.namespace, meta.uid, meta.resource_version)
     if event.wants_request:
         copy = draft.fork()

@@ -10,13 +10,7 @@ from hydrofoil.endpoints.handlers import body
 
 async def create(context: Context) -> Answer:
     """Store a new object."""
-    draft, options = await body.read(context, context.resource.native, "CreateOptions")
-    body.check_namespace(context, draft)
-    stored = await context.registry.create(
-        context.resource,
-        context.info.namespace,
-        draft,
-        context.write(dry_run=options.dry_run, manager=context.manager()),
-        sent=context.sent,
-    )
+    given = await body.read(context, context.resource.native, "CreateOptions")
+    write = context.write(dry_run=given.options.dry_run, manager=context.manager())
+    stored = await context.registry.create(context.resource, context.info.namespace, given.draft, write)
     return await respond.shown(context, stored, 201)

@@ -20,7 +20,10 @@ async def reached(context: Context, revision: int | None) -> None:
 async def caught_up(context: Context) -> None:
     """Wait for the resource version of a read. Raise ApiError 400, 503 and 504."""
     version = context.params.get("resourceVersion", "")
-    await reached(context, params.revision(version) if version else None)
+    revision = params.revision(version) if version else None
+    # In memory it always is, and needs no coroutine.
+    if not context.collection.ready(revision):
+        await reached(context, revision)
 
 
 async def absent(context: Context) -> bool:
@@ -36,7 +39,5 @@ async def get(context: Context) -> Answer:
     await caught_up(context)
     if "export" in context.params and params.truth(context.params, "export"):
         raise errors.bad_request("the export parameter, deprecated since v1.14, is no longer supported")
-    stored = context.registry.get(context.resource, context.info.namespace, context.info.name)
-    if context.resource.webhook is not None:
-        await context.registry.to_request_version(context.resource, [stored])
+    stored = await context.registry.read(context.resource, context.info.namespace, context.info.name)
     return await respond.shown(context, stored)

@@ -55,7 +55,7 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
     """Return the cursor of a list and the effective limit (RV-07 to RV-25)."""
     chosen = selector(context, options.labels, options.fields)
     limit, revision, start = max(options.limit, 0), 0, ""
-    resource, collection = context.resource.native, context.collection
+    collection = context.collection
     if options.token:
         at, start = place(options.token)
         revision = max(at, 0)
@@ -67,7 +67,8 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
         limit = 0
     elif options.revision is None:
         try:
-            await reached(context, None)
+            if not collection.ready():
+                await reached(context, None)
         except errors.ApiError:
             collection.uses.lagged += 1
             raise
@@ -77,12 +78,7 @@ async def open_list(context: Context, options: ListOptions, form: str) -> tuple[
         if options.match == "Exact" or (limit and not options.match):
             revision = options.revision
     try:
-        cursor = collection.list(resource, chosen, form, limit, revision, start)
-        if context.resource.webhook:
-            # Field selectors may depend on a conversion: then more objects may remain.
-            while pending := await run(cursor.pending, pooled=not cursor.short()):
-                await context.registry.to_request_version(context.resource, pending)
-        return cursor, limit
+        return await context.registry.select(context.resource, chosen, form, limit, revision, start), limit
     except Expired:
         if options.token:
             raise expired.continue_token(start) from None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import orjson
 
@@ -16,11 +17,11 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.handlers.update import UNNAMED, check_name
 from hydrofoil.endpoints.params import WriteOptions, truth, write_options
-from hydrofoil.engine import Conversions, Draft, ResourceType, Stored
+from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.pace.sizes import LARGE
 from hydrofoil.pool import run
-from hydrofoil.registry.conversions import attempted
 from hydrofoil.registry.objects import check_segment
+from hydrofoil.registry.session import apply_here
 
 BAD_PATCH = "Invalid JSON Patch"
 """The merging library's message for a document that is not an object."""
@@ -39,15 +40,9 @@ async def patch(context: Context) -> Answer:
     def change(old: Stored) -> Draft:
         return patched(context, old, kind, data, options, context.resource.native)
 
-    stored = await context.registry.update(
-        context.resource,
-        context.info.namespace,
-        context.info.name,
-        change,
-        context.write(dry_run=options.dry_run, manager=context.manager()),
-        patch=True,
-        sent=len(data),
-    )
+    write = context.write(dry_run=options.dry_run, manager=context.manager())
+    write.patch = True
+    stored = await context.registry.update(context.resource, context.info.namespace, context.info.name, change, write)
     return await respond.shown(context, stored)
 
 
@@ -100,12 +95,12 @@ def patched(
         raise errors.bad_request(f"strict decoding error: {', '.join(strict)}")
     if options.field_validation == "Warn":
         context.warnings += [w for w in strict if w not in context.warnings]
-    if native is context.resource.native and context.resource.custom:
+    meta = draft.metadata()
+    if native is context.resource.native and context.resource.custom and not meta.kind:
         # Another type is left to validation.
-        if not draft.metadata().kind:
-            raise wrong_patch(draft.json(), body.missing_kind(draft.json()))
-    body.check_namespace(context, draft)
-    check_name(context, draft)
+        raise wrong_patch(draft.json(), body.missing_kind(draft.json()))
+    body.check_namespace(context, meta)
+    check_name(context, meta)
     return draft
 
 
@@ -134,20 +129,11 @@ def malformed(kind: str, text: str, level: str) -> str:
     return text if kind == "strategic" or level == "Ignore" else f"error decoding patch: {text}"
 
 
-def applied(
-    context: Context,
-    native: ResourceType,
-    live: Stored | None,
-    data: bytes,
-    options: WriteOptions,
-    *,
-    force: bool,
-    known: Conversions | None = None,
-) -> Draft:
-    """Return an object with a configuration merged into it. Raise ApiError 400, 409 and, as upstream, 500."""
-    clock = context.parts.clock.native
+@contextmanager
+def apply_errors() -> Iterator[None]:
+    """Convert errors of an apply to ApiError 400, 409 and, as upstream, 500."""
     try:
-        draft, strict = native.apply(clock, live, data, options.field_manager, context.info.subresource, force, known)
+        yield
     except engine.ApplyConflictError as e:
         causes = [{"reason": "FieldManagerConflict", "message": m, "field": f} for m, f in e.causes]
         raise errors.ApiError(409, "Conflict", e.message, {"causes": causes}) from None
@@ -155,66 +141,68 @@ def applied(
         if e.reason == "internal":
             raise errors.ApiError(500, "", e.message) from None
         raise errors.bad_request(e.message) from None
+
+
+def check_applied(context: Context, draft: Draft, strict: list[str], options: WriteOptions) -> Draft:
+    """Return the result of an apply. Raise ApiError 400 for another name, and for strict errors if they matter."""
     if strict and options.field_validation == "Strict":
         why = f"error converting YAML to JSON: {errors.strict_text(strict)}"
         raise errors.bad_request(f"error strict decoding YAML: {why}")
     if options.field_validation == "Warn":
         context.warnings += [w for w in strict if w not in context.warnings]
-    body.check_namespace(context, draft)
-    check_name(context, draft)
+    meta = draft.metadata()
+    body.check_namespace(context, meta)
+    check_name(context, meta)
     return draft
+
+
+def applied(
+    context: Context, native: ResourceType, live: Stored | None, data: bytes, options: WriteOptions, *, force: bool
+) -> Draft:
+    """Return an object with a configuration merged into it. Raise ApiError as `apply_errors` and `check_applied`."""
+    clock, subresource = context.parts.clock.native, context.info.subresource
+    with apply_errors():
+        draft, strict = apply_here(native.apply(clock, live, data, options.field_manager, subresource, force))
+    return check_applied(context, draft, strict, options)
 
 
 async def apply(context: Context, data: bytes, options: WriteOptions) -> Answer:
     """Server-side apply: create the object or merge the configuration into it (SSA-01, SSA-02, UP-05)."""
-    resource, info = context.resource, context.info
+    resource, info, registry = context.resource, context.info, context.registry
     force = truth(context.params, "force")
 
-    def make(live: Stored | None) -> Draft:
+    def merge(live: Stored | None) -> Draft:
         return applied(context, resource.native, live, data, options, force=force)
 
-    webhook = resource.webhook
-
-    def change(live: Stored) -> Draft | Awaitable[Draft]:
-        if webhook is None:
-            return make(live)
-
-        def step(known: Conversions | None) -> Draft:
-            return applied(context, resource.native, live, data, options, force=force, known=known)
-
-        return attempted(webhook, step, pooled=len(data) + live.size > LARGE)
+    async def convert_and_merge(live: Stored) -> Draft:
+        # Its owners in other versions are converted by a webhook, between attempts of the step.
+        clock = context.parts.clock.native
+        step = resource.native.apply(clock, live, data, options.field_manager, info.subresource, force)
+        attempt = registry.attempt(resource, info.namespace, write, step.size)
+        with apply_errors():
+            draft, strict = registry.here(attempt, step) or await registry.take(attempt, step)
+        return check_applied(context, draft, strict, options)
 
     # Two kinds are created through their status too.
     creates = not info.subresource or (
         info.subresource == "status" and resource.kind in {"Service", "ValidatingAdmissionPolicy"}
     )
 
+    write = context.write(dry_run=options.dry_run)
     if creates and await absent(context):
         check_segment(info.name)
-        draft = await run(make, None, pooled=len(data) > LARGE)
-        if uid := draft.metadata().uid:
+        draft = await run(merge, None, pooled=len(data) > LARGE)
+        if uid := draft.uid:
             text = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise errors.conflict(resource.group, resource.plural, info.name, text)
         # Another request may have created it while this one was off the loop.
         if await absent(context):
-            stored = await context.registry.create(
-                resource,
-                info.namespace,
-                draft,
-                context.write(dry_run=options.dry_run),
-                updated=True,
-                sent=len(data),
-            )
+            write.creates = True
+            stored = await registry.create(resource, info.namespace, draft, write)
             return await respond.shown(context, stored, 201)
-    stored = await context.registry.update(
-        resource,
-        info.namespace,
-        info.name,
-        change,
-        context.write(dry_run=options.dry_run),
-        patch=True,
-        sent=len(data),
-    )
+    write.patch = True
+    change = merge if resource.webhook is None else convert_and_merge
+    stored = await registry.update(resource, info.namespace, info.name, change, write)
     return await respond.shown(context, stored)
 
 

@@ -15,7 +15,7 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.subject_rules import rules
 from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft
-from hydrofoil.registry.store import owner_warnings
+from hydrofoil.registry.session import duplicate_owners
 from hydrofoil.registry.strategy import now
 from hydrofoil.request import Authorizer, RequestInfo, User, Verdict, attributes
 
@@ -25,13 +25,14 @@ SYSTEM_FIELDS = ("selfLink", "uid", "creationTimestamp", "deletionTimestamp", "d
 
 async def review(context: Context) -> Answer:
     """Return a review with its status."""
-    draft, options = await body.read(context, context.resource.native, "CreateOptions")
-    body.check_namespace(context, draft)
+    received = await body.read(context, context.resource.native, "CreateOptions")
+    draft, options = received.draft, received.options
     draft.set_type()
     draft.set(["metadata", "namespace"], orjson.dumps(context.info.namespace) if context.resource.namespaced else None)
     for filled in SYSTEM_FIELDS:
         draft.set(["metadata", filled], None)
-    context.warnings += owner_warnings(draft)
+    if duplicates := draft.dedup_owners():
+        context.warnings.append(duplicate_owners(duplicates))
     draft.set_managed_fields(context.parts.clock.native, context.manager())
     admission = admitted(context, context.resource, dry_run=options.dry_run)
     await admission.mutate(draft)

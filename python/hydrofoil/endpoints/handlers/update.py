@@ -9,15 +9,15 @@ from hydrofoil.endpoints.context import Context
 from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.handlers.get import absent
 from hydrofoil.endpoints.params import WriteOptions
-from hydrofoil.engine import Draft, Stored
+from hydrofoil.engine import Draft, ObjectMeta, Stored
 from hydrofoil.registry.objects import check_segment
 
 UNNAMED = "the name of the object ({} based on URL) was undeterminable: name must be provided"
 
 
-def check_name(context: Context, draft: Draft) -> None:
+def check_name(context: Context, meta: ObjectMeta) -> None:
     """Check that the name in a body is that in the URL."""
-    name = draft.metadata().name
+    name = meta.name
     if not name:
         raise errors.bad_request(UNNAMED.format(context.info.name))
     if name != context.info.name:
@@ -28,10 +28,9 @@ def check_name(context: Context, draft: Draft) -> None:
 
 async def update(context: Context) -> Answer:
     """Replace an object; create it if it is absent and its kind allows that (URI-15)."""
-    draft, options = await body.read(context, context.resource.native, "UpdateOptions")
-    body.check_namespace(context, draft)
-    check_name(context, draft)
-    return await replace(context, draft, options)
+    given = await body.read(context, context.resource.native, "UpdateOptions")
+    check_name(context, given.meta)
+    return await replace(context, given.draft, given.options)
 
 
 async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answer:
@@ -40,26 +39,15 @@ async def replace(context: Context, draft: Draft, options: WriteOptions) -> Answ
     if not info.subresource and "create_on_update" in context.registry.traits(resource):
         if await absent(context):
             check_segment(info.name)
-            stored = await context.registry.create(
-                resource,
-                info.namespace,
-                draft,
-                context.write(dry_run=options.dry_run, manager=context.manager()),
-                updated=True,
-                sent=context.sent,
-            )
+            write = context.write(dry_run=options.dry_run, manager=context.manager())
+            write.creates = True
+            stored = await context.registry.create(resource, info.namespace, draft, write)
             return await respond.shown(context, stored, 201)
 
     def change(_: Stored) -> Draft:
         # Each attempt begins with the body as sent.
         return draft.fork()
 
-    stored = await context.registry.update(
-        resource,
-        info.namespace,
-        info.name,
-        change,
-        context.write(dry_run=options.dry_run, manager=context.manager()),
-        sent=context.sent,
-    )
+    write = context.write(dry_run=options.dry_run, manager=context.manager())
+    stored = await context.registry.update(resource, info.namespace, info.name, change, write)
     return await respond.shown(context, stored)

@@ -15,7 +15,7 @@ from hydrofoil.endpoints.handlers import body
 from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft, Stored
 from hydrofoil.registry.preconditions import storage_error
-from hydrofoil.registry.store import owner_warnings
+from hydrofoil.registry.session import duplicate_owners
 from hydrofoil.registry.write import Write
 
 BINDING = "io.k8s.api.core.v1.Binding"
@@ -45,9 +45,10 @@ def check_target(target: dict[str, Any]) -> None:
 async def bind(context: Context) -> Answer:
     """Assign a pod to a node (URI-18)."""
     native = context.registry.catalog.kind("", "v1", "Binding", BINDING)
-    given, options = await body.read(context, native, "CreateOptions")
-    body.check_namespace(context, given)
-    context.warnings += owner_warnings(given)
+    received = await body.read(context, native, "CreateOptions")
+    given, options = received.draft, received.options
+    if duplicates := given.dedup_owners():
+        context.warnings.append(duplicate_owners(duplicates))
     admission = admitted(context, context.resource, dry_run=options.dry_run)
     given.set(["metadata", "namespace"], orjson.dumps(context.info.namespace))
     await admission.mutate(given)
@@ -103,8 +104,7 @@ async def bind(context: Context) -> Answer:
         context.info.namespace,
         name,
         change,
-        Write(subresource="binding", dry_run=options.dry_run, warnings=context.warnings),
         # Upstream assigns the node in the storage, without the rules of an update.
-        validate=False,
+        Write(subresource="binding", dry_run=options.dry_run, warnings=context.warnings, validates=False),
     )
     return respond.json(context, SUCCESS, 201)

@@ -38,8 +38,8 @@ REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 async def evict(context: Context) -> Answer:
     """Delete a pod unless a disruption budget forbids it (URI-17)."""
     native = context.registry.catalog.kind("policy", "v1", "Eviction", EVICTION)
-    given, options = await body.read(context, native, "CreateOptions", also="policy/v1beta1")
-    body.check_namespace(context, given)
+    received = await body.read(context, native, "CreateOptions", also="policy/v1beta1")
+    given, options = received.draft, received.options
     info = context.info
     admission = admitted(context, pods(context), dry_run=options.dry_run)
     given.set(["metadata", "namespace"], orjson.dumps(info.namespace))

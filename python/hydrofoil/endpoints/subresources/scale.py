@@ -21,6 +21,7 @@ from hydrofoil.endpoints.subresources import scale_fields
 from hydrofoil.endpoints.subresources.admitted import admitted
 from hydrofoil.engine import Draft, ResourceType, Stored
 from hydrofoil.registry.preconditions import storage_error
+from hydrofoil.registry.session import UNLIMITED
 from hydrofoil.registry.write import Write
 
 SCALE = "io.k8s.api.autoscaling.v1.Scale"
@@ -81,8 +82,7 @@ def answer(context: Context, stored: Stored) -> Answer:
 async def get(context: Context) -> Answer:
     """Return the Scale of a workload."""
     await caught_up(context)
-    stored = context.registry.get(context.resource, context.info.namespace, context.info.name)
-    await context.registry.to_request_version(context.resource, [stored])
+    stored = await context.registry.read(context.resource, context.info.namespace, context.info.name)
     if context.resource.custom:
         custom_scale.wanted(context.resource, stored)
     return answer(context, stored)
@@ -90,18 +90,17 @@ async def get(context: Context) -> Answer:
 
 async def update(context: Context) -> Answer:
     """Set the replicas of a workload."""
-    given, options = await body.read(context, scale_type(context), "UpdateOptions")
-    body.check_namespace(context, given)
-    check_name(context, given)
-    uid = given.metadata().uid
+    given = await body.read(context, scale_type(context), "UpdateOptions")
+    check_name(context, given.meta)
+    uid = given.meta.uid
 
     def make(old: Stored, _: Stored) -> Draft:
         if uid and uid != old.uid:
             why = storage_error(context.resource, old, _other_uid(uid, old))
             raise errors.conflict(context.resource.group, context.resource.plural, context.info.name, why)
-        return given.fork()
+        return given.draft.fork()
 
-    return await _write(context, make, options)
+    return await _write(context, make, given.options)
 
 
 async def patch(context: Context) -> Answer:
@@ -185,8 +184,7 @@ async def _write(
         present = native.decode(orjson.dumps(scale), "json")[0].preview(old.revision)
         given = make(old, present)
         if not patch:
-            given.default(context.parts.clock.native)
-            given.track(context.parts.clock.native, context.manager(), present, "scale")
+            given.read_update(context.parts.clock.native, present, context.manager(), "scale").here(UNLIMITED)
         await admission.mutate(given, present)
         if not patch:
             given.keep_metadata(present)
@@ -204,8 +202,7 @@ async def _write(
         context.info.namespace,
         context.info.name,
         change,
-        Write(dry_run=options.dry_run, user=context.user, warnings=context.warnings),
-        patch=patch,
+        Write(dry_run=options.dry_run, user=context.user, warnings=context.warnings, patch=patch),
     )
     return answer(context, stored)
 

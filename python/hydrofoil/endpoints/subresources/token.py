@@ -59,8 +59,8 @@ def _bound(context: Context, draft: Draft) -> Bound:
 async def create(context: Context) -> Answer:
     """Return a token of the account (`pkg/registry/core/serviceaccount/storage/token.go`)."""
     native = context.registry.catalog.kind("authentication.k8s.io", "v1", "TokenRequest", TOKEN_REQUEST)
-    draft, options = await body.read(context, native, "CreateOptions")
-    body.check_namespace(context, draft)
+    received = await body.read(context, native, "CreateOptions")
+    draft, options = received.draft, received.options
     admission = admitted(context, context.resource, dry_run=options.dry_run)
     await admission.mutate(draft)
     info = context.info

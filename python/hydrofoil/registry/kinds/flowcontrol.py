@@ -12,6 +12,7 @@ from hydrofoil import errors
 from hydrofoil.apis.catalog import Resource
 from hydrofoil.clock import Clock
 from hydrofoil.engine import Draft, Stored
+from hydrofoil.registry.session import apply_here
 from hydrofoil.registry.store import Registry
 from hydrofoil.registry.strategy import Strategy
 from hydrofoil.registry.write import Write
@@ -87,10 +88,10 @@ class Dangling:
         native, clock = self._schemas.native, self._clock.native
 
         def change(live: Stored) -> Draft:
-            return native.apply(clock, live, config, MANAGER, "status", force=True)[0]
+            return apply_here(native.apply(clock, live, config, MANAGER, "status", force=True))[0]
 
         try:
-            await self._registry.update(self._schemas, "", name, change, Write(subresource="status"), patch=True)
+            await self._registry.update(self._schemas, "", name, change, Write(subresource="status", patch=True))
         except errors.ApiError as e:
             # A deleted schema needs no condition; another server may have written it.
             return e.code in (404, 409, 422)

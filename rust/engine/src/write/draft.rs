@@ -75,6 +75,11 @@ impl Draft {
         (m.generation(), m.deletion_timestamp().to_owned(), grace, m.finalizers().map(str::to_owned).collect())
     }
 
+    /// Report whether the object is being deleted.
+    pub fn is_deleting(&self) -> bool {
+        !MetaView::of(&self.value).deletion_timestamp().is_empty()
+    }
+
     /// Return an independent copy of the object: each attempt of a write starts from one.
     #[must_use]
     pub fn fork(&self) -> Self {

@@ -8,6 +8,7 @@ mod draft;
 mod metadata;
 mod patch;
 mod raw;
+mod session;
 mod steps;
 
 pub use admit::{Refusal, Used, limit_fill, limit_refusal, node_shortage, quota_charge, storage_grows};
@@ -16,3 +17,4 @@ pub use change::Change;
 pub use conversions::Conversions;
 pub use draft::Draft;
 pub use patch::{Patch, PatchType, json_patch};
+pub use session::{Outcome, Prepare, Prepared, Read};

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hydrofoil.clock import Chance
-from hydrofoil.registry.store import generate_name
+from hydrofoil.registry.names import generate_name
 
 
 def test_a_made_up_name_keeps_its_prefix_as_far_as_there_is_room() -> None:
